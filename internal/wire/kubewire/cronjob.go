@@ -9,27 +9,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CronJob is a CronJob as far as this program knows it, and the bytes of what it sends back or makes Jobs of.
+// CronJob is a CronJob with the fields that this program knows, and the bytes that it sends back or makes Jobs from.
 type CronJob struct {
 	batchv1.CronJob
 	Sent Sent
 }
 
-// Sent are parts of a CronJob as the server sent them. They hold also what this program does not know. They are never
+// Sent has parts of a CronJob as the server sent them, with the fields that this program does not know. They are never
 // changed.
 type Sent struct {
 	Metadata []byte // without managed fields
 	Spec     []byte
-	JSON     bool // they are JSON; else they are protobuf
+	JSON     bool // the parts are JSON; otherwise protobuf
 }
 
-// JobTemplate is the jobTemplate of a CronJob: what Jobs take over of it.
+// JobTemplate has the parts of a CronJob's jobTemplate that Jobs get.
 type JobTemplate struct {
 	Labels, Annotations map[string]string
 	Spec                []byte // as the server sent it
 }
 
-// Numbers of the fields of a CronJob's spec and of its jobTemplate.
+// Field numbers of a CronJob's spec and of its jobTemplate.
 const (
 	cronJobTemplate = 5
 	templateMeta    = 1
@@ -39,13 +39,13 @@ const (
 // GetObjectKind implements runtime.Object.
 func (*CronJob) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its parts with the CronJob: neither is changed.
+// DeepCopyObject implements runtime.Object. The copy shares its parts with the CronJob: neither may be changed.
 func (c *CronJob) DeepCopyObject() runtime.Object {
 	copied := *c
 	return &copied
 }
 
-// read takes a CronJob from its bytes. All of its annotations are read.
+// read decodes a CronJob, with all of its annotations.
 func (c *CronJob) read(b []byte, _ annotations) error {
 	err := c.CronJob.Unmarshal(b)
 	for f := (fields{rest: b}); f.next(&err); {
@@ -59,7 +59,7 @@ func (c *CronJob) read(b []byte, _ annotations) error {
 	return err
 }
 
-// JobTemplate reads the jobTemplate from what the server sent.
+// JobTemplate decodes the jobTemplate from the bytes of the server.
 func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
 	if c.Sent.JSON {
 		return c.templateOfJSON()
@@ -85,13 +85,13 @@ func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
 	return t, nil
 }
 
-// Body is an object as a request has it.
+// Body is an object in a request.
 type Body struct {
-	Type  string // of its content
+	Type  string // content type
 	Bytes []byte
 }
 
-// NewJob is a Job with that metadata and the spec of the template, in the form in which the server sent it.
+// NewJob returns a Job with the metadata and the spec of the template, encoded as the server sent the CronJob.
 func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("Job", meta, t.Spec, nil)
@@ -104,8 +104,8 @@ func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) 
 	return batchBody("Job", appendBytes(appendBytes(b, 1, m), 2, t.Spec)), nil
 }
 
-// WithStatus is the CronJob as it was read, with another status. A write of it does not reset metadata, so all of that
-// is in it.
+// WithStatus returns the CronJob as it was read, with another status. A write of the status does not reset metadata, so
+// the body has all of it.
 func (c *CronJob) WithStatus(status *batchv1.CronJobStatus) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("CronJob", c.Sent.Metadata, c.Sent.Spec, status)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// sentJSON takes the parts that are sent back from a CronJob in JSON.
+// sentJSON sets c.Sent from a CronJob in JSON.
 func (c *CronJob) sentJSON(data []byte) error {
 	var parts struct {
 		Metadata map[string]json.RawMessage `json:"metadata"`
@@ -32,7 +32,7 @@ func (c *CronJob) sentJSON(data []byte) error {
 	return nil
 }
 
-// inOrder is the same JSON with the names of its objects sorted, and its numbers as they stand there.
+// inOrder returns the same JSON with sorted field names, and numbers as written.
 func inOrder(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return []byte("{}"), nil
@@ -62,7 +62,7 @@ func (c *CronJob) templateOfJSON() (t JobTemplate, err error) {
 	return JobTemplate{of.Metadata.Labels, of.Metadata.Annotations, of.Spec}, nil
 }
 
-// jsonBody is an object of batch/v1 in JSON. Parts that are bytes stand in it as they are.
+// jsonBody returns an object of batch/v1 in JSON. metadata may be JSON bytes, which are used as they are, like spec.
 func jsonBody(kind string, metadata any, spec []byte, status *batchv1.CronJobStatus) (Body, error) {
 	if raw, is := metadata.([]byte); is {
 		metadata = json.RawMessage(raw)

@@ -1,16 +1,16 @@
 // Package kubewire reads Kubernetes objects from the protobuf bytes of the API server, field by field, as far as
 // Jobledger uses them.
 //
-// The typed clients of client-go decode an object whole: of a pod some seventy strings, maps and structs, of which
-// Jobledger reads ten. Here all else is skipped. Invariants:
+// The typed clients of client-go decode whole objects: of a pod some seventy strings, maps and structs, of which
+// Jobledger reads ten. This package skips the others. Invariants:
 //
-//   - What is read is what the whole object says: reading the bytes of an object gives the same as decoding it and taking its fields
-//     (the tests compare the two on random objects).
-//   - Fields that this program does not know are skipped where they are read, and kept where bytes are kept.
-//   - Nothing that is returned shares memory with the bytes that were read.
+//   - Reading the bytes of an object gives the same as decoding it whole and taking its fields (the tests compare the
+//     two on random objects).
+//   - Unknown fields are skipped where fields are read, and kept where bytes are kept.
+//   - Results share no memory with the bytes that were read.
 //
-// [Resource] is how a resource is read. An answer in JSON is decoded whole, and then read the same way. Package request
-// below it lists, watches and writes with the connections of client-go.
+// A [Resource] reads the objects of one resource. An answer in JSON is decoded whole, and then read the same way.
+// Package request below it lists, watches and writes with the connections of client-go.
 //
 // Read fields.go first, then meta.go and pod.go.
 package kubewire

@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fields walks over the fields of a message, in the order in which they stand there.
+// fields iterates over the fields of a message, in wire order.
 type fields struct {
 	rest   []byte
 	number protowire.Number
-	bytes  []byte // of a string, a message or bytes; a part of the message
+	bytes  []byte // of a string, a message or bytes; shares memory with the message
 	value  uint64 // of a number
 }
 
-// next goes to the next field. It returns false at the end, and after an error.
+// next moves to the next field. It returns false at the end, and if *err is set.
 func (f *fields) next(err *error) bool {
 	b := f.rest
 	if len(b) == 0 || *err != nil {
@@ -51,10 +51,10 @@ func malformed(n int) error {
 	return fmt.Errorf("read an object of the API server: %w", protowire.ParseError(n))
 }
 
-// text is the field as a string.
+// text returns the field as a string.
 func (f *fields) text() string { return string(f.bytes) }
 
-// known is the field as a string; of the usual ones no new one is made.
+// known returns the field as a string, without an allocation for usual strings.
 func (f *fields) known() string { return known(f.bytes) }
 
 func known(b []byte) string {
@@ -64,7 +64,7 @@ func known(b []byte) string {
 	return string(b)
 }
 
-// usual are strings of nearly every pod and Job.
+// usual has strings that occur in nearly every pod and Job.
 var usual = func() map[string]string {
 	all := map[string]string{}
 	for _, s := range []string{
@@ -80,19 +80,19 @@ var usual = func() map[string]string {
 	return all
 }()
 
-// flag is the field as a pointer to a truth value.
+// flag returns the field as a pointer to a bool.
 func flag(f *fields) *bool {
 	is := f.value != 0
 	return &is
 }
 
-// number is the field as a pointer to a number.
+// number returns the field as a pointer to a number.
 func number[N int32 | int64](f *fields) *N {
 	n := N(f.value)
 	return &n
 }
 
-// time is the field as a time: in whole seconds, as client-go decodes it.
+// time returns the field as a time in whole seconds, as client-go decodes it.
 func (f *fields) time(err *error) (t metav1.Time) {
 	if len(f.bytes) == 0 {
 		return t
@@ -106,7 +106,7 @@ func (f *fields) time(err *error) (t metav1.Time) {
 	return metav1.Time{Time: time.Unix(seconds, 0).Local()}
 }
 
-// pair is the field as an entry of a map of strings.
+// pair returns the field as an entry of a map of strings.
 func (f *fields) pair(err *error) (key, value []byte) {
 	for in := (fields{rest: f.bytes}); in.next(err); {
 		switch in.number {

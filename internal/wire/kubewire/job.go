@@ -10,29 +10,29 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Job is what Jobledger reads of a Job, and the bytes of what it sends back or makes pods of.
+// Job has the fields of a Job that Jobledger reads, and the bytes that it sends back or makes pods from.
 type Job struct {
-	metav1.ObjectMeta // of managed fields with what names fields of the spec, of others without any
+	metav1.ObjectMeta // of managed fields, FieldsV1 is set only if it names fields of the spec
 	ManagedBy         *string
 	Status            batchv1.JobStatus
 
 	BackoffLimitPerIndex, TTLSecondsAfterFinished *int32
 
-	// Metadata and Spec are those parts as the server sent them, metadata without managed fields. They hold also what this
-	// program does not know. They are never changed.
+	// Metadata and Spec are these parts as the server sent them, with the fields that this program does not know.
+	// Metadata has no managed fields. They are never changed.
 	Metadata, Spec []byte
 }
 
 // GetObjectKind implements runtime.Object.
 func (*Job) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its parts with the Job: neither is changed.
+// DeepCopyObject implements runtime.Object. The copy shares its parts with the Job: neither may be changed.
 func (j *Job) DeepCopyObject() runtime.Object {
 	c := *j
 	return &c
 }
 
-// WholeSpec decodes the spec, but for what this program does not know.
+// WholeSpec decodes the spec, without the fields that this program does not know.
 func (j *Job) WholeSpec() (*batchv1.JobSpec, error) {
 	spec := &batchv1.JobSpec{}
 	if err := spec.Unmarshal(j.Spec); err != nil {
@@ -41,7 +41,7 @@ func (j *Job) WholeSpec() (*batchv1.JobSpec, error) {
 	return spec, nil
 }
 
-// read takes a Job from its bytes.
+// read decodes a Job.
 func (j *Job) read(b []byte, want annotations) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -73,7 +73,7 @@ func (j *Job) readSpec(b []byte, err *error) {
 	}
 }
 
-// apart is metadata without the managed fields, and those.
+// apart returns metadata without its managed fields, and the managed fields.
 func apart(metadata []byte) (rest []byte, managed []metav1.ManagedFieldsEntry, err error) {
 	rest = make([]byte, 0, len(metadata)/2)
 	for f := (fields{rest: metadata}); ; {

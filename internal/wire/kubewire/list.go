@@ -6,14 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Object is a Pod, a Job or a CronJob that can be read.
+// Object is a Pod, a Job or a CronJob of this package.
 type Object interface {
 	metav1.Object
 	runtime.Object
 	read(b []byte, want annotations) error
 }
 
-// List is a list of objects, each a pointer O.
+// List is a list of objects of type O, which is a pointer.
 type List[O Object] struct {
 	metav1.ListMeta
 	Items []O
@@ -28,7 +28,7 @@ func (l *List[O]) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// read takes a list from its bytes.
+// read decodes a list.
 func (l *List[O]) read(b []byte, r *Resource[O]) (err error) {
 	items := 0
 	for f := (fields{rest: b}); f.next(&err); {

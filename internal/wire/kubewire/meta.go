@@ -5,17 +5,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Numbers of the fields of metadata that are treated apart.
+// Field numbers of metadata that need special treatment.
 const (
 	metaLabels        = 11
 	metaAnnotations   = 12
 	metaManagedFields = 17
 )
 
-// annotations are the names of those that are read.
+// annotations has the names of the annotations to read.
 type annotations []string
 
-// read takes the metadata of an object but for its managed fields. Of the annotations it takes those that are wanted.
+// read decodes the metadata of an object, without managed fields, and with the wanted annotations only.
 func (want annotations) read(m *metav1.ObjectMeta, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {

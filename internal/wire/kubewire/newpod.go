@@ -12,14 +12,14 @@ import (
 // Pair is a label or an annotation.
 type Pair struct{ Name, Value string }
 
-// Template is the pod template of a Job: what pods take over of it.
+// Template has the parts of a Job's pod template that pods get.
 type Template struct {
 	Labels, Annotations []Pair
 	Finalizers          []string
-	Spec                []byte // as the server sent it; a part of Job.Spec
+	Spec                []byte // as the server sent it; shares memory with Job.Spec
 }
 
-// Template reads the pod template.
+// Template decodes the pod template of the Job.
 func (j *Job) Template() (t Template, err error) {
 	for f := (fields{rest: j.Spec}); f.next(&err); {
 		if f.number != 6 {
@@ -55,24 +55,25 @@ func pairOf(f *fields, err *error) Pair {
 	return Pair{known(name), string(value)}
 }
 
-// NewPod is a pod that is to be made of a template.
+// NewPod is a pod to create from a template.
 type NewPod struct {
 	Namespace, Name, GenerateName string
-	Labels, Annotations           []Pair // the last one of a name counts
+	Labels, Annotations           []Pair // of several pairs with one name, the last one counts
 	Finalizers                    []string
 	Owner                         metav1.OwnerReference
 	Spec                          []byte
 	Changes                       SpecChanges
 }
 
-// SpecChanges are what the spec of a pod has instead of that of its template.
+// SpecChanges are the differences between the spec of a pod and its template.
 type SpecChanges struct {
-	Index    bool    // containers get the variable of the index, unless they have one of that name
-	Hostname string  // with Index
-	PodGroup *string // the name of the pod group that it is scheduled with; nil for that of the template
+	Index    bool    // add IndexVariable to containers that do not define it
+	Hostname string  // used if Index is set
+	PodGroup *string // name of the pod group that schedules the pod; nil for that of the template
 }
 
-// Encode is the pod as protobuf. All of the template's spec is in it, also what this program does not know.
+// Encode returns the pod as protobuf. It has the whole spec of the template, also the fields that this program does not
+// know.
 func (p *NewPod) Encode() ([]byte, error) {
 	owner, err := p.Owner.Marshal()
 	if err != nil {
@@ -96,7 +97,7 @@ func (p *NewPod) Encode() ([]byte, error) {
 	return appendBytes(appendBytes(b, 1, meta), 2, spec), nil
 }
 
-// appendPairs appends a map. Of several pairs with one name the last one is in it.
+// appendPairs appends a map. Of several pairs with one name, it appends the last one.
 func appendPairs(b []byte, number protowire.Number, all []Pair) []byte {
 	for i, p := range all {
 		if slices.ContainsFunc(all[i+1:], func(later Pair) bool { return later.Name == p.Name }) {
@@ -118,7 +119,7 @@ func appendBytes(b []byte, number protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
 }
 
-// Numbers of the fields of a pod's spec that change.
+// Field numbers of the parts of a pod's spec that change.
 const (
 	specContainers      = 2
 	specHostname        = 16
@@ -127,7 +128,7 @@ const (
 	containerEnv        = 7
 )
 
-// apply is the spec with the changes.
+// apply returns the spec with the changes.
 func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
 	if *c == (SpecChanges{}) {
 		return spec, nil
@@ -157,7 +158,8 @@ func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
 	return changed, err
 }
 
-// withVariable is a container that has the index in its environment, unless it defines that variable itself (J-066).
+// withVariable returns a container with the index in its environment, unless the container defines that variable itself
+// (J-066).
 func withVariable(container []byte, err *error) []byte {
 	for f := (fields{rest: container}); f.next(err); {
 		if f.number == containerEnv && firstText(f.bytes, 1) == IndexVariable {
@@ -178,8 +180,8 @@ var indexVariable = func() []byte {
 	return b
 }()
 
-// WithStatus is the Job as it was read, in protobuf, with another status. A write of it does not reset metadata, so all
-// of that is in it (J-207).
+// WithStatus returns the Job as it was read, with another status, as protobuf. A write of the status does not reset
+// metadata, so the body has all of it (J-207).
 func (j *Job) WithStatus(status message) ([]byte, error) {
 	s, err := status.Marshal()
 	if err != nil {
@@ -189,7 +191,7 @@ func (j *Job) WithStatus(status message) ([]byte, error) {
 	return appendBytes(appendBytes(appendBytes(b, 1, j.Metadata), 2, j.Spec), 3, s), nil
 }
 
-// Wrap puts an object in protobuf into the message in which an API server takes it.
+// Wrap returns an object in protobuf with the envelope that the API server expects.
 func Wrap(apiVersion, kind string, object []byte) []byte {
 	b := make([]byte, 0, len(prefix)+len(apiVersion)+len(kind)+len(object)+24)
 	b = append(b, prefix...)

@@ -7,22 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Pod is what Jobledger reads of a pod. The names of its fields are the API's.
+// Pod has the fields of a pod that Jobledger reads, under the names of the API.
 type Pod struct {
 	metav1.ObjectMeta // without managed fields
 	Spec              PodSpec
 	Status            PodStatus
 }
 
-// PodSpec is what is read of the spec of a pod.
+// PodSpec has the fields of a pod's spec that Jobledger reads.
 type PodSpec struct {
 	NodeName string
 	Sidecars []string // names of the init containers that run beside the regular ones
 	Gates    []string // names of its scheduling gates
-	Whole    []byte   // the spec as the server sent it, of a pod without a node
+	Whole    []byte   // the spec as the server sent it; only of a pod without a node
 }
 
-// PodStatus is what is read of the status of a pod.
+// PodStatus has the fields of a pod's status that Jobledger reads.
 type PodStatus struct {
 	Phase                                    corev1.PodPhase
 	Reason, Message                          string
@@ -30,7 +30,7 @@ type PodStatus struct {
 	InitContainerStatuses, ContainerStatuses []ContainerStatus
 }
 
-// ContainerStatus is what is read of the status of a container.
+// ContainerStatus has the fields of a container's status that Jobledger reads.
 type ContainerStatus struct {
 	Name                        string
 	State, LastTerminationState corev1.ContainerState // without ContainerID and Signal
@@ -40,13 +40,13 @@ type ContainerStatus struct {
 // GetObjectKind implements runtime.Object.
 func (*Pod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its parts with the pod: neither is changed.
+// DeepCopyObject implements runtime.Object. The copy shares its parts with the pod: neither may be changed.
 func (p *Pod) DeepCopyObject() runtime.Object {
 	c := *p
 	return &c
 }
 
-// read takes a pod from its bytes.
+// read decodes a pod.
 func (p *Pod) read(b []byte, want annotations) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -79,7 +79,7 @@ func (s *PodSpec) read(b []byte, err *error) {
 	}
 }
 
-// sidecar is the name of an init container, if it runs beside the regular ones.
+// sidecar returns the name of an init container, and whether it runs beside the regular ones.
 func sidecar(b []byte, err *error) (name string, is bool) {
 	for f := (fields{rest: b}); f.next(err); {
 		switch f.number {
@@ -92,7 +92,7 @@ func sidecar(b []byte, err *error) (name string, is bool) {
 	return name, is
 }
 
-// gate is the name of a scheduling gate.
+// gate returns the name of a scheduling gate.
 func gate(b []byte, err *error) (name string) {
 	for f := (fields{rest: b}); f.next(err); {
 		if f.number == 1 {
@@ -109,7 +109,7 @@ func (s *PodStatus) read(b []byte, err *error) {
 			s.Phase = corev1.PodPhase(f.known())
 		case 2:
 			if s.Conditions == nil {
-				s.Conditions = make([]corev1.PodCondition, 0, 5) // as many as a kubelet makes
+				s.Conditions = make([]corev1.PodCondition, 0, 5) // a kubelet sets five
 			}
 			s.Conditions = append(s.Conditions, podCondition(f.bytes, err))
 		case 3:

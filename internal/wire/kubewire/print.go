@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// What the API server's admission gives each pod of its own: the volume of the service account's token, under a random
-// name, and where containers find it. The variable has the index of a pod of an Indexed Job.
+// Parts of a pod's spec that differ between pods of one template. Admission adds the volume of the service account's
+// token under a random name, and its mount in each container. Pods of an Indexed Job have their index in a variable.
 const (
-	TokenVolume   = "kube-api-access-" // the name begins so
+	TokenVolume   = "kube-api-access-" // prefix of the name
 	TokenMount    = "/var/run/secrets/kubernetes.io/serviceaccount"
 	IndexVariable = "JOB_COMPLETION_INDEX"
 )
 
 var printSeed = maphash.MakeSeed()
 
-// Print is a hash of the spec in Whole, without the host name and what admission gives each pod of its own. Pods of one
-// template have the same. It differs between processes.
+// Print returns a hash of the spec in Whole, without its host name and without these parts. Pods of one template have
+// the same hash. It differs between processes.
 func (s *PodSpec) Print() uint64 {
 	var h maphash.Hash
 	h.SetSeed(printSeed)
@@ -40,7 +40,7 @@ func (s *PodSpec) Print() uint64 {
 	}
 }
 
-// printContainer hashes a container, without mounts of the token and the variable of the index.
+// printContainer hashes a container, without the mount of the token and the variable of the index.
 func printContainer(h *maphash.Hash, b []byte) {
 	var err error
 	h.WriteByte(0)
@@ -58,7 +58,7 @@ func printContainer(h *maphash.Hash, b []byte) {
 	}
 }
 
-// firstText is the text of a field of a message; empty for none.
+// firstText returns the text of the first field with the number; empty if there is none.
 func firstText(b []byte, number int) string {
 	var err error
 	for f := (fields{rest: b}); f.next(&err); {

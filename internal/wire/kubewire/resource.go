@@ -17,18 +17,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Resource says how the objects of a resource are read. It is a NegotiatedSerializer, by which a REST client gives
-// Pods, Jobs and CronJobs of this package.
+// Resource says how to read the objects of one resource. It is a runtime.NegotiatedSerializer: a REST client that uses
+// it returns the Pods, Jobs and CronJobs of this package.
 type Resource[O Object] struct {
-	kind        string // of its objects
+	kind        string // kind of its objects
 	annotations annotations
 	empty       func() O
-	of          func(runtime.Object) (message, bool) // a whole object of the resource
-	sent        func(O, []byte) error                // takes what is kept of an object's JSON; nil for nothing
+	of          func(runtime.Object) (message, bool) // converts a whole object of the resource
+	sent        func(O, []byte) error                // keeps parts of an object's JSON; nil if nothing is kept
 }
 
-// Pods reads pods, with the annotations that say something of them. A server ends the objects that there are when a
-// watch begins with an object that bears the last one.
+// Pods reads pods, with the annotations that Jobledger uses. The last annotation marks the event after the initial
+// objects of a watch.
 var Pods = &Resource[*Pod]{
 	kind: "Pod", empty: func() *Pod { return &Pod{} },
 	of: func(o runtime.Object) (message, bool) { pod, ok := o.(*corev1.Pod); return pod, ok },
@@ -38,13 +38,13 @@ var Pods = &Resource[*Pod]{
 	},
 }
 
-// The annotations of Jobs that are read, beside the time for which a CronJob made one.
+// Annotations of Jobs that are read, beside the scheduled time of a CronJob's Job.
 const (
-	TraceAnnotation  = "traceparent"                       // by the name that the W3C gives the header
-	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // what kubectl writes on a Job that it creates from a CronJob
+	TraceAnnotation  = "traceparent"                       // named like the HTTP header of the W3C
+	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // set by kubectl on a Job that it creates from a CronJob
 )
 
-// Jobs reads Jobs, likewise.
+// Jobs reads Jobs, with the annotations that Jobledger uses.
 var Jobs = &Resource[*Job]{
 	kind: "Job", empty: func() *Job { return &Job{} },
 	of: func(o runtime.Object) (message, bool) { job, ok := o.(*batchv1.Job); return job, ok },
@@ -53,17 +53,17 @@ var Jobs = &Resource[*Job]{
 	},
 }
 
-// CronJobs reads CronJobs whole, and keeps what a server has in them that this program does not know.
+// CronJobs reads whole CronJobs, and keeps the fields that this program does not know.
 var CronJobs = &Resource[*CronJob]{
 	kind: "CronJob", empty: func() *CronJob { return &CronJob{} },
 	of:   func(o runtime.Object) (message, bool) { c, ok := o.(*batchv1.CronJob); return c, ok },
 	sent: (*CronJob).sentJSON,
 }
 
-// message is what can be written as protobuf.
+// message is a type with a protobuf encoding.
 type message interface{ Marshal() ([]byte, error) }
 
-// Of reads a whole object. It is for objects that did not come from a server in bytes.
+// Of reads a whole object. It is for objects that did not come from a server as bytes.
 func (r *Resource[O]) Of(o message) (O, error) {
 	read := r.empty()
 	b, err := o.Marshal()
@@ -73,10 +73,10 @@ func (r *Resource[O]) Of(o message) (O, error) {
 	return read, read.read(b, r.annotations)
 }
 
-// Empty is an object of which nothing is known.
+// Empty returns an empty object.
 func (r *Resource[O]) Empty() O { return r.empty() }
 
-// Read takes an object from an answer, in protobuf or JSON.
+// Read decodes an object from an answer in protobuf or JSON.
 func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 	decoder := runtime.Decoder(r)
 	if !bytes.HasPrefix(answer, prefix) {
@@ -96,13 +96,12 @@ func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 
 var errUnexpected = errors.New("unexpected answer")
 
-// prefix is what a message of an API server begins with.
+// prefix begins each protobuf message of an API server.
 var prefix = []byte("k8s\x00")
 
-// Decode implements runtime.Decoder. It reads an object, a list of objects, an event of a watch or the status of an
-// error.
+// Decode implements runtime.Decoder. It decodes an object, a list of objects, an event of a watch, or a Status.
 func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if event, ok := into.(*metav1.WatchEvent); ok { // the only message that stands bare
+	if event, ok := into.(*metav1.WatchEvent); ok { // the only message without an envelope
 		return event, nil, readEvent(event, data)
 	}
 	kind, raw, err := unwrap(data)
@@ -127,7 +126,7 @@ func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runti
 	return nil, gvk, fmt.Errorf("the API server sent a %s, and was asked for a %s: %w", kind, r.kind, errUnexpected)
 }
 
-// unwrap takes a message of an API server apart.
+// unwrap returns the content of an envelope.
 func unwrap(data []byte) (kind string, raw []byte, err error) {
 	data, ok := bytes.CutPrefix(data, prefix)
 	if !ok {
@@ -148,8 +147,7 @@ func unwrap(data []byte) (kind string, raw []byte, err error) {
 	return kind, raw, err
 }
 
-// readEvent takes an event of a watch from its bytes. Its object shares them: it is decoded before the next event is
-// read.
+// readEvent decodes an event of a watch. Its object shares memory with b, and is decoded before the next event is read.
 func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -166,7 +164,7 @@ func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	return err
 }
 
-// Encode implements runtime.Encoder, which is not needed to read.
+// Encode implements runtime.Encoder. It always returns an error, since a Resource only reads.
 func (r *Resource[O]) Encode(o runtime.Object, _ io.Writer) error {
 	return fmt.Errorf("a %T is only read: %w", o, errUnexpected)
 }
@@ -176,7 +174,7 @@ func (r *Resource[O]) Identifier() runtime.Identifier {
 	return runtime.Identifier("kubewire/" + r.kind)
 }
 
-// SupportedMediaTypes implements runtime.NegotiatedSerializer: protobuf, and JSON of a server that speaks nothing else.
+// SupportedMediaTypes implements runtime.NegotiatedSerializer: protobuf, and JSON for a server without protobuf.
 func (r *Resource[O]) SupportedMediaTypes() []runtime.SerializerInfo {
 	info := []runtime.SerializerInfo{{
 		MediaType: runtime.ContentTypeProtobuf, MediaTypeType: "application", MediaTypeSubType: "vnd.kubernetes.protobuf",
@@ -189,7 +187,7 @@ func (r *Resource[O]) SupportedMediaTypes() []runtime.SerializerInfo {
 	return info
 }
 
-// codecs know the types of objects that are decoded whole.
+// codecs has the types of objects that are decoded whole.
 var codecs = func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -206,7 +204,7 @@ func (r *Resource[O]) EncoderForVersion(e runtime.Encoder, _ runtime.GroupVersio
 	return e
 }
 
-// DecoderToVersion implements runtime.NegotiatedSerializer: there is one version.
+// DecoderToVersion implements runtime.NegotiatedSerializer. There is only one version.
 func (r *Resource[O]) DecoderToVersion(d runtime.Decoder, _ runtime.GroupVersioner) runtime.Decoder {
 	return d
 }

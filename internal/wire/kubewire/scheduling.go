@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Numbers of fields that say how a Job's pods are scheduled together. Those of a policy and of a gang are the same in a
-// Job, in a template of a Workload and in a PodGroup.
+// Field numbers for the scheduling of a Job's pods. The numbers in a policy and in a gang are the same in a Job, in a
+// template of a Workload and in a PodGroup.
 const (
 	specScheduling = 17 // of a Job's spec
 
@@ -18,15 +18,15 @@ const (
 	gangMinCount = 1
 )
 
-// Scheduling is what a Job's spec.scheduling says.
+// Scheduling is the spec.scheduling of a Job.
 type Scheduling struct {
-	Basic, Gang bool   // its policy; neither where it names none
-	MinCount    *int32 // of a gang
+	Basic, Gang bool   // its policy; both false if it names none
+	MinCount    *int32 // minCount of the gang
 	// Rest is spec.scheduling as the server sent it, without MinCount.
 	Rest []byte
 }
 
-// Scheduling reads spec.scheduling; nil for none.
+// Scheduling decodes spec.scheduling; it returns nil if it is unset.
 func (j *Job) Scheduling() (*Scheduling, error) {
 	var s *Scheduling
 	var err error
@@ -51,7 +51,7 @@ func (s *Scheduling) read(b []byte, err *error) {
 	})
 }
 
-// policy reads a policy, and is the policy without the gang's minCount.
+// policy decodes a policy, and returns it without the gang's minCount.
 func (s *Scheduling) policy(b []byte, err *error) []byte {
 	return changed(b, err, func(rest []byte, f *fields) []byte {
 		switch f.number {
@@ -67,7 +67,7 @@ func (s *Scheduling) policy(b []byte, err *error) []byte {
 	})
 }
 
-// withoutMinCount is a gang without its minCount, and that; nil for none.
+// withoutMinCount returns a gang without its minCount, and the minCount; nil if it is unset.
 func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	for f := (fields{rest: b}); ; {
 		from := f.rest
@@ -82,8 +82,8 @@ func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	}
 }
 
-// changed is a message in which some fields are others. change appends what stands in the place of a field; nil keeps
-// the field.
+// changed returns a message with changed fields. change appends the replacement of a field; it returns nil to keep the
+// field.
 func changed(b []byte, err *error, change func(to []byte, f *fields) []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for f := (fields{rest: b}); ; {

@@ -2,21 +2,21 @@ package kubewire
 
 import "slices"
 
-// Numbers of the fields of a Job's spec that an API server fills in for each Job of its own.
+// Field numbers of the parts of a Job's spec that an API server generates for each Job.
 const (
 	specSelector       = 4
 	specManualSelector = 5
 	specTemplate       = 6
 )
 
-// Generated names what an API server puts into each Job without manualSelector.
+// Generated names the labels that an API server adds to each Job without manualSelector.
 type Generated struct {
-	Selector string   // the label by which the selector asks for the Job's UID
-	Labels   []string // of the pod template
+	Selector string   // label of the selector that has the Job's UID
+	Labels   []string // labels of the pod template
 }
 
-// Shape is the spec in protobuf without what is generated: Jobs of one shape have the same spec but for that. ok is
-// false for a Job whose selector is not the generated one.
+// Shape returns the spec in protobuf without its generated parts: it is equal for Jobs whose specs differ only in
+// these. ok is false for a Job whose selector is not the generated one.
 func (j *Job) Shape(g *Generated) (shape []byte, ok bool) {
 	shape = make([]byte, 0, len(j.Spec))
 	var err error
@@ -40,7 +40,7 @@ func (j *Job) Shape(g *Generated) (shape []byte, ok bool) {
 	}
 }
 
-// selectsUID reports whether a selector asks for that label with that UID, and for nothing else.
+// selectsUID reports whether a selector has only the label, with the UID as its value.
 func selectsUID(selector []byte, label, uid string, err *error) (is bool) {
 	for f := (fields{rest: selector}); f.next(err); {
 		name, value := f.pair(err)
@@ -52,7 +52,7 @@ func selectsUID(selector []byte, label, uid string, err *error) (is bool) {
 	return is
 }
 
-// without is a pod template without the generated labels.
+// without returns a pod template without the generated labels.
 func (g *Generated) without(template []byte, err *error) []byte {
 	kept := make([]byte, 0, len(template))
 	for f := (fields{rest: template}); ; {

@@ -11,14 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Stored is what the answer to a write says of the object.
+// Stored has the fields of an object in the answer to a write.
 type Stored struct {
 	UID     types.UID
-	Version uint64    // resourceVersion; 0 when it is no number
-	Written time.Time // when the server last stored the object: the newest of the times of its managed fields; zero where it has none
+	Version uint64 // resourceVersion; 0 if it is not a number
+	// When the server last stored the object: the newest time of its managed fields; zero if there is none
+	Written time.Time
 }
 
-// StoredOf is what a whole object says.
+// StoredOf returns the Stored of a whole object.
 func StoredOf(o metav1.Object) Stored {
 	s := Stored{UID: o.GetUID(), Version: versionOf([]byte(o.GetResourceVersion()))}
 	for _, e := range o.GetManagedFields() {
@@ -27,7 +28,7 @@ func StoredOf(o metav1.Object) Stored {
 	return s
 }
 
-// ReadStored takes it from an answer, in protobuf or JSON.
+// ReadStored decodes a Stored from an answer in protobuf or JSON.
 func ReadStored(answer []byte) (s Stored, err error) {
 	if !bytes.HasPrefix(answer, prefix) {
 		var o metav1.PartialObjectMetadata

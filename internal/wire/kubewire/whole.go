@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// whole decodes objects whole, and then reads them.
+// whole decodes whole objects, and then reads them with a Resource.
 type whole[O Object] struct {
 	runtime.Serializer
 	resource *Resource[O]
@@ -36,7 +36,7 @@ func (w *whole[O]) Decode(data []byte, as *schema.GroupVersionKind, into runtime
 	return read, gvk, err
 }
 
-// sentItems gives each object of a list in JSON what the server sent of it.
+// sentItems keeps the JSON of each object of a list in the object.
 func (r *Resource[O]) sentItems(items []O, data []byte) error {
 	if r.sent == nil {
 		return nil
@@ -58,7 +58,7 @@ func (r *Resource[O]) sentItems(items []O, data []byte) error {
 	return nil
 }
 
-// Object reads a whole object, or each of a list. Others stay as they are.
+// Object reads a whole object, or each object of a list. It returns other objects unchanged.
 func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 	if m, ok := r.of(o); ok {
 		return r.Of(m)
@@ -73,7 +73,7 @@ func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 // list reads each object of a list.
 func (r *Resource[O]) list(to *List[O], from runtime.Object, gvk *schema.GroupVersionKind) (runtime.Object, *schema.GroupVersionKind, error) {
 	if !meta.IsListType(from) {
-		return from, gvk, nil // the status of an error
+		return from, gvk, nil // a Status
 	}
 	about, err := meta.ListAccessor(from)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). What a Job says of scheduling goes into the
-// template of a Workload, and from there into a PodGroup, as bytes: the messages in these fields have the same fields
-// in all three, so nothing is lost that this program does not know.
+// Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). The scheduling of a Job is copied as bytes
+// into the template of a Workload, and from there into a PodGroup. The messages in these fields are the same in all
+// three, so no unknown field is lost. Only the field numbers differ:
 //
 //	             Job's spec.scheduling   template of a Workload   spec of a PodGroup
 //	policy       1                       2                        3
@@ -17,11 +17,11 @@ import (
 //	disruption   3                       5                        6
 //	claims       4                       4                        5
 
-// GroupTemplateAnnotation is by which the owner of a Job has the Job's controller make a PodGroup: it names a template
-// of the owner's Workload.
+// GroupTemplateAnnotation tells the Job's controller to make a PodGroup. The owner of the Job sets it to the name of a
+// template of the owner's Workload.
 const GroupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
-// Numbers of the fields of a template.
+// Field numbers of a template.
 const (
 	templateName        = 1
 	templatePolicy      = 2
@@ -31,31 +31,31 @@ const (
 	templatePriority    = 6 // priorityClassName
 )
 
-// ControllerRef names the object whose pods a Workload is about.
+// ControllerRef names the object whose pods a Workload schedules.
 type ControllerRef struct{ APIGroup, Kind, Name string }
 
-// Workload is what is read of a Workload.
+// Workload has the fields of a Workload that Jobledger reads.
 type Workload struct {
 	metav1.ObjectMeta
 	Controller ControllerRef
 	Templates  []GroupTemplate
-	Composite  bool // it has templates of groups of groups
+	Composite  bool // it has templates of composite groups
 }
 
-// GroupTemplate is what PodGroups are made of.
+// GroupTemplate is a template of PodGroups.
 type GroupTemplate struct {
 	Name     string
 	MinCount int32  // 0 for no gang
-	bytes    []byte // all of it
+	bytes    []byte // the whole template
 }
 
-// PodGroup is what is read of a PodGroup.
+// PodGroup has the fields of a PodGroup that Jobledger reads.
 type PodGroup struct {
 	metav1.ObjectMeta
 	MinCount int32 // 0 for no gang
 }
 
-// ReadWorkload takes a Workload from an answer in protobuf.
+// ReadWorkload decodes a Workload from an answer in protobuf.
 func ReadWorkload(answer []byte) (*Workload, error) {
 	_, raw, err := unwrap(answer)
 	if err != nil {
@@ -64,7 +64,7 @@ func ReadWorkload(answer []byte) (*Workload, error) {
 	return workloadOf(raw)
 }
 
-// ReadWorkloads takes a list of them, and what the next one is to go on from; empty for nothing.
+// ReadWorkloads decodes a list of Workloads. next is the continue token of the next page; empty on the last page.
 func ReadWorkloads(answer []byte) (all []*Workload, next string, err error) {
 	_, raw, err := unwrap(answer)
 	for f := (fields{rest: raw}); f.next(&err); {
@@ -130,7 +130,7 @@ func (w *Workload) readSpec(b []byte, err *error) {
 	}
 }
 
-// minCount is that of a policy; 0 for no gang.
+// minCount returns the minCount of a policy; 0 for no gang.
 func minCount(policy []byte, err *error) (n int32) {
 	for f := (fields{rest: policy}); f.next(err); {
 		if f.number != policyGang {
@@ -143,7 +143,7 @@ func minCount(policy []byte, err *error) (n int32) {
 	return n
 }
 
-// ReadPodGroup takes a PodGroup from an answer in protobuf.
+// ReadPodGroup decodes a PodGroup from an answer in protobuf.
 func ReadPodGroup(answer []byte) (*PodGroup, error) {
 	_, raw, err := unwrap(answer)
 	g := &PodGroup{}
@@ -162,7 +162,7 @@ func ReadPodGroup(answer []byte) (*PodGroup, error) {
 	return g, err
 }
 
-// NewGroupObject is the metadata of a Workload or PodGroup that is to be made.
+// NewGroupObject has the metadata of a Workload or a PodGroup to create.
 type NewGroupObject struct {
 	Namespace, Name string
 	Annotations     []Pair
@@ -182,8 +182,8 @@ func (o *NewGroupObject) encode(spec []byte) ([]byte, error) {
 	return appendBytes(appendBytes(nil, 1, meta), 2, spec), nil
 }
 
-// Workload is one for a Job, in protobuf: with one template, which says what the Job says of scheduling and has the
-// priority class of its pods. count is the minCount of the gang, and 0 for pods that are scheduled one by one.
+// Workload returns a Workload for a Job, as protobuf. It has one template, with the scheduling of the Job and the
+// priority class of its pods. count is the minCount of the gang; 0 schedules pods one by one.
 func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template string, count int32) ([]byte, error) {
 	ref := appendText(nil, 1, controller.APIGroup)
 	ref = appendText(appendText(ref, 2, controller.Kind), 3, controller.Name)
@@ -194,7 +194,7 @@ func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template s
 	return o.encode(appendBytes(appendBytes(nil, 1, ref), 2, t))
 }
 
-// PodGroup is one after a template of a Workload, in protobuf.
+// PodGroup returns a PodGroup from a template of a Workload, as protobuf.
 func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, error) {
 	ref := appendText(appendText(nil, 1, workload), 2, t.Name)
 	spec := appendBytes(nil, 2, ref)
@@ -218,7 +218,7 @@ func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, er
 	return o.encode(spec)
 }
 
-// groupTemplate is the template of the Job's Workload.
+// groupTemplate returns the template of the Job's Workload.
 func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	var policy, constraints, disruption []byte
 	var claims [][]byte
@@ -260,7 +260,7 @@ func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	return t, err
 }
 
-// compiledPolicy is the policy with that minCount of the gang, or the one of pods that are scheduled one by one.
+// compiledPolicy returns the policy with count as the minCount of its gang, or with a basic policy if count is 0.
 func compiledPolicy(policy []byte, count int32, err *error) []byte {
 	basic, gang := false, false
 	out := changed(policy, err, func(to []byte, f *fields) []byte {
@@ -283,7 +283,7 @@ func compiledPolicy(policy []byte, count int32, err *error) []byte {
 	return out
 }
 
-// priorityClass is the priorityClassName of a pod template; empty for none.
+// priorityClass returns the priorityClassName of a pod template; empty if it is unset.
 func priorityClass(template []byte, err *error) string {
 	for f := (fields{rest: template}); f.next(err); {
 		if f.number == 2 {
@@ -293,7 +293,8 @@ func priorityClass(template []byte, err *error) string {
 	return ""
 }
 
-// Delegation is the owner of the Job that has a PodGroup made for it, and the name of the template; nil for none.
+// Delegation returns the owner of the Job that has a PodGroup made for it, and the name of its template; nil if there
+// is none.
 func (j *Job) Delegation() (*metav1.OwnerReference, string, error) {
 	var m metav1.ObjectMeta
 	if err := (annotations{GroupTemplateAnnotation}).read(&m, j.Metadata); err != nil {

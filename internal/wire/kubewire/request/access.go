@@ -13,15 +13,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Access lists and watches the objects of a namespace, or of all.
+// Access lists and watches the objects of one namespace, or of all.
 type Access[O kubewire.Object] struct {
 	client    rest.Interface
 	namespace string
 	resource  string
 }
 
-// To makes an access by the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a fake one,
-// which makes no requests.
+// To returns an Access with the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a fake
+// client, which makes no requests.
 func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namespace, resource string) (a Access[O], ok bool) {
 	client, ok := typed.(*rest.RESTClient)
 	if !ok || client == nil {
@@ -36,14 +36,14 @@ func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namesp
 	return Access[O]{reading, namespace, resource}, err == nil
 }
 
-// List asks for a page of a list.
+// List requests one page of a list.
 func (a Access[O]) List(ctx context.Context, o metav1.ListOptions) (*kubewire.List[O], error) {
 	list := &kubewire.List[O]{}
 	err := a.ask(&o).Do(ctx).Into(list)
 	return list, err
 }
 
-// Watch watches from a version on.
+// Watch watches from a resource version on.
 func (a Access[O]) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	o.Watch = true
 	return a.ask(&o).Watch(ctx)

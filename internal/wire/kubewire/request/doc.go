@@ -1,3 +1,3 @@
-// Package request makes requests of which no whole objects are made: what package kubewire reads is listed and watched,
-// with client-go's requests, streams and reflectors, and what it encodes is sent.
+// Package request sends requests without decoding or encoding whole objects: it lists and watches what package kubewire
+// reads, with the requests, streams and reflectors of client-go, and sends what kubewire encodes.
 package request

@@ -21,16 +21,16 @@ import (
 	"k8s.io/client-go/tools/metrics"
 )
 
-// Sender makes requests whose bodies are ready, with the connections of a typed client. A rest.Request finds its URL
-// five times and its decoder by the type of the answer; a sender needs neither. Metrics, warnings and errors are those
-// of rest.
+// Sender sends requests with encoded bodies over the connections of a typed client. A rest.Request computes its URL
+// five times and looks up a decoder by the type of the answer; a Sender does neither. Its metrics, warnings and errors
+// are those of package rest.
 type Sender struct {
 	client *http.Client
 	base   url.URL
 	group  string
 }
 
-// NewSender makes a sender of the client of a typed API. ok is false for a fake one, which makes no requests.
+// NewSender returns a Sender with the client of a typed API. ok is false for a fake client, which makes no requests.
 func NewSender(typed rest.Interface) (s *Sender, ok bool) {
 	client, ok := typed.(*rest.RESTClient)
 	if !ok || client == nil {
@@ -43,7 +43,7 @@ func NewSender(typed rest.Interface) (s *Sender, ok bool) {
 	return s, true
 }
 
-// Request is one request about an object of a namespace.
+// Request is one request about an object in a namespace.
 type Request struct {
 	Verb                                   string
 	Namespace, Resource, Name, Subresource string
@@ -52,8 +52,8 @@ type Request struct {
 	Body                                   []byte
 }
 
-// Send makes a request once, and has its answer read. What read is given is not its own. An error is that of the API
-// server where it refused, of the transport where it did not answer, or of read.
+// Send sends a request once, and calls read with the answer. read must not keep the answer. Send returns the API
+// server's error if it refused, the transport's error if it did not answer, and the error of read.
 func (s *Sender) Send(ctx context.Context, r *Request, read func(answer []byte) error) error {
 	began := time.Now()
 	request := s.prepare(ctx, r)
@@ -95,7 +95,7 @@ func (s *Sender) prepare(ctx context.Context, r *Request) *http.Request {
 
 var buffers = sync.Pool{New: func() any { return &bytes.Buffer{} }}
 
-// most is the size up to which a buffer is kept.
+// most is the largest buffer that is kept for reuse.
 const most = 64 << 10
 
 // take reads an answer.
@@ -123,10 +123,10 @@ func (s *Sender) take(ctx context.Context, r *Request, response *http.Response, 
 	return read(b.Bytes())
 }
 
-// mostText is how much of an answer that is no Status an error has.
+// mostText bounds the text of an answer in an error, if the answer is not a Status.
 const mostText = 2048
 
-// refusal is the error that an answer is: the Status in it, or what the code of the answer means.
+// refusal returns the error for an answer: its Status, or an error for its status code.
 func (s *Sender) refusal(r *Request, response *http.Response, body []byte) error {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, &schema.GroupVersionKind{Version: "v1"}, nil)
 	if status, ok := o.(*metav1.Status); err == nil && ok && status.Status == metav1.StatusFailure {
