@@ -165,8 +165,8 @@ func (c *CronJob) DueAfter(now time.Time) time.Time {
 
 // Verdict is the result of CronJob.At.
 type Verdict struct {
-	// Entry with the instant; nil for none. An entry without a record has due times that another controller has not
-	// started so far
+	// Entry is the entry with the instant; nil for none. An entry without a record has due times that another
+	// controller has not started so far.
 	Entry  *Entry
 	Open   bool // it is the open due time: Hold says what holds it back; with an Entry, it may still start
 	Hold   events.TickHold

@@ -17,7 +17,7 @@ type Kept struct {
 	Job         string      // the Job that ran
 	From, Until events.Time // Until is 0 while it lasts
 	Unseen      bool        // status.active named the Job, and no record tells whether it ran
-	First, Last Place       // records of its begin and its end
+	First, Last Place       // records of its start and its end
 	uid         types.UID
 }
 
@@ -146,7 +146,7 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	}
 }
 
-// Slack at the begin and the end of a due time's wait: the other controller reacts some time after a hold begins or
+// Slack at the start and the end of a due time's wait: the other controller reacts some time after a hold begins or
 // ends, and watches deliver both with a delay.
 const (
 	slackBefore = 2 * time.Second

@@ -23,7 +23,7 @@ type CronJob struct {
 	// Clock names the clock behind the time of AsOf: "controller" if the controller that writes the log was asked,
 	// "log" if AsOf has the time of the newest record. It is absent for an answer as of an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// With Clock "controller": the time of the newest record of the log
+	// LastRecord is the time of the newest record of the log; it is set with Clock "controller".
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	First      uint64             `json:"first,omitempty"` // first record of the CronJob; absent if it is pruned
 	Last       uint64             `json:"last"`            // newest record of the CronJob
@@ -35,7 +35,7 @@ type CronJob struct {
 	Active  int       `json:"active"`           // its running Jobs, also those made by hand
 	// PassedOver is set while the CronJob's namespace is over its log budget: it may be shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	// Set if the cluster was not watched at the time asked for: the CronJob is shown as last seen before
+	// Gap is set if the cluster was not watched at the time asked for: the CronJob is shown as last seen before.
 	Gap     *Gap `json:"gap,omitempty"`
 	Listing bool `json:"listing,omitempty"`
 
@@ -53,7 +53,7 @@ type CronJob struct {
 	InFlight []Command `json:"inFlight,omitempty"`
 	Waits    []Wait    `json:"waits,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
-	// Newest failure of each sort of command that did not succeed since
+	// Trouble has the newest failure of each sort of command that did not succeed since.
 	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 
@@ -97,7 +97,7 @@ type Run struct {
 	Name  string `json:"name"`
 	UID   string `json:"uid"`
 	State State  `json:"state"` // Running, Complete, Failed or Deleting
-	// Due time of the Job; unset for a Job that no due time asked for
+	// Due is the due time of the Job; unset for a Job that no due time asked for.
 	Due      recordjson.Instant `json:"due,omitzero"`
 	Made     string             `json:"made,omitempty"` // MadeByHand or Triggered
 	By       string             `json:"by,omitempty"`   // who made it by hand, or asked for it

@@ -54,7 +54,7 @@ func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *event
 
 // Unlisted reads the controller's stream backward for a listing that has not ended.
 type Unlisted struct {
-	// Unended listing of Jobs or CronJobs, the first of several in a row; nil if there is none
+	// Listing is an unended listing of Jobs or CronJobs, the first of several in a row; nil if there is none.
 	Listing *events.ListingStarted
 	listed  []events.Resource // resources whose listing ended, by later records
 }

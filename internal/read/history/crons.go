@@ -31,7 +31,7 @@ func (q *CronJobsQuery) Wants(s *CronSummary) bool {
 // CronJobsPage is one page of CronJobs, the newest first record first. Its JSON changes only by adding fields.
 type CronJobsPage struct {
 	Items []CronSummary `json:"items"`
-	// CronJobsQuery.Continue of the next page; absent on the last page
+	// Continue is the CronJobsQuery.Continue of the next page; absent on the last page.
 	Continue string `json:"continue,omitempty"`
 	// PrunedBefore is the first record of a pruned log. The log knows nothing of CronJobs that were gone before it.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
@@ -44,7 +44,8 @@ type CronJobsPage struct {
 type CronListQuery struct {
 	CronJobsQuery
 	From events.Sequence // CronJobs that have a record at or after it
-	// Updates all summaries to the present, before the query selects among them; nil to select by their records alone
+	// Settle updates all summaries to the present, before the query selects among them. Nil selects by their records
+	// alone.
 	Settle func([]CronSummary)
 	Before events.Sequence // CronJobs after the page that ended there: CronListPage.Next; 0 for the first page
 }

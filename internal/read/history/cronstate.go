@@ -115,7 +115,7 @@ type CronSummary struct {
 	LastDue      *Tick              `json:"lastDue,omitempty"` // newest due time with a fate
 	LastRun      string             `json:"lastRun,omitempty"` // how its newest kept Job ended: Complete or Failed
 	Due          *OpenDue           `json:"due,omitempty"`     // due time without a fate
-	// Next due time; absent if there is none, as while suspended
+	// Next is the next due time; absent if there is none, as while suspended.
 	Next recordjson.Instant `json:"next,omitzero"`
 
 	First uint64 `json:"first,omitempty"`
@@ -127,7 +127,7 @@ type CronSummary struct {
 	// DueAfter is the newest due time that started, if lastScheduleTime does not have it yet: the next due time comes
 	// after it.
 	DueAfter recordjson.Instant `json:"dueAfter,omitzero"`
-	// If another controller runs it: what holds the next start back, by the newest record
+	// Hold is what holds the next start back, by the newest record, if another controller runs the CronJob.
 	Hold     string `json:"hold,omitempty"`
 	Deadline *int64 `json:"startingDeadlineSeconds,omitempty"`
 

@@ -16,7 +16,7 @@ type Tick struct {
 	Count int                `json:"count,omitempty"` // number of due times; absent if not counted
 	Fate  string             `json:"fate"`            // name of an events.TickFate
 	Says  string             `json:"says"`            // Fate in words
-	// What kept it from starting, or from starting in time, if the log proves it
+	// Why is what kept it from starting, or from starting in time, if the log proves it.
 	Why    string             `json:"why,omitempty"`
 	Into   recordjson.Instant `json:"into,omitzero"`  // the later due time that runs for it
 	Late   string             `json:"late,omitempty"` // delay between due time and creation of the Job
@@ -26,7 +26,7 @@ type Tick struct {
 	Zone   string             `json:"zone,omitempty"`   // hash of the zone rules; absent for UTC
 	Record uint64             `json:"record,omitempty"` // record with the fate
 
-	// Another controller ran the CronJob; the fate is concluded from what was seen
+	// Observed is set if another controller ran the CronJob: the fate is concluded from what was seen.
 	Observed bool   `json:"observed,omitempty"`
 	Seen     string `json:"seen,omitempty"` // if Observed: delay between due time and the first sight of its Job
 	// UnwatchedFrom and UnwatchedUntil bound the time without a watch that makes a fate unknown.
@@ -86,7 +86,7 @@ func (m *Memory) hold(a *CronAccount) {
 	m.Of.Due = &OpenDue{At: recordjson.Instant(m.held.due), Hold: m.held.by, Since: a.Held.Time, Record: a.Held.Sequence}
 }
 
-// End ends the records. If the hold may have begun before the oldest of them, its begin is unknown.
+// End ends the records. If the hold may have begun before the oldest of them, its start is unknown.
 func (m *Memory) End() {
 	if m.begun && !m.over {
 		m.Of.Due.Since, m.Of.Due.Record = 0, 0
@@ -104,7 +104,7 @@ type OpenDue struct {
 	At     recordjson.Instant `json:"at"`
 	Hold   string             `json:"hold,omitempty"`   // name of an events.TickHold; absent if nothing holds it back
 	Says   string             `json:"says"`             // Hold in words
-	Since  recordjson.Instant `json:"since,omitzero"`   // begin of the hold, if known
+	Since  recordjson.Instant `json:"since,omitzero"`   // start of the hold, if known
 	Record uint64             `json:"record,omitempty"` // record that has the hold
 	// First is the first of several due times in a row that another controller has not started. At is the last, which
 	// may still start.

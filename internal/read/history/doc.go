@@ -19,6 +19,7 @@
 //   - The same records give the same account: the package reads no clock and walks no map unsorted.
 //
 // Packages show and serve present the answers, on a terminal and over HTTP.
+//
 // # Concurrency
 //
 // A Source is safe for concurrent use. A Fold is not.

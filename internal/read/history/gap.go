@@ -13,7 +13,7 @@ import (
 // Gap is a time in which the cluster was not watched. Changes in it were found at its end, or never.
 type Gap struct {
 	From    recordjson.Instant `json:"from,omitzero"`     // end of the watch before; unset if there was none
-	Until   recordjson.Instant `json:"until,omitzero"`    // begin of the watch after; unset while there is none
+	Until   recordjson.Instant `json:"until,omitzero"`    // start of the watch after; unset while there is none
 	Reason  string             `json:"reason"`            // reason of the listing that ends it: start, gap, relist
 	Orderly bool               `json:"orderly,omitempty"` // the run before stopped in good order
 	Listing uint64             `json:"listing"`           // record that begins the listing

@@ -21,7 +21,7 @@ type Job struct {
 	// Clock names the clock behind the time of AsOf: "controller" if the controller that writes the log was asked,
 	// "log" if AsOf has the time of the newest record. It is absent for an answer as of an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// With Clock "controller": the time of the newest record of the log
+	// LastRecord is the time of the newest record of the log; it is set with Clock "controller".
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	First      uint64             `json:"first,omitempty"`   // first record of the Job
 	Last       uint64             `json:"last,omitempty"`    // newest record of the Job
@@ -34,11 +34,11 @@ type Job struct {
 	Gone      bool   `json:"gone,omitempty"`    // the object was deleted
 	Managed   bool   `json:"managed"`
 	ManagedBy string `json:"managedBy,omitempty"`
-	// Set if the cluster was not watched at the time asked for: the Job is shown as last seen before
+	// Gap is set if the cluster was not watched at the time asked for: the Job is shown as last seen before.
 	Gap *Gap `json:"gap,omitempty"`
 	// PassedOver is set while the Job's namespace is over its log budget: the Job may be shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	// A listing of the cluster was under way: the controller decides nothing then
+	// Listing is set if a listing of the cluster was under way: the controller decides nothing then.
 	Listing bool `json:"listing,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // owner and labels
@@ -57,7 +57,7 @@ type Job struct {
 	Waits    []Wait    `json:"waits,omitempty"`
 	Refused  []Refusal `json:"refused,omitempty"`
 	Notes    []string  `json:"notes,omitempty"` // what the published status cannot show
-	// Newest failure of each sort of command that did not succeed since
+	// Trouble has the newest failure of each sort of command that did not succeed since.
 	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 }
@@ -105,7 +105,7 @@ type Counts struct {
 
 // Command is a command that has not ended.
 type Command struct {
-	// Decision record and position in it; absent between two tries
+	// Command is the decision record and the position in it, such as "41/0"; absent between two tries.
 	Command string             `json:"command,omitempty"`
 	Does    string             `json:"does"`
 	Since   recordjson.Instant `json:"since,omitzero"`

@@ -46,7 +46,7 @@ func (p *PassedOver) Learn(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.PassedOver:
 		p.count(r, f)
-	// The new process counts from 0: versions that the old one had not recorded yet are lost
+	// The new process counts from 0: versions that the old one had not recorded yet are lost.
 	case *events.ControllerStarted:
 		for _, x := range p.open {
 			x.Until = recordjson.Instant(r.Time)

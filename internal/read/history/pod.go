@@ -25,7 +25,7 @@ type Pod struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 
 	Deleted recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
-	// The request may be older than Deleted: the log does not say
+	// DeletedAtLatest is set if the request may be older than Deleted: the log does not say.
 	DeletedAtLatest bool   `json:"deletedAtLatest,omitempty"`
 	Grace           *int64 `json:"deletionGracePeriodSeconds,omitempty"` // time it was given to stop
 	Gone            bool   `json:"gone,omitempty"`                       // its object is gone, or no longer belongs to the Job
@@ -35,12 +35,12 @@ type Pod struct {
 	Waiting string          `json:"waiting,omitempty"`
 	Sandbox string          `json:"sandbox,omitempty"` // with Waiting: what its kubelet says of its sandbox
 	Waits   []ContainerWait `json:"waits,omitempty"`   // waits of its containers
-	// When the last regular container started, by the node's clock; unset unless all run
+	// Running is when the last regular container started, by the node's clock; unset unless all run.
 	Running    recordjson.Instant `json:"runningSince,omitzero"`
 	Conditions []PodCondition     `json:"conditions,omitempty"` // conditions that explain Waiting
 	Finalizers []string           `json:"finalizers,omitempty"` // finalizers of others, while it is being deleted
 	Gates      []string           `json:"gates,omitempty"`      // names of its scheduling gates
-	// Containers that still run after a regular one ended for good
+	// StillRun names the containers that still run after a regular one ended for good.
 	StillRun []string `json:"stillRun,omitempty"`
 
 	Reason     string          `json:"reason,omitempty"`  // status.reason: "Evicted"

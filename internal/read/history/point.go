@@ -199,7 +199,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		// Src holds only a part of the log: use the time of the newest record before the point
+		// src holds only a part of the log: use the time of the newest record before the point.
 		if errors.Is(err, ErrNoRecord) {
 			err = nil
 			for x, bad := range src.Records(ctx, Query{From: at.Sequence - min(at.Sequence-1, firstWindow)}) {

@@ -12,7 +12,7 @@ import (
 // Refusal is a command that is retried because the API server refused it, or because its outcome is unknown.
 type Refusal struct {
 	Does string `json:"does"`
-	// Of the newest refusal; absent if the newest try has no known outcome
+	// Class is the class of the newest refusal; absent if the newest try has no known outcome.
 	Class  string             `json:"class,omitempty"`
 	Since  recordjson.Instant `json:"since,omitzero"`
 	Tries  uint32             `json:"tries"`            // tries in a row that were due

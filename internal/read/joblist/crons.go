@@ -129,7 +129,7 @@ func (m *merge) pastCrons(found map[string]cronRow) {
 	}
 	slices.SortFunc(past, func(a, b cronRow) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
 	for i, r := range past {
-		// Less than the first kept record: at least one record of each is pruned
+		// The key is less than the first kept record: at least one record of each is pruned.
 		r.key, r.First = events.Sequence(i), 0
 		found[r.UID] = r
 	}

@@ -19,7 +19,7 @@ type part struct {
 	log  store.Reader
 	file store.File
 	base *list // list of the file, as far as it covers it; nil for none
-	// Returns the list of the file that holds a record, if it is complete; else nil
+	// earlier returns the list of the file that holds a record, if it is complete; else nil.
 	earlier func(at events.Sequence) (*list, error)
 
 	fold    *history.Fold

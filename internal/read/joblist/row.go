@@ -12,7 +12,8 @@ import (
 
 // row is one Job in a list.
 type row struct {
-	// First record of the Job; if it began before the log, the record before its first one that the log held
+	// key is the first record of the Job. If the Job began before the log, it is the record before its first one that
+	// the log held.
 	key events.Sequence
 	history.Summary
 }

@@ -102,7 +102,7 @@ func (t *table) read(i int, buffer []byte) ([]byte, error) {
 	p := t.blocks[i]
 	buffer = slices.Grow(buffer[:0], int(p.length))[:p.length]
 	if _, err := t.file.ReadAt(buffer, p.at); err != nil {
-		// ErrMalformed: an unreadable list is written again
+		// An unreadable list is written again, so the error is errMalformed.
 		return nil, fmt.Errorf("read a list of Jobs: %w: %w", errMalformed, err)
 	}
 	return unseal(buffer)

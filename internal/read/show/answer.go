@@ -60,7 +60,7 @@ func (p *Page) hidden(left []explain.Section) string {
 	return note
 }
 
-// Sentences writes sentences with the records that they follow from, each at the begin of a line.
+// Sentences writes sentences with the records that they follow from, each at the start of a line.
 func (p *Page) Sentences(all []explain.Sentence) error {
 	for _, x := range all {
 		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", p.wholeOr(x.Text, x.Whole), x.Records, 0), "\n")); err != nil {

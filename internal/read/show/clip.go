@@ -4,7 +4,7 @@ import "strings"
 
 const leastReason = 6 // shortest part of a reason that is shown, in bytes
 
-// ClipMiddle shortens a name to width columns by cutting its middle: names differ most at their begin and end.
+// ClipMiddle shortens a name to width columns by cutting its middle: names differ most at their start and end.
 func ClipMiddle(s string, width int) string {
 	if width <= 0 || columns(s) <= width {
 		return s

@@ -22,7 +22,7 @@ var codes = [...]string{Strong: "\x1b[1m", Trouble: "\x1b[31m"}
 type Cell struct {
 	Text  string
 	Style Style
-	Name  bool // it is the name of an object: clipping keeps its begin and its end
+	Name  bool // it is the name of an object: clipping keeps its start and its end
 }
 
 // Table writes rows in aligned columns. It finds the widths per page of 200 rows, so it can be of any length. To fit

@@ -64,7 +64,7 @@ func facts(f events.Facts) []byte {
 	case *events.JobPolicies:
 		return policies(f)
 	case *events.JobRetired:
-		// Otherwise the Job has not ended, and its counters are unknown rather than 0
+		// Otherwise the Job has not ended, and its counters are unknown rather than 0.
 		if f.Result != events.ResultNone {
 			return value(reflect.ValueOf(f))
 		}

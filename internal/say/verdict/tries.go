@@ -27,7 +27,7 @@ func (c *account) tries(columns int, whole bool) string {
 	})
 	ends, told = c.withoutSuccesses(ends, told)
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	// One way only, and it covers every try
+	// There is one way only, and it covers every try.
 	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0
 	switch {
 	case len(ends) == 0 && unknown > 0:

@@ -15,7 +15,7 @@ import (
 type Stored struct {
 	UID     types.UID
 	Version uint64 // resourceVersion; 0 if it is not a number
-	// When the server last stored the object: the newest time of its managed fields; zero if there is none
+	// Written is when the server last stored the object: the newest time of its managed fields; zero if there is none.
 	Written time.Time
 }
 

@@ -26,7 +26,7 @@ type Failing struct {
 	Where string                         // calls of the product that lead to the failing read; empty for none
 	Nth   int                            // which of the reads from there, from 1
 	After int                            // records that the read gives before it fails
-	// Returns the error in place of a record; 0 is the end of the read, or a call that reads no record
+	// With returns the error in place of a record. Sequence 0 is the end of the read, or a call that reads no record.
 	With func(at events.Sequence) error
 
 	Reads  map[string][]*Taken // reads made so far, by place
@@ -275,13 +275,13 @@ func (q *Question) fails(t *testing.T, f *Failing, whole string) {
 	}
 }
 
-// Pruned is a log whose records before one are no longer kept.
+// Pruned is a log whose records before First are pruned.
 type Pruned struct {
 	store.Reader
 	First events.Sequence
 }
 
-// Read is described by store.Reader.
+// Read implements store.Reader.
 func (p Pruned) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	if from != 0 && from < p.First {
 		return func(yield func(events.Record, error) bool) { yield(events.Record{}, store.ErrPruned) }
@@ -289,7 +289,7 @@ func (p Pruned) Read(ctx context.Context, from events.Sequence) iter.Seq2[events
 	return p.Reader.Read(ctx, max(from, p.First))
 }
 
-// ReadStream is described by store.Reader.
+// ReadStream implements store.Reader.
 func (p Pruned) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
 	if d == store.Forward {
 		return p.Reader.ReadStream(ctx, s, max(from, p.First), d)
