@@ -9,24 +9,24 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// budgets is what was said of namespaces that are over their budgets of log. It belongs to the loop's goroutine.
+// budgets is the state of the reports about namespaces over their log budget. The loop's goroutine owns it.
 type budgets struct {
 	looked time.Time
 	told   time.Time
-	names  []string // that were told
+	names  []string // names in the last report
 }
 
-// BudgetFlag is the flag that sets the budget, which messages name.
+// BudgetFlag is the name of the flag that sets the budget, for messages.
 const BudgetFlag = "log-namespace-budget"
 
 const (
 	budgetLook  = time.Second
 	budgetTell  = time.Minute // between messages about namespaces over their budgets
-	budgetNames = 5           // that are named, of any number
+	budgetNames = 5           // most namespaces that a report names
 )
 
-// showBudgets says which namespaces are over their budgets: how many to metrics, some by name to probes, and now and
-// then to the log.
+// showBudgets reports the namespaces over their log budget: their number to metrics, and up to budgetNames names to
+// probes. It logs the names when they change, at most once in budgetTell.
 func (c *controller) showBudgets(l *loop.Loop) {
 	c.metrics.passed.Store(l.PassedOver())
 	s, now := &c.budgets, time.Now()
@@ -49,7 +49,7 @@ func (c *controller) showBudgets(l *loop.Loop) {
 		"namespaces", n, "some", strings.Join(names, ","), "budget", l.World().Settings.NamespaceBudget)
 }
 
-// overBudget is that in a sentence; empty when there is nothing to say.
+// overBudget returns the report as a sentence; empty if n is 0.
 func overBudget(n int, names []string) string {
 	if n == 0 {
 		return ""

@@ -12,9 +12,9 @@ import (
 	restmetrics "k8s.io/client-go/tools/metrics"
 )
 
-// The metrics of client-go, under the names and labels that the components of Kubernetes have them by, so that
-// dashboards for these work. Its hooks are those of the whole process, so these are too. Package component-base has
-// such adapters, and brings a second registry with a tree of modules of its own.
+// The metrics of client-go, under the names and labels that the components of Kubernetes use, so that their dashboards
+// work. client-go's hooks are global to the process, and so are these metrics. component-base has the same adapters,
+// but brings a second registry and a tree of modules.
 var (
 	seconds = []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}
 	sizes   = []float64{64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}
@@ -43,7 +43,7 @@ func restCounter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "rest_client", Name: name, Help: help}, labels)
 }
 
-// registerClientMetrics adds them to a registry.
+// registerClientMetrics adds the metrics to r. The first call also installs the hooks of client-go.
 func registerClientMetrics(r prometheus.Registerer) {
 	r.MustRegister(requestSeconds, limiterSeconds, resolveSeconds, requestBytes, responseBytes, requestsTotal, retriesTotal, slowPaths)
 	hook.Do(func() {
@@ -88,7 +88,7 @@ func (result) IncrementRetry(_ context.Context, code, method, host string) {
 	retriesTotal.WithLabelValues(codeOf(code), method, host).Inc()
 }
 
-// codeOf is a status code, or what client-go says where there was no answer.
+// codeOf returns a numeric status code unchanged, and "<error>" when there was no answer.
 func codeOf(code string) string {
 	if _, err := strconv.Atoi(code); err != nil {
 		return "<error>"
@@ -96,8 +96,8 @@ func codeOf(code string) string {
 	return code
 }
 
-// leaders gives client-go's leader election where to count. Whether the Lease is held is a gauge of our own: what
-// client-go says of that is not what this controller goes by.
+// leaders counts slow paths of client-go's leader election. It ignores On and Off: a gauge of our own says whether the
+// Lease is held, because this controller does not act by client-go's view of it.
 type leaders struct{}
 
 // NewLeaderMetric is described by leaderelection.MetricsProvider.

@@ -8,19 +8,20 @@ import (
 	"sync"
 )
 
-// What is alive in a controller is small, and what its API client throws away is much, so that at Go's GOGC=100 the
-// collector takes a sixth (one large Job) to a third (many small ones) of the CPU time; see
-// docs/performance-history.md. So garbage may take up to collectorRoom bytes before it is collected, but not more than
-// three times what is alive, and at least as much as is alive, which is Go's own rule.
+// A controller has a small live heap, and its API client makes much garbage. At Go's default GOGC=100 the collector
+// takes a sixth (one large Job) to a third (many small ones) of the CPU time; see docs/performance-history.md. So up to
+// collectorRoom bytes of garbage may pile up before a collection: at most three times the live heap, and at least as
+// much as the live heap, which is Go's own rule.
+//
+// live heap 4 MiB: GOGC=300, 12 MiB of garbage    12 MiB: GOGC=200, 24 MiB    48 MiB: GOGC=100, 48 MiB
 const (
 	collectorRoom = 24 << 20
 	leastPercent  = 100
 	mostPercent   = 300
 )
 
-// tuneCollector gives back to the system what listing the cluster took, which no Job that is finished needs again. From
-// here on it says after each collection how much garbage there may be before the next, unless the operator has chosen
-// with GOGC.
+// tuneCollector returns the memory that the first listing took to the system. From then on it sets GOGC after each
+// collection, unless the operator has set GOGC.
 func tuneCollector() {
 	debug.FreeOSMemory()
 	if os.Getenv("GOGC") == "" {
@@ -30,7 +31,7 @@ func tuneCollector() {
 
 var tuning sync.Once
 
-// followCollector sets how much garbage there may be, now and after each collection.
+// followCollector sets GOGC by the live heap, now and after each collection.
 func followCollector() {
 	alive := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	runtimemetrics.Read(alive)
@@ -41,7 +42,7 @@ func followCollector() {
 // collected is garbage, so that its finalizer runs after the next collection.
 type collected struct{ _ *collected }
 
-// collectorPercent is the GOGC for a heap with that many live bytes.
+// collectorPercent returns the GOGC for a heap with alive live bytes.
 func collectorPercent(alive uint64) int {
 	percent := 100 * collectorRoom / max(alive, 1)
 	return int(min(max(percent, leastPercent), mostPercent))

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Config says what a controller runs, and how. The flags of "jobledger run" are its documentation; whoever makes one
-// has refused what does not go together.
+// Config says what a controller runs, and how. The flags of "jobledger run" document the fields; the code that builds a
+// Config has already refused contradictory flags.
 type Config struct {
-	Log      string // its address, as package store/open takes it
+	Log      string // its address, in the form that package store/open takes
 	Settings events.Settings
 	Cluster  *Cluster
 	Program  Program
@@ -23,62 +23,63 @@ type Config struct {
 
 	Listen   string        // loopback address for readers, probes and metrics; empty for none
 	Scrape   ScrapeConfig  // probes and metrics for other machines
-	Stream   StreamConfig  // what goes out on NATS
-	Copy     CopyConfig    // where the log is copied to
-	Lease    LeaseConfig   // by which one controller of a cluster works at a time
-	Stop     time.Duration // how long a stop waits for what is in flight
-	Labels   []string      // of Jobs, that are recorded; nil for informer.UsualLabels
-	Messages events.Keep   // how much is kept of what containers write, where the namespace does not say
-	Around   bool          // nodes and namespaces are watched too, where there is a right to
-	Patience time.Duration // with observed Jobs, how long another controller may take
-	Epoch    uint64        // to be begun after a loss of records; 0 for none
-	Drained  func()        // called once, when a controller that drains has nothing left to do; may be nil
+	Stream   StreamConfig  // publishing on NATS
+	Copy     CopyConfig    // destination of the log's copy
+	Lease    LeaseConfig   // the Lease by which only one controller of a cluster acts
+	Stop     time.Duration // how long a stop waits for commands in flight
+	Labels   []string      // labels of Jobs to record; nil for informer.UsualLabels
+	Messages events.Keep   // how much of containers' messages is kept, where the namespace sets nothing
+	Around   bool          // watch nodes and namespaces too, where the rights allow it
+	Patience time.Duration // with observed Jobs, how long another controller may take to act
+	Epoch    uint64        // epoch to begin after a loss of records; 0 for none
+	Drained  func()        // called once, when a draining controller has nothing left to do; may be nil
 
-	// Replicate says in which stream the log is replicated; nil for a log that is on this disk alone. Its Reader, Least
-	// and Logger are the controller's.
+	// Replicate names the stream that replicates the log; nil for a log on this disk only. The controller sets its
+	// Reader, Least and Logger.
 	Replicate *replicating.Config
 
 	Retention   store.Retention // how much of the log is kept
-	RotateBytes int64           // size at which a file of the log is sealed; 0 for that of the backend
-	PackEvery   time.Duration   // between looks for sealed files to pack; 0 for a minute
+	RotateBytes int64           // size at which a file of the log is sealed; 0 for the backend's default
+	PackEvery   time.Duration   // time between looks for sealed files to pack; 0 for a minute
 }
 
-// Program says which program this is.
+// Program identifies this program.
 type Program struct{ Version, Go, Commit string }
 
-// ScrapeConfig says where probes and scrapers of other machines are answered, and which.
+// ScrapeConfig says where and how probes and scrapers on other machines are answered.
 type ScrapeConfig struct {
-	Address           string // empty for nowhere
+	Address           string // empty for no such port
 	CertFile, KeyFile string // empty for plain HTTP
-	Authorize         bool   // the API server is asked who may read metrics
-	Readers           bool   // the log's records are given to who may get /v1/; it takes a certificate
+	Authorize         bool   // ask the API server whether a client may read metrics
+	Readers           bool   // give the log's records to clients with the right to get /v1/; requires a certificate
 }
 
 // StreamConfig says what is published on NATS, and where. The zero StreamConfig publishes nothing.
 type StreamConfig struct {
-	Publish  publish.Config   // Log and Logger are the controller's
-	Embedded *embedded.Config // of the server that runs in this process; nil for one of others
+	Publish  publish.Config   // the controller sets Log and Logger
+	Embedded *embedded.Config // the NATS server to run in this process; nil to use another server
 }
 
 // CopyConfig says where the log is copied to. The zero CopyConfig copies nothing.
 type CopyConfig struct {
 	Place    copylog.Place
-	Unfenced bool // go on where the place does not tell two writers apart
+	Unfenced bool // continue even if Place cannot keep two writers apart
 }
 
-// LeaseConfig says whether a Lease is held, and which. The durations are those of lease.Config.
+// LeaseConfig says whether a Lease is held, and which one. The durations have the meaning of lease.Config.
 type LeaseConfig struct {
 	On                                   bool
 	Duration, RenewDeadline, RetryPeriod time.Duration
-	Namespace                            string // that of the Jobs, else lease.DefaultNamespace, when it is empty
-	Adopt                                bool   // go on though the Lease names another log
+	// Empty for the namespace of the Jobs, or lease.DefaultNamespace for Jobs of all namespaces
+	Namespace string
+	Adopt     bool // continue although the Lease names another log
 }
 
-// CopyFlag and UnfencedFlag are flags that messages name.
+// CopyFlag and UnfencedFlag are names of flags, for messages.
 const (
 	CopyFlag     = "copy-to"
 	UnfencedFlag = "copy-unfenced"
 )
 
-// copyWithin is how long a start waits for the place of the copy.
+// copyWithin bounds how long a start waits for an answer of the copy's place.
 const copyWithin = 10 * time.Second

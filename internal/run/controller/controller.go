@@ -28,26 +28,26 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// controller is the parts of a run, tied together.
+// controller holds the parts of one run.
 type controller struct {
 	config   *Config
 	settings events.Settings
 	logger   *slog.Logger
 	cluster  *Cluster
 	registry *prometheus.Registry
-	lease    *lease.Lease        // nil when none is wanted
-	identity string              // as which the Lease is held
-	adopts   bool                // it was said that the log is another than before
+	lease    *lease.Lease        // nil if no Lease is wanted
+	identity string              // the identity that holds the Lease
+	adopts   bool                // the log differs from the one before, and this was reported
 	member   *replicating.Member // nil unless the log is replicated
 
-	giver *feed.Giver // of the log's records, to readers elsewhere; nil for none
+	giver *feed.Giver // gives the log's records to readers elsewhere; nil for none
 
-	standing // log, key, lists and what else stands while nothing is led
+	standing // log, key, lists and the other parts that run without leading
 
 	queue     *loop.Queue
 	informer  *informer.Informer
 	around    *informer.Surroundings // nodes and namespaces
-	messages  *informer.Messages     // how much of them is kept
+	messages  *informer.Messages     // how much of containers' messages is kept
 	executor  *executor.Executor
 	hands     *countedExecutor
 	runner    *loop.Runner
@@ -59,15 +59,15 @@ type controller struct {
 	retainer  *retainer
 	stream    *streamer                  // nil for none
 	copier    *copying.Copier            // nil for none
-	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint reads it
+	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint loads it
 	health    *Health
 	metrics   *metrics
-	drain     *Drain                       // nil unless it drains
-	gangs     discovery.DiscoveryInterface // tells which the server has; nil where none are made
-	unserved  chan struct{}                // has one entry when a request met that the API of gangs is not served
+	drain     *Drain                       // nil unless the controller drains
+	gangs     discovery.DiscoveryInterface // to ask which gang APIs the server has; nil if no gangs are made
+	unserved  chan struct{}                // gets an entry when a request finds the gang API not served
 }
 
-// newController makes one that has no parts yet.
+// newController returns a controller without parts.
 func newController(config *Config) *controller {
 	logger := config.Logger
 	c := &controller{
@@ -81,7 +81,8 @@ func newController(config *Config) *controller {
 	return c
 }
 
-// Run runs a controller until ctx ends or something fails, and then stops in good order.
+// Run runs a controller until ctx ends or a part fails, and then stops it in good order. It returns the error of the
+// part that failed; nil after a stop by ctx.
 func Run(ctx context.Context, config *Config) error {
 	c := newController(config)
 	logger := c.logger
@@ -110,7 +111,7 @@ func Run(ctx context.Context, config *Config) error {
 		work = c.replicate
 	}
 	if !c.observes() {
-		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // before a port answers
+		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // set before a port answers
 	}
 	if config.Scrape.Address == "" {
 		return work(ctx)
@@ -129,7 +130,7 @@ func Run(ctx context.Context, config *Config) error {
 	return group.Wait()
 }
 
-// assemble makes the parts. Nothing runs yet.
+// assemble makes the parts. It starts none.
 func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
 	client, err := c.hand()
 	if err != nil {
@@ -145,7 +146,7 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	objects := executor.NewObjects(informer.TemplateHash(c.key)).WithCronJobs(informer.CronTemplateHash(c.key))
 	var keeper informer.Keeper = objects
 	if c.observes() {
-		keeper = nil // what it keeps is for carrying out commands
+		keeper = nil // the keeper serves the execution of commands, and observe mode executes none
 	}
 	var finished func(*kubewire.Job)
 	if c.settings.DeleteExpired {
@@ -205,8 +206,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	return c.leaveAddresses()
 }
 
-// hand makes the client by which commands are carried out. With a Lease nothing goes out on its connection while the
-// Lease is not held, also what was on its way when the process or its machine was stopped for a while.
+// hand returns the client that executes commands. With a Lease, its connection writes nothing while the Lease is not
+// held, not even a request that was in flight when the process or its machine froze for a while.
 func (c *controller) hand() (*kubeapi.Client, error) {
 	if c.lease == nil {
 		return kubeapi.New(c.cluster.Client)
@@ -218,14 +219,14 @@ func (c *controller) hand() (*kubeapi.Client, error) {
 	return kubeapi.New(acting)
 }
 
-// relist lists everything again, because the log had no room for a while.
+// relist lists everything again, after the log had no room for a while.
 func (c *controller) relist() {
 	c.informer.Relist(events.ListingGap)
 	c.around.Relist()
 }
 
-// assembleHands makes the parts by which the world hears of what was decided: commands, Kubernetes Events, and the
-// metrics of Jobs, which are those of who runs them.
+// assembleHands makes the parts that act on decisions: the executor, the publisher of Kubernetes Events, and the
+// metrics of Jobs, which only the controller that runs the Jobs counts.
 func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
 	may := c.informer.Sure
 	var within func(context.Context) (context.Context, context.CancelFunc)
@@ -245,7 +246,7 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 		Seal: c.key.Seal, Term: c.log.Term(), May: may, Within: within, API: api, Groups: api, Workloads: workloads, Unserved: func() {
 			select {
 			case c.unserved <- struct{}{}:
-			default: // it is asked already
+			default: // a second entry would change nothing
 			}
 		}, Crons: crons, Objects: objects, Mode: c.settings.Mode,
 		Observe: c.informer.ObserveJob, ObservePod: c.informer.ObservePod, ObserveCronJob: c.informer.ObserveCronJob, ObserveRun: c.informer.ObserveRun, Wrote: c.informer.Wrote, Behind: c.informer.Behind, StopTimeout: c.config.Stop,
@@ -267,16 +268,17 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 	return nil
 }
 
-// observes reports whether another controller runs the Jobs, and this one only reads.
+// observes reports whether this controller only reads, while another controller runs the Jobs.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
-// salt protects erased evidence from being guessed.
+// salt returns a random salt, which keeps erased evidence from being guessed.
 func salt() (s events.Salt) {
 	_, _ = rand.Read(s[:]) // never fails
 	return s
 }
 
-// zoneData says which time zone database new rules of zones come from; empty where no decision depends on a zone.
+// zoneData returns the version of the time zone database that new zone rules come from; empty if CronJobs are not
+// recorded.
 func zoneData(s *events.Settings) string {
 	if !s.CronJobs {
 		return ""

@@ -13,22 +13,23 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// disk is what a controller does about a disk without room. It belongs to the goroutine that opens the log, and then to
-// the loop's.
+// disk is the state of a log whose disk may be full. It belongs to the goroutine that opens the log, and later to the
+// loop's goroutine.
 type disk struct {
 	full   bool
-	again  time.Time // when Jobs are told next that they wait
-	unleft bool      // an address could not be left in the log's directory
-	leave  time.Time // when that is tried next
+	again  time.Time // when Jobs are told again that they wait
+	unleft bool      // an address file could not be written
+	leave  time.Time // when to try that again
 }
 
 const (
-	roomAgain = time.Second      // between tries to open a log that has no room
-	tellAfter = 10 * time.Second // how long the disk is full before Jobs are told, and between looks for others that wait
+	roomAgain = time.Second // between tries to open a log that has no room
+	// How long the disk is full before Jobs are told, and the time between looks for more waiting Jobs
+	tellAfter = 10 * time.Second
 )
 
-// openWithRoom opens the log as soon as its disk has room for that. Until then it answers probes where the endpoint
-// will be.
+// openWithRoom opens the log. While the disk has no room for it, it tries again every roomAgain, and answers probes at
+// the future address of the endpoint.
 func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 	try := func() (store.Opened, error) { return open.Log(c.config.Log, c.logOptions()) }
 	log, err := try()
@@ -65,10 +66,11 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 	return log, err
 }
 
-// logOptions is how the log is opened.
+// logOptions returns the options with which the controller opens the log.
 func (c *controller) logOptions() store.Options {
 	options := store.Options{
-		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0, // goOn looks at it
+		// GoOn checks AcceptLoss
+		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0,
 		RotateBytes: c.config.RotateBytes, MaxBytes: c.config.Retention.MaxBytes, RotateAfter: c.config.Retention.MaxAge / filesPerAge,
 	}
 	if c.member != nil {
@@ -77,11 +79,11 @@ func (c *controller) logOptions() store.Options {
 	return options
 }
 
-// filesPerAge is how many files there are at least of a log whose records are to go at some age, so that none is kept
-// much longer.
+// filesPerAge is the least number of files of a log with Retention.MaxAge. A file goes as a whole, so a record may stay
+// an eighth of MaxAge too long: with MaxAge 8 days, up to 9 days.
 const filesPerAge = 8
 
-// full is told whether the log has room: again and again while it has none, and between turns while it has.
+// full notes whether the log has room. It is called repeatedly while the log has none, and between turns otherwise.
 func (c *controller) full(full bool) {
 	d, now := &c.disk, time.Now()
 	if full != d.full {
@@ -106,7 +108,8 @@ func (c *controller) full(full bool) {
 	}
 }
 
-// leaveAddresses says in the log's directory where this process answers. Without room for that it is to be done later.
+// leaveAddresses writes the addresses of this process to files in the log's directory. If the disk has no room for
+// them, it notes to try again after roomAgain.
 func (c *controller) leaveAddresses() error {
 	d := &c.disk
 	d.unleft, d.leave = false, time.Now().Add(roomAgain)
@@ -131,7 +134,8 @@ func outOfSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// leaveAddress writes a file that says where something answers. Whoever reads it meanwhile finds all of it, or none.
+// leaveAddress writes url to the file. The rename makes it atomic: a concurrent reader finds the whole address or the
+// old file.
 func leaveAddress(file, url string) error {
 	fresh := file + ".new"
 	if err := os.WriteFile(fresh, []byte(url+"\n"), 0o600); err != nil {

@@ -1,15 +1,15 @@
-// Package controller puts a controller together and runs it: log, informer, loop, executor, what follows the log,
-// ports, Lease.
+// Package controller runs a controller: the log, the informer, the loop, the executor, the consumers of the log, the
+// ports and the Lease.
 //
-// [Run] does all of it for a [Config]: it takes the Lease, opens the log, folds it, makes the parts and waits. A stop
-// goes from the facts to the log: the informer tells nothing more, the loop waits for what is in flight, what follows
-// the log catches up. Invariants:
+// [Run] does this for a [Config]. It takes the Lease, opens the log, folds it, makes the parts and waits for them. A
+// stop follows the way of the facts to the log: the informer reports nothing more, the loop waits for the commands in
+// flight, and the consumers of the log catch up. Invariants:
 //
-//   - Nothing is made on disk before the cluster was found, and nothing is decided before the Lease is held.
-//   - A log that is known to have lost records is refused, unless an operator named the epoch that begins.
-//   - Every goroutine returns its error to one group; whoever starts one says in a comment what ends it.
+//   - Nothing is created on disk before the cluster is found, and nothing is decided before the Lease is held.
+//   - A log with known loss of records is refused, unless an operator names the epoch to begin.
+//   - Every goroutine returns its error to one group; the comment where it starts says what ends it.
 //
-// The flags that choose a Config are those of cmd/acting; messages name them.
+// The flags that set a Config are defined in cmd/acting; messages name them.
 //
 // Read config.go first, then controller.go.
 package controller

@@ -8,23 +8,23 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Drain follows how a controller that takes no new Jobs comes to its end, and tells it.
+// Drain watches a controller that takes no new Jobs, and reports when it has nothing left to do.
 type Drain struct {
 	Log     *slog.Logger
 	Drained func() // called once, when nothing is left to do; may be nil
 
-	looked time.Time // when it was last counted what is left
-	told   time.Time // when that was last told
-	left   int       // what was told; -1 once nothing is left
+	looked time.Time // when the unfinished Jobs were last counted
+	told   time.Time // when their number was last logged
+	left   int       // the logged number; -1 once nothing is left
 }
 
-// It is counted as often as the loop goes round without work, and told now and then.
+// How often the loop counts while it is idle, and how often the log gets the number.
 const (
 	drainLook = time.Second
 	drainTell = 10 * time.Second
 )
 
-// Look is called between turns.
+// Look counts the unfinished Jobs of w, at most once in drainLook. The loop calls it between turns.
 func (d *Drain) Look(w *projector.World, now time.Time) {
 	if w.Listing || now.Sub(d.looked) < drainLook {
 		return
@@ -44,8 +44,8 @@ func (d *Drain) Look(w *projector.World, now time.Time) {
 	}
 }
 
-// Undone is what a draining controller has still to do, and the Jobs that are suspended: they may rest for ever, so
-// they are not waited for once nothing of them is left but the object.
+// Undone returns the Jobs that a draining controller still works on, and the suspended Jobs with nothing in flight. It
+// does not wait for suspended Jobs, because they may rest forever.
 func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	for _, j := range w.Holders() {
 		switch {
@@ -58,7 +58,7 @@ func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	return left, suspended
 }
 
-// rests reports whether nothing is in flight of the Job, no pod holds its finalizer, and it does not go on by itself.
+// rests reports whether the Job has nothing in flight, no pod with its finalizer, and no reason to continue on its own.
 func rests(j *projector.Job) bool {
 	goesOn := j.Known() && j.Managed && !j.Observed() && !j.Gone && !j.Finished() && j.Deleted == 0 && !(j.Spec != nil && j.Spec.Suspend)
 	if goesOn || j.Busy() || len(j.Creates()) > 0 {
@@ -72,7 +72,7 @@ func rests(j *projector.Job) bool {
 	return true
 }
 
-// some are the first names of a list, for a line that people read.
+// some returns the names of the first 5 Jobs, and "…" if there are more, for a line in the log.
 func some(refs []events.JobRef) []string {
 	const most = 5
 	var names []string

@@ -19,11 +19,11 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// elects reports whether a Lease is to be held. In observe mode nothing is written, so not a Lease either.
+// elects reports whether to hold a Lease. Observe mode writes nothing to the cluster, so it holds none.
 func (c *controller) elects() bool { return c.config.Lease.On && !c.observes() }
 
-// newLease makes the Lease, which is not held yet. That of one namespace's Jobs is in that namespace, so that its
-// rights do.
+// newLease makes the Lease without taking it. A controller for one namespace keeps its Lease there, so that rights in
+// that namespace suffice.
 func (c *controller) newLease() (err error) {
 	f := &c.config.Lease
 	client, err := c.cluster.Patient(f.RenewDeadline / 2)
@@ -44,7 +44,7 @@ func (c *controller) newLease() (err error) {
 	return nil
 }
 
-// registerLease adds whether this process holds its Lease.
+// registerLease adds the gauge that says whether this process holds its Lease.
 func registerLease(r prometheus.Registerer, name string, holds func() bool) {
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leader_election_master_status", Help: "1 while this process holds the Lease of that name, 0 while it does not.",
@@ -57,9 +57,9 @@ func registerLease(r prometheus.Registerer, name string, holds func() bool) {
 	}))
 }
 
-// elect works while holding the Lease. A process that waits for it is a standby: it is healthy and ready (O-035),
-// unless it is a second controller. It wants the Lease only once it has the log, because the LOCK of the log is what
-// tells whether the holder has ended.
+// elect works while it holds the Lease. A process that waits for the Lease is a standby: healthy and ready (O-035),
+// unless it may be a second controller. It opens the log before it bids for the Lease: the LOCK of the log proves that
+// the previous holder has ended.
 func (c *controller) elect(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (c *controller) elect(ctx context.Context) error {
 	})
 }
 
-// explainLease adds to an error of the Lease what to do.
+// explainLease adds to an error of the Lease what the operator can do.
 func (c *controller) explainLease(err error) error {
 	switch {
 	case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
@@ -106,7 +106,7 @@ func (c *controller) explainLease(err error) error {
 	return err
 }
 
-// elected works, unless another controller began to work on the same Jobs under another Lease while this one was being
+// elected works, unless another controller began to run the same Jobs under another Lease while this Lease was being
 // taken.
 func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	if err := c.refuseBeside(ctx); err != nil {
@@ -117,15 +117,15 @@ func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	return c.work(ctx, log)
 }
 
-// findingOut is why a process is not ready that may be a second controller.
+// findingOut is why a process that may be a second controller is not ready yet.
 const findingOut = "whether another controller runs these Jobs is being found out"
 
-// standBy says why a process that waits may be a second controller; empty where it is one that is to take over.
+// standBy sets why a waiting process may be a second controller; empty for a proper standby.
 func (c *controller) standBy(second string) {
 	c.health.set(func(h *Health) { h.second = second })
 }
 
-// unlessStopped is the error, unless it came of a stop that was asked for.
+// unlessStopped returns err, or nil if ctx has ended: a requested stop is no failure.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // what is cut short by a stop is no failure
@@ -133,7 +133,7 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// leaseLost reports whether a Lease was held and is lost.
+// leaseLost reports whether the Lease was held and is now lost.
 func (c *controller) leaseLost() bool {
 	if c.lease == nil {
 		return false
@@ -146,7 +146,7 @@ func (c *controller) leaseLost() bool {
 	}
 }
 
-// identity is a name for this process that no other has.
+// identity returns a unique name for this process.
 func identity() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -157,13 +157,13 @@ func identity() string {
 	return host + "_" + hex.EncodeToString(unique[:])
 }
 
-// withLog does something with the log open.
+// withLog opens the log, runs do, and closes the log.
 func (c *controller) withLog(ctx context.Context, do func(context.Context, store.Opened) error) (err error) {
 	log, err := c.openLog(ctx)
 	if err != nil {
 		return unlessStopped(ctx, c.explainLoss(err))
 	}
-	defer func() { // the last thing: every other part writes to it or reads from it, and the Lease names its LOCK
+	defer func() { // last: every other part writes or reads the log, and the Lease names its LOCK
 		if closed := log.Close(); closed != nil && err == nil {
 			err = fmt.Errorf("close the log: %w", closed)
 		}
@@ -175,7 +175,7 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, store
 	return do(ctx, log)
 }
 
-// openLog opens the log for writing. Who wants the Lease waits until no other process has the log open.
+// openLog opens the log for writing. With a Lease, it waits while another process has the log open.
 func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 	if dir, err := open.Dir(c.config.Log); err == nil && c.member == nil {
 		if err := replicating.RefuseAlone(dir); err != nil {
@@ -200,5 +200,5 @@ func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 	}
 }
 
-// openAgain is how long to wait for a log that another process has open.
+// openAgain is the time between tries to open a log that another process has open.
 const openAgain = 200 * time.Millisecond

@@ -15,14 +15,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
-// endpoint answers people, probes and scrapers of this machine.
+// endpoint answers readers, probes and scrapers on this machine.
 type endpoint struct {
 	*httpport.Server
-	file string // where its address is left for readers of the log
+	file string // the file with its address, for readers of the log
 	done chan struct{}
 }
 
-// answer listens for readers, where that is wanted and not done yet. They are answered once tend runs.
+// answer listens for readers if the config asks for it and nothing listens yet. Readers get answers once tend runs.
 func (c *controller) answer() (err error) {
 	if c.config.Listen != "" && c.endpoint == nil {
 		c.endpoint, err = c.newEndpoint()
@@ -30,7 +30,7 @@ func (c *controller) answer() (err error) {
 	return err
 }
 
-// newEndpoint listens. Its address is to be left in the log's directory.
+// newEndpoint listens. The caller writes its address to the log's directory.
 func (c *controller) newEndpoint() (*endpoint, error) {
 	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -47,7 +47,8 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 	return e, nil
 }
 
-// now is the time by the controller's clock; before it works that of the newest record of a replica, else 0.
+// now returns the time of the controller's clock. Before the loop runs, it returns the time of a replica's newest
+// record, or 0 without replication.
 func (c *controller) now() events.Time {
 	if clock := c.clock.Load(); clock != nil {
 		return clock.Now()
@@ -58,7 +59,7 @@ func (c *controller) now() events.Time {
 	return 0
 }
 
-// close ends answers that follow the log, waits for others within ctx, and takes the address away.
+// close ends the answers that tail the log, waits for the others until ctx ends, and removes the file with the address.
 func (e *endpoint) close(ctx context.Context) error {
 	close(e.done)
 	err := os.Remove(e.file)

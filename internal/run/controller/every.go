@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// every calls do each time that pause has passed, until ctx ends. A call that takes longer delays the next one.
+// every calls do after each pause, until ctx ends. A call that takes longer than pause delays the next one.
 func every(ctx context.Context, pause time.Duration, do func(context.Context)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// expiryWarner warns of finished Jobs that are deleted late, or never, because of the finish time that their status
-// says (T-024, T-025). Whoever writes a Job's status chooses that time, so no more than mostTold Jobs are named in a
-// minute. It is safe for concurrent use.
+// expiryWarner warns about finished Jobs that are deleted late or never because of the finish time in their status
+// (T-024, T-025). Any writer of a Job's status can choose that time, so it names at most mostTold Jobs in a minute. It
+// is safe for concurrent use.
 type expiryWarner struct {
 	log *slog.Logger
 	now func() time.Time
@@ -25,7 +25,7 @@ type expiryWarner struct {
 
 const mostTold = 10
 
-// look looks at a finished Job.
+// look warns about job if its finish time delays its deletion.
 func (e *expiryWarner) look(job *kubewire.Job) {
 	if job.TTLSecondsAfterFinished == nil {
 		return
@@ -41,7 +41,7 @@ func (e *expiryWarner) look(job *kubewire.Job) {
 	}
 }
 
-// finishOf is the condition whose time counts: the first in the list that says that the Job finished (T-021).
+// finishOf returns the condition whose time counts: the first in the list that says that the Job finished (T-021).
 func finishOf(job *kubewire.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

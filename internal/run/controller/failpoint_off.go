@@ -4,8 +4,8 @@ package controller
 
 import "github.com/jobledger/jobledger/store"
 
-// withFailpoints returns both as they are. A build with the tag failpoints, for crash tests, wraps them with points at
-// which the process can be made to end; see failpoint_on.go.
+// withFailpoints returns log and api unchanged. In a build with the tag failpoints, for crash tests, it wraps them with
+// points at which the process can be made to end; see failpoint_on.go.
 func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error) {
 	return log, api, nil
 }

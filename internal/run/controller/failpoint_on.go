@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// withFailpoints wraps the interfaces through which every command passes with points at which the environment can make
+// withFailpoints wraps log and api, through which every command passes, with points at which the environment can make
 // this process end.
 func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error) {
 	points, err := failpoint.FromEnv(os.Getenv)

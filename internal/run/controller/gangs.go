@@ -14,11 +14,10 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// NoGangsError ends a run that is to make gangs on a server that does not have what it would make them of. Its text
-// says what to do.
+// NoGangsError: gangs are wanted, and the server does not serve the API objects for them. Its text says what to do.
 type NoGangsError struct {
 	Server string // its version
-	Asked  bool   // it has what Kubernetes 1.36 has, and no Job can ask for a gang there
+	Asked  bool   // the server has the API of Kubernetes 1.36, in which no Job can ask for a gang
 }
 
 func (e *NoGangsError) Error() string {
@@ -34,9 +33,9 @@ func (e *NoGangsError) Error() string {
 // betaGangs is the version of Workloads and PodGroups that Kubernetes 1.37 has.
 var betaGangs = schema.GroupVersion{Group: v1alpha2.GroupVersion.Group, Version: "v1beta1"}
 
-// chooseGangs finds by which version of the API groups are made. A run with --gang-scheduling ends where the server has
-// none of them: Jobs that are to start all their pods or none would get plain pods without a word. done is false where
-// the server does not say.
+// chooseGangs finds the API version in which gangs are made. With --gang-scheduling it returns a NoGangsError if the
+// server serves none: Jobs that must start all their pods or none would silently get plain pods. done is false if the
+// server does not answer.
 func (c *controller) chooseGangs() (done bool, err error) {
 	if !c.settings.GangScheduling || c.observes() {
 		return true, nil
@@ -55,10 +54,10 @@ func (c *controller) chooseGangs() (done bool, err error) {
 		return true, nil
 	}
 	c.logger.Warn("cannot see which Workloads and PodGroups the API server has", "error", err)
-	return apierrors.IsForbidden(err), nil // whoever may not ask has to do with the newest
+	return apierrors.IsForbidden(err), nil // without the right to ask, the newest version is assumed
 }
 
-// awaitGangs asks until the server says.
+// awaitGangs repeats chooseGangs until the server answers.
 func (c *controller) awaitGangs(ctx context.Context) error {
 	for {
 		if done, err := c.chooseGangs(); done || err != nil {
@@ -72,25 +71,25 @@ func (c *controller) awaitGangs(ctx context.Context) error {
 	}
 }
 
-// OtherGangsError ends a run whose API server has other objects for gangs by now than at its start: it was upgraded, or
-// set back. The next start makes those.
+// OtherGangsError ends a run whose API server serves another version of the gang API than at its start: the server was
+// upgraded or downgraded. The next start uses the new version.
 type OtherGangsError struct{ Before, Now schema.GroupVersion }
 
 func (e *OtherGangsError) Error() string {
 	return fmt.Sprintf("the API server makes gangs of %s now, and this run makes those of %s: stopping in good order, to be started again", e.Now, e.Before)
 }
 
-// gangsPause is how long the API server is not asked again for which gangs it serves after a request met none: each Job
-// that is held meets none.
+// gangsPause is the least time between two questions to the API server about gangs after a request found them not
+// served. Every held Job makes such a request.
 const gangsPause = askTimeout
 
-// gangsEvery is how often it is asked in any case: while no Job asks for a group, no request meets that the objects are
-// gone.
+// gangsEvery is the time between questions without such a request: while no Job asks for a gang, no request would
+// notice that the API is gone.
 const gangsEvery = time.Minute
 
-// watchGangs asks again by which version of the API groups are made, each minute, and soon after a request about one
-// met that its API is not served. It ends with ctx, or with an OtherGangsError. While none is served it waits: Jobs
-// that ask for a gang are held meanwhile.
+// watchGangs asks for the version of the gang API each minute, and soon after a request found that it is not served. It
+// returns nil when ctx ends, or an OtherGangsError. While no version is served it waits: Jobs that ask for a gang are
+// held meanwhile.
 func (c *controller) watchGangs(ctx context.Context) error {
 	if c.gangs == nil {
 		return nil
@@ -101,7 +100,7 @@ func (c *controller) watchGangs(ctx context.Context) error {
 	})
 }
 
-// otherGangs ends when the rule that ask finds is another one than before.
+// otherGangs returns an OtherGangsError when ask returns a rule for another API version than before; nil when ctx ends.
 func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan struct{}, ask func() (rule events.GangRule, known bool)) error {
 	tick := time.NewTicker(gangsEvery)
 	defer tick.Stop()
@@ -123,7 +122,7 @@ func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan str
 	}
 }
 
-// gangVersion is the version of the objects that a rule makes.
+// gangVersion returns the version of the objects that the rule makes.
 func gangVersion(r events.GangRule) schema.GroupVersion {
 	if r.AsksBeta() {
 		return betaGangs
@@ -131,7 +130,8 @@ func gangVersion(r events.GangRule) schema.GroupVersion {
 	return v1alpha2.GroupVersion
 }
 
-// gangRule is the rule by which groups are made on the server. asked is the one that the flag chose.
+// gangRule returns the rule for making gangs on the server, given the rule that the flag asks for. It returns a
+// NoGangsError if the server cannot serve it.
 func gangRule(server discovery.DiscoveryInterface, asked events.GangRule) (events.GangRule, *NoGangsError, error) {
 	for _, version := range []schema.GroupVersion{betaGangs, v1alpha2.GroupVersion} {
 		served, err := servesGangs(server, version)
@@ -158,8 +158,8 @@ func versionText(server discovery.DiscoveryInterface) string {
 	return info.GitVersion
 }
 
-// servesGangs reports whether that version of the group is served, with PodGroups in it: PriorityClasses are of the
-// group, too.
+// servesGangs reports whether the server serves that version of the group with PodGroups. The group alone proves
+// nothing: it also has PriorityClasses.
 func servesGangs(server discovery.DiscoveryInterface, version schema.GroupVersion) (bool, error) {
 	list, err := server.ServerResourcesForGroupVersion(version.String())
 	switch {
@@ -176,7 +176,7 @@ func servesGangs(server discovery.DiscoveryInterface, version schema.GroupVersio
 	return false, nil
 }
 
-// clusterAPI is all that commands ask of a cluster.
+// clusterAPI is the part of the cluster's API that commands use.
 type clusterAPI interface {
 	executor.API
 	executor.GroupAPI

@@ -11,36 +11,37 @@ import (
 	"time"
 )
 
-// Health is what the probes ask about. It is safe for concurrent use.
+// Health is the state that the probes report. It is safe for concurrent use.
 type Health struct {
 	slis     slis
-	scraping sync.Mutex // held while an answer to a scrape is made
+	scraping sync.Mutex // held while a scrape is answered
 
-	mu       sync.Mutex
-	standby  bool   // another process works
-	second   string // what keeps a process from working that may be a second controller; empty for nothing
-	listing  bool   // the view of the cluster is being made
-	denied   string // which rights are missing for that; empty for none
+	mu      sync.Mutex
+	standby bool // another process holds the Lease
+	// Why a standby is not ready: it may be a second controller, or is behind the stream; empty if it is ready
+	second   string
+	listing  bool   // the first listing of the cluster is under way
+	denied   string // rights that the listing lacks; empty for none
 	full     bool   // the log has no room
-	rival    string // what another controller does to our Jobs; empty when none does
+	rival    string // what another controller does to our Jobs; empty for nothing
 	stopping bool
 	failed   error     // the log accepts nothing more
-	turned   time.Time // when the loop was last seen to go round, which it does every second
+	turned   time.Time // when the loop last went round, which it does every second
 
-	Holes    func() []error // what is wrong with sealed files of the log; nil until it is open
-	degraded func() string  // what the NATS stream does not do; nil when there is none
-	copied   func() string  // what the copy of the log does not have; nil when there is none
-	over     string         // which namespaces are over their budgets of log; empty for none
-	// retention is what keeps the log from getting as small as it should be; empty for nothing.
+	Holes    func() []error // damage of the log's sealed files; nil until the log is open
+	degraded func() string  // what the NATS stream fails to do; nil without a stream
+	copied   func() string  // what the copy of the log lacks; nil without a copy
+	over     string         // namespaces over their log budget; empty for none
+	// retention is why the log does not get as small as it should; empty for nothing.
 	retention string
-	gangs     string // what Jobs wait for that are to have a Workload and a PodGroup; empty for nothing
-	beside    string // the holder of another Lease beside us that we do not yield to; empty for none
+	gangs     string // why Jobs wait for their Workload and PodGroup; empty for nothing
+	beside    string // the holder of another Lease for the same Jobs, to which we do not yield; empty for none
 
-	logger *slog.Logger               // where sentences go that the open port does not tell; nil for nowhere
-	told   map[string]map[string]bool // by probe, the checks that were wrong when it was asked last
+	logger *slog.Logger               // gets the sentences that the open port does not show; nil for none
+	told   map[string]map[string]bool // by probe, the checks that failed at its last request
 }
 
-// stuck is how long the loop may be silent before it is taken for dead: a disk that hangs, or a mistake of ours.
+// stuck is how long the loop may be silent before it counts as dead: its disk hangs, or it has a bug.
 const stuck = time.Minute
 
 func (h *Health) set(change func(*Health)) {
@@ -49,7 +50,7 @@ func (h *Health) set(change func(*Health)) {
 	change(h)
 }
 
-// notListed says which rights are missing to list the cluster, while the view of it is being made; empty for none.
+// notListed returns the rights that the listing of the cluster lacks, while it is under way; empty for none.
 func (h *Health) notListed() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,11 +60,11 @@ func (h *Health) notListed() string {
 	return h.denied
 }
 
-// check is one thing that may be wrong; says is empty while it is not.
+// check is the result of one check; says is empty while all is well.
 type check struct{ name, says string }
 
-// checks are, for each probe, all that it looks at. A controller whose log failed or whose loop stands still does not
-// live; one that cannot work at the moment lives and is not ready.
+// checks returns all checks of a probe. A controller whose log failed or whose loop stands still is not live. A
+// controller that cannot work at the moment is live and not ready.
 func (h *Health) checks(ready bool) []check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +89,7 @@ func (h *Health) checks(ready bool) []check {
 		return append(all, check{name: "lease", says: h.second})
 	}
 	if h.standby {
-		return append(all, check{name: "standby"}) // which is what it is for
+		return append(all, check{name: "standby"}) // waiting is the purpose of a standby
 	}
 	listing := "the cluster is being listed: nothing is decided until that is done"
 	if h.denied != "" {
@@ -100,8 +101,8 @@ func (h *Health) checks(ready bool) []check {
 	return all
 }
 
-// warnings are what does not keep the controller from working. Their sentences may name Jobs, namespaces, files and
-// users.
+// warnings returns the checks that do not make the controller unready. Their sentences may name Jobs, namespaces, files
+// and users.
 func (h *Health) warnings() []check {
 	var degraded, copied func() string
 	var holes func() []error
@@ -125,8 +126,8 @@ func (h *Health) warnings() []check {
 	return all
 }
 
-// Probe answers 200 while nothing is wrong, and else 500 with what is. A sentence may name Jobs, so whoever comes from
-// another machine is told one word for each check. The sentences are told on loopback, and in the log.
+// Probe answers 200 if all checks pass, and 500 with the failed checks otherwise. Sentences may name Jobs, so only
+// requests on loopback and the log get them; other machines get one word for each check.
 func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var text strings.Builder
@@ -154,7 +155,7 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 		}
 		for _, c := range warnings {
 			switch {
-			case c.says == "": // NATS and the copy are as well as the checks before
+			case c.says == "": // the lines of NATS and the copy look like those of the checks above
 				line("+", c.name, " ok", " ok")
 			case c.name == "nats" || c.name == "copy":
 				line("~", c.name, " warning", " "+c.says)
@@ -174,13 +175,13 @@ func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 	}
 }
 
-// onLoopback reports whether a request has come to a loopback address of ours.
+// onLoopback reports whether the request came to a loopback address of this machine.
 func onLoopback(r *http.Request) bool {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return addr != nil && addr.IP.IsLoopback()
 }
 
-// tell logs the sentence of each check that a probe finds wrong and that the probe before it did not.
+// tell logs the sentence of each check that fails now and did not fail at the probe's last request.
 func (h *Health) tell(probe string, wrong []check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -22,19 +22,20 @@ type Cluster struct {
 	Client kubernetes.Interface
 	host   string
 	clock  *serverClock
-	plain  *rest.Config // without connections
+	plain  *rest.Config // without transport, for further connections
 	config *rest.Config
 
-	transport http.RoundTripper // of all clients but those of Acting
+	transport http.RoundTripper // shared by all clients but those of Acting
 }
 
-// As client-go has them.
+// The values of client-go.
 const (
 	dialTimeout = 30 * time.Second
 	keepAlive   = 30 * time.Second
 )
 
-// Connect finds the cluster and makes a client of it, as jobledger of that version; it does not ask it anything yet.
+// Connect finds the cluster and makes a client for it, with the user agent "jobledger/VERSION". It sends no request
+// yet.
 func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	config, err := loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
@@ -59,8 +60,8 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	return k, nil
 }
 
-// connection makes connections to the cluster by a config that has none yet, and no other client's. may is asked before
-// each write(2); nil for none.
+// connection returns a transport with a TCP connection of its own for config, which must not have one. may, if not nil,
+// is asked before each write(2).
 func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTripper, error) {
 	traffic := &coalesce.Traffic{May: may}
 	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
@@ -72,8 +73,8 @@ func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTr
 	return transport, nil
 }
 
-// Acting makes a client with a connection of its own, on which nothing is written while may says no: it is reset then,
-// and the next request makes another one. So the watches and the Lease go on, on the connection of the others.
+// Acting returns a client with a connection of its own. While may returns false nothing is written to it: the
+// connection is reset, and the next request opens another. The watches and the Lease stay up on the shared connection.
 func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
 	config := rest.CopyConfig(k.plain)
 	transport, err := k.connection(config, may)
@@ -87,8 +88,8 @@ func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Patient makes a client whose requests end after a while, 0 for never: one that hangs must not hold up the next. It
-// has the connection of the others.
+// Patient returns a client whose requests end after timeout (0: never), so that a hanging request does not hold up the
+// next. It uses the shared connection.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
 	if err != nil {
@@ -97,7 +98,7 @@ func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Dynamic makes a client for objects of any kind.
+// Dynamic returns a client for objects of any kind.
 func (k *Cluster) Dynamic() (dynamic.Interface, error) {
 	client, err := dynamic.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport})
 	if err != nil {
@@ -106,14 +107,14 @@ func (k *Cluster) Dynamic() (dynamic.Interface, error) {
 	return client, nil
 }
 
-// version asks for the API server's version, and so whether it can be reached.
+// version returns the API server's version. It doubles as a check that the server can be reached.
 func (k *Cluster) version(ctx context.Context) (string, error) {
 	type answer struct {
 		version string
 		err     error
 	}
 	got := make(chan answer, 1)
-	go func() { // ends with the request, which has a time limit of its own
+	go func() { // ends with the request, which has its own timeout
 		v, err := k.Client.Discovery().ServerVersion()
 		if err != nil {
 			got <- answer{err: err}
@@ -129,10 +130,12 @@ func (k *Cluster) version(ctx context.Context) (string, error) {
 	}
 }
 
-// ServerTime is the API server's clock as its newest answer told it, to a second or two; ok is false before one did.
+// ServerTime returns the API server's clock by its newest answer, to a second or two; ok is false before the first
+// answer.
 func (k *Cluster) ServerTime() (t time.Time, ok bool) { return k.clock.since(time.Time{}) }
 
-// time is the API server's clock, to a second or two; ok is false when it does not answer soon.
+// time asks for the API server's clock, to a second or two; ok is false if the server does not answer within
+// askTimeout.
 func (k *Cluster) time(ctx context.Context) (t time.Time, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -143,19 +146,19 @@ func (k *Cluster) time(ctx context.Context) (t time.Time, ok bool) {
 	return k.clock.since(before)
 }
 
-// askTimeout is how long run waits for an answer that it can do without.
+// askTimeout bounds requests whose answer a run can do without.
 const askTimeout = 5 * time.Second
 
-// serverClock notes the Date of the API server's answers. It is safe for concurrent use.
+// serverClock notes the Date header of the API server's answers. It is safe for concurrent use.
 type serverClock struct{ newest atomic.Pointer[sighting] }
 
-// sighting is a time of the server's clock and when it was read here.
+// sighting is a time of the server's clock, and when it was read here.
 type sighting struct {
 	here, there time.Time
-	text        string // of there, as the answer has it
+	text        string // there as in the header
 }
 
-// noting makes requests like next does.
+// noting returns a transport that passes requests to next and notes the Date of their answers.
 func (c *serverClock) noting(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := next.RoundTrip(r)
@@ -166,7 +169,7 @@ func (c *serverClock) noting(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// note takes note of a Date. Most answers have the same as the one before.
+// note stores a Date. Most answers repeat the Date before, which is not parsed again.
 func (c *serverClock) note(date string) {
 	if s := c.newest.Load(); s != nil && s.text == date {
 		c.newest.Store(&sighting{here: time.Now(), there: s.there, text: date})
@@ -175,7 +178,7 @@ func (c *serverClock) note(date string) {
 	}
 }
 
-// since is the server's time now, as an answer told that came after then.
+// since returns the server's time now, by an answer that came after then; false without one.
 func (c *serverClock) since(then time.Time) (time.Time, bool) {
 	s := c.newest.Load()
 	if s == nil || s.here.Before(then) {

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// lead writes the log on and acts: it makes informer, loop, executor and publishers on what stands, and runs them until
-// ctx ends or something fails.
+// lead writes the log and acts. It adds informer, loop, executor and publishers to the standing parts, and runs them
+// until ctx ends or a part fails.
 func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	config, world := c.config, c.takeWorld()
 	if err := c.heedCopy(ctx, log); err != nil {
@@ -31,7 +31,7 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 		return err
 	}
 	if c.stream != nil {
-		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records it, and ends
+		c.stream.Diverged = func(e *publish.DivergedError) { // the loop records the loss, and ends
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		}
 	}
@@ -49,15 +49,15 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	return c.run(ctx)
 }
 
-// takeWorld gives the world of the fold to who leads. It is folded no further here.
+// takeWorld hands the folded world to lead. This fold ends here.
 func (s *standing) takeWorld() *projector.World {
 	world := s.fold.World()
 	s.fold = nil
 	return world
 }
 
-// heedCopy ends a start when the copy has records that the log lost, is of another log, or would not be safe from a
-// second writer. A place that does not answer is not waited for: the copier says the same later.
+// heedCopy refuses to start if the copy has records that the log lost, belongs to another log, or is not safe from a
+// second writer. It does not wait for a place that does not answer: the copier makes the same checks later.
 func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 	place := c.config.Copy.Place
 	if place == nil {
@@ -88,7 +88,7 @@ func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 	return unlessStopped(ctx, nil)
 }
 
-// newCopier makes what copies the log; nil when that is not wanted.
+// newCopier returns the copier of the log; nil if no copy is configured.
 func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, error) {
 	place := c.config.Copy.Place
 	if place == nil {
@@ -97,7 +97,7 @@ func (c *controller) newCopier(dir string, log store.Opened) (*copying.Copier, e
 	return copying.New(copying.Config{
 		Dir: dir, Log: c.log, Durable: log.Durable, Written: c.metrics.written.Load, Place: place,
 		Unfenced: c.config.Copy.Unfenced, Writer: c.config.Program.Version, Logger: c.logger,
-		Ahead: func(e *backup.AheadError) { // the loop records it, and ends
+		Ahead: func(e *backup.AheadError) { // the loop records the loss, and ends
 			c.queue.Observe(events.Observation{Facts: &events.LossFound{Loss: e.Loss()}})
 		},
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// metrics counts what a run does.
+// metrics counts the work of a run.
 type metrics struct {
 	registry prometheus.Registerer
 	turns    prometheus.Counter
@@ -24,18 +24,18 @@ type metrics struct {
 	kinds    *prometheus.CounterVec
 	commands *prometheus.CounterVec
 	refused  *prometheus.GaugeVec
-	overdue  overdue             // CronJobs; the loop's
-	ofJobs   *jobmetrics.Metrics // under the names of the built-in controller
+	overdue  overdue             // for CronJobs; owned by the loop
+	ofJobs   *jobmetrics.Metrics // under the metric names of the built-in controller
 	jobs     atomic.Int64
 	stubs    atomic.Int64
-	over     atomic.Int64  // namespaces that are over their budgets
-	moved    atomic.Int64  // CronJobs whose due times the program's time zone database has moved at this start
-	passed   atomic.Uint64 // versions of objects that were not recorded for that
+	over     atomic.Int64  // namespaces over their log budget
+	moved    atomic.Int64  // CronJobs whose due times moved at this start, by the program's time zone database
+	passed   atomic.Uint64 // versions of objects not recorded because of a budget
 	appended atomic.Uint64
-	written  atomic.Uint64 // bytes of the records that were appended
+	written  atomic.Uint64 // bytes of the appended records
 }
 
-// registerProgram adds what is known of the process before it works.
+// registerProgram adds the metrics of the process itself, which exist before it works.
 func registerProgram(r prometheus.Registerer, b Program) {
 	r.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -96,7 +96,7 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// disk adds what the files of the log take on their disk, where that can be known.
+// disk adds the disk usage of the log's files, on systems that tell it.
 func (m *metrics) disk(log store.Filed) {
 	if _, _, err := log.Usage(); err != nil {
 		return
@@ -105,7 +105,7 @@ func (m *metrics) disk(log store.Filed) {
 		return func() float64 {
 			bytes, free, err := log.Usage()
 			if err != nil {
-				return math.NaN() // the disk is gone; an old number would hide that
+				return math.NaN() // the disk is gone; an old number would hide this
 			}
 			return float64(pick(bytes, free))
 		}
@@ -116,7 +116,7 @@ func (m *metrics) disk(log store.Filed) {
 		usage(func(_, free int64) int64 { return free }))
 }
 
-// parts adds what the parts of a controller say about themselves.
+// parts adds the metrics of the controller's parts.
 func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executor, h *Health) {
 	m.gauge("jobledger_queue_inputs", "Observations and outcomes that wait for a turn of the loop.", func() float64 {
 		return float64(q.Len())
@@ -130,7 +130,7 @@ func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executo
 			ConstLabels: prometheus.Labels{"check": c.name},
 		}, func() float64 { return h.ok(c.name) }))
 	}
-	if e == nil { // in observe mode nothing is carried out
+	if e == nil { // observe mode executes no commands
 		return
 	}
 	m.gauge("jobledger_commands_waiting", "Commands that have not been sent.", func() float64 {
@@ -144,7 +144,7 @@ func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executo
 	})
 }
 
-// ok is 1 while nothing is wrong with what the check of that name looks at.
+// ok returns 1 if the check of that name passes, and 0 otherwise.
 func (h *Health) ok(name string) float64 {
 	for _, c := range h.checks(true) {
 		if c.name == name && c.says != "" {
@@ -154,7 +154,7 @@ func (h *Health) ok(name string) float64 {
 	return 1
 }
 
-// countedLog counts what is appended to a log.
+// countedLog counts the records appended to a log.
 type countedLog struct {
 	store.Log
 	metrics *metrics
@@ -174,7 +174,7 @@ func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	return commit
 }
 
-// countedExecutor counts how commands end. Every command that is submitted or taken back has one result.
+// countedExecutor counts the results of commands. Every command that is submitted or taken back has exactly one result.
 type countedExecutor struct {
 	loop.Executor
 	metrics *metrics
@@ -207,7 +207,6 @@ func (h *countedExecutor) expect(tasks []events.Task) {
 	}
 }
 
-// ended counts a result.
 func (h *countedExecutor) ended(r *events.TaskResult) {
 	h.mu.Lock()
 	kind := h.kinds[r.Ended.Command]

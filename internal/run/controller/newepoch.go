@@ -22,14 +22,14 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// A log that is known to have lost records is not gone on with: its next records would have the numbers of those that
-// are lost. Only an operator can say that it is to go on, by naming the epoch that begins. That number must be higher
-// than any that was seen; so the flag is good for one loss, and does nothing when it stays where it is.
+// After a known loss, the log's next records would reuse the numbers of the lost ones, so the controller refuses the
+// log. Only an operator can continue it, by naming the epoch to begin. The number must be higher than any epoch seen.
+// So the flag works for one loss, and does nothing if it stays set afterwards.
 
-// EpochFlag is the flag that names the epoch, which messages name.
+// EpochFlag is the name of the flag that names the epoch, for messages.
 const EpochFlag = "force-new-epoch"
 
-// explainLoss adds to an error that says that records are lost what an operator can do.
+// explainLoss adds to an error about lost records what an operator can do.
 func (c *controller) explainLoss(err error) error {
 	var found *loop.LossError
 	var lost *store.LossError
@@ -42,18 +42,18 @@ func (c *controller) explainLoss(err error) error {
 	return err
 }
 
-// refuseLoss says why a log is not gone on with, and how it can be. No epoch higher than that one was seen.
+// refuseLoss adds to err how to continue the log. seen is the highest epoch seen.
 func (c *controller) refuseLoss(err error, seen uint64) error {
 	return fmt.Errorf("%w. Nothing is done with the log in %s: if there is a newer copy of it, put that in its place; to go on without the "+
 		"records that are lost, under another epoch: --%s=%d", err, c.config.Log, EpochFlag, seen+1)
 }
 
-// goOn begins the epoch that the operator named, when it is known that records of the log are lost. It is done before
-// anything else hears of the log: what tells of the lost records is still there if this does not come to its end.
+// goOn begins the epoch that the operator named, if records of the log are known to be lost. It runs before any other
+// part sees the log: if it does not complete, the proofs of the loss are still there.
 func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	epoch, now := c.config.Epoch, log.Identity().Epoch
 	if epoch == 0 {
-		return nil // what the log itself knows is refused elsewhere
+		return nil // losses that the log itself knows are refused elsewhere
 	}
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
@@ -89,8 +89,8 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	return log.GoOn()
 }
 
-// survey asks all that may have seen later records of the log, or a later epoch, what they know: the Lease, the pods,
-// the stream, the copy.
+// survey asks each place that may have seen later records of the log or a later epoch: the Lease, the pods, the stream
+// and the copy. It returns the losses that they prove.
 func (c *controller) survey(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
@@ -111,7 +111,7 @@ func (c *controller) survey(ctx context.Context, log store.Opened) (losses []eve
 	return slices.Concat(losses, byPods, byStream, byCopy), err
 }
 
-// surveyLeases finds what the Lease, and the one in the operator's other namespace, say of later records.
+// surveyLeases returns the later records that the Lease, and the Lease in the operator's other namespace, prove.
 func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ours, err := c.lease.Read(ctx)
 	if err != nil {
@@ -133,14 +133,14 @@ func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses
 	return losses, nil
 }
 
-// surveyWithin bounds the questions of survey together.
+// surveyWithin bounds all questions of survey together.
 const surveyWithin = time.Minute
 
-// surveyPods finds the pods of this log that are of a later epoch.
+// surveyPods returns the pods of this log that carry a later epoch, as losses.
 func (c *controller) surveyPods(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	key, err := open.Key(c.config.Log)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // no seal can be told from a forged one
+		return nil, nil // without the key, a seal cannot be told from a forged one
 	}
 	if err != nil {
 		return nil, err

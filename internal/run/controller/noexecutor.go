@@ -6,13 +6,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// noExecutor carries nothing out.
+// noExecutor executes no commands, in observe mode.
 type noExecutor struct{}
 
 // Submit is described by loop.Executor.
 func (noExecutor) Submit(tasks ...events.Task) {
 	if len(tasks) > 0 {
-		panic("a command is to be carried out in observe mode") // the loop decides nothing there
+		panic("a command is to be carried out in observe mode") // the loop decides nothing in observe mode
 	}
 }
 

@@ -9,22 +9,22 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// How often CronJobs are looked at for due times that did not start, and for how long one has to be open.
+// How often CronJobs are checked for due times that did not start, and how long one must be open to count as overdue.
 const (
 	overdueLook  = time.Minute
 	overdueAfter = 100 * time.Second
 )
 
-// overdue counts the CronJobs of which a due time is open for long, whoever is to start it: in observe mode no record
-// says so. The loop owns it.
+// overdue counts the CronJobs with a due time that has long been open, whichever controller has to start it: in observe
+// mode no record says so. The loop owns it.
 type overdue struct {
 	gauge  *prometheus.GaugeVec
 	looked time.Time
 	next   map[events.Stream]nextDue
 }
 
-// nextDue is the first due time behind an instant, which is looked up anew only when the instant or the schedule is
-// another one.
+// nextDue caches the first due time after an instant. It is computed again only when the instant or the schedule
+// changes.
 type nextDue struct {
 	through events.Time
 	by      projector.Counting
@@ -38,7 +38,7 @@ func newOverdue() overdue {
 	}, []string{"hold"})}
 }
 
-// show looks at all CronJobs once a minute.
+// show checks all CronJobs once a minute.
 func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	if w.Listing || wall.Sub(o.looked) < overdueLook {
 		return
@@ -47,7 +47,7 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	counts, next := map[string]int{}, map[events.Stream]nextDue{}
 	for _, c := range w.CronJobs() {
 		open, hold := o.open(c, next)
-		after := overdueAfter // what is ours to start, and not looked at as yet, is looked at within a minute (C-085)
+		after := overdueAfter // the decision to start one of ours may come up to a minute late (C-085)
 		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) && (c.Observed() || c.Ledger.Open != 0) {
 			after = time.Duration(*d) * time.Second
 		}
@@ -63,8 +63,8 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	}
 }
 
-// open is the first due time of a CronJob without a fate, or that is to come; 0 for none. A CronJob that is suspended
-// or deleted has none.
+// open returns the first due time of a CronJob that has no fate yet, or the next one to come; 0 for none. A suspended
+// or deleted CronJob has none.
 func (o *overdue) open(c *projector.CronJob, next map[events.Stream]nextDue) (events.Time, events.TickHold) {
 	plan := c.Plan()
 	switch l := &c.Ledger; {

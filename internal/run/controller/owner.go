@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// giveToOwner gives the files of root in a directory of another user to that user and its group. A controller in a
-// container runs as user 65532; what root makes in its log by hand, it could not open at its next start. It does
-// nothing for users other than root, nor where there is no directory.
+// giveToOwner changes the owner of root's files in dir to the owner of dir, if root runs it and dir has another owner.
+// A controller in a container runs as user 65532: it could not open a file that root made by hand in its log. Other
+// users and a missing dir change nothing.
 //
 //	before: log/ 65532, 1.db 65532, HEAD 0      after: HEAD 65532
 func giveToOwner(dir string) error {
@@ -37,7 +37,7 @@ func giveToOwner(dir string) error {
 	return nil
 }
 
-// ownerOf is the user and the group of a file; not ok where it is gone, or the system has no such thing.
+// ownerOf returns the user and the group of a file; ok is false if the file is gone or the system has no owners.
 func ownerOf(file string) (user, group int, ok bool) {
 	info, err := os.Lstat(file)
 	if err != nil {

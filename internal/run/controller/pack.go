@@ -13,20 +13,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// packEvery is how often it is looked, unless another time is asked for, whether a sealed file is plain. Jobs of a day
-// fill one; looking costs nothing.
+// packEvery is the default time between two looks for plain sealed files. The Jobs of a day fill one file; a look costs
+// nothing.
 const packEvery = time.Minute
 
-// packer packs the sealed files of the log, one after the other: a packed file takes a third of the disk.
+// packer packs the sealed files of the log one by one: a packed file takes a third of the disk.
 type packer struct {
 	log    packable // nil for a log without files
 	every  time.Duration
 	logger *slog.Logger
 	files  prometheus.Counter
-	told   string // the last error
+	told   string // the last error that was logged
 }
 
-// packable packs one file after the other: a log on disk.
+// packable is a log on disk. Pack packs one file, and returns its first record; 0 if no file is plain.
 type packable interface {
 	Pack(ctx context.Context) (events.Sequence, error)
 }
@@ -39,14 +39,14 @@ func newPacker(log packable, every time.Duration, logger *slog.Logger, registry 
 	return p
 }
 
-// run packs what is sealed until ctx ends.
+// run packs sealed files until ctx ends.
 func (p *packer) run(ctx context.Context) {
 	if p.log != nil {
 		every(ctx, p.every, p.all)
 	}
 }
 
-// all packs until no file is plain, or one cannot be packed. It tells why once.
+// all packs until no sealed file is plain, or one cannot be packed. It logs the same error only once.
 func (p *packer) all(ctx context.Context) {
 	for {
 		first, err := p.log.Pack(ctx)

@@ -12,17 +12,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// run starts the parts and waits. A stop goes from the facts to the log: the informer tells nothing more, the loop
-// folds what there is and waits for what is in flight, Events catch up, readers are let go.
+// run starts the parts and waits for them. A stop follows the way of the facts to the log: the informer reports nothing
+// more, the loop folds its queue and waits for the commands in flight, Kubernetes Events catch up, and readers are
+// disconnected.
 func (c *controller) run(ctx context.Context) error {
 	c.announce(ctx)
 	group, ctx := errgroup.WithContext(ctx)
-	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what outlives the loop
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that outlive the loop
 	defer release()
 	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
 	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
-	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends it
-	group.Go(func() error { return c.watchGangs(ctx) }) // likewise
+	group.Go(func() error { return c.worry(ctx) })      // ends with ctx, or ends the run
+	group.Go(func() error { return c.watchGangs(ctx) }) // ends with ctx, or ends the run
 	if !c.tended {
 		c.tend(ctx, after, group)
 	}
@@ -30,7 +31,7 @@ func (c *controller) run(ctx context.Context) error {
 	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
 	group.Go(func() error {                                             // ends with ctx, after a stop in good order
 		defer release()
-		defer c.queue.Close() // the informer may wait for room in it
+		defer c.queue.Close() // the informer may wait for room in the queue
 		return c.decide(ctx)
 	})
 	if !c.observes() {
@@ -40,14 +41,14 @@ func (c *controller) run(ctx context.Context) error {
 				c.queue.Report(r)
 			})
 		})
-		group.Go(func() error { return c.publish(after) })        // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.publish(after) })        // ends after the loop, once it caught up or gave up
 		group.Go(func() error { return c.count(after) })          // ends when the loop has
 		group.Go(func() error { c.alarm.Run(after); return nil }) // ends when the loop has
 	}
 	if c.stream != nil {
-		group.Go(func() error { return c.stream.run(after) }) // ends when the loop has, and it caught up or gave up
+		group.Go(func() error { return c.stream.run(after) }) // ends after the loop, once it caught up or gave up
 	}
-	group.Go(func() error { return c.copyLog(after) }) // ends when the loop has, and it caught up or gave up
+	group.Go(func() error { return c.copyLog(after) }) // ends after the loop, once it caught up or gave up
 	if err := group.Wait(); err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (c *controller) run(ctx context.Context) error {
 	return nil
 }
 
-// watch runs the informer. client-go's Reflector waits for up to a minute between tries to reach a server that refuses
-// connections, and does not hear ctx meanwhile; a stop does not wait for that. What it might still report is not read.
+// watch runs the informer. client-go's Reflector waits up to a minute between tries to reach a server that refuses
+// connections, and ignores ctx meanwhile. A stop does not wait for it; observations that it still reports are not read.
 func (c *controller) watch(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { // ends a while after ctx, or with the process
@@ -77,7 +78,6 @@ func (c *controller) watch(ctx context.Context) error {
 	}
 }
 
-// decide runs the loop.
 func (c *controller) decide(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		c.health.set(func(h *Health) { h.stopping = true })
@@ -95,13 +95,14 @@ func (c *controller) decide(ctx context.Context) error {
 	return err
 }
 
-// publish publishes Kubernetes Events until ctx ends, and then what became durable since, within a bound.
+// publish publishes Kubernetes Events until ctx ends, and then the Events of the records that became durable meanwhile,
+// for at most askTimeout.
 func (c *controller) publish(ctx context.Context) error {
 	if err := c.publisher.Run(ctx); err != nil {
 		return fmt.Errorf("publish Kubernetes Events: %w", err)
 	}
 	if c.leaseLost() {
-		return nil // who leads now goes on with them
+		return nil // the next leader continues them
 	}
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -115,7 +116,7 @@ func (c *controller) publish(ctx context.Context) error {
 	return nil
 }
 
-// count counts what durable records say until ctx ends.
+// count updates the metrics of Jobs from durable records until ctx ends.
 func (c *controller) count(ctx context.Context) error {
 	if err := c.counter.Run(ctx); err != nil {
 		return fmt.Errorf("metrics of Jobs: %w", err)
@@ -123,13 +124,14 @@ func (c *controller) count(ctx context.Context) error {
 	return nil
 }
 
-// copyLog copies the log until ctx ends, where that is wanted, and then what became durable since, within a bound.
+// copyLog copies the log until ctx ends, if a copy is configured, and then the records that became durable meanwhile,
+// for at most askTimeout.
 func (c *controller) copyLog(ctx context.Context) error {
 	if c.copier == nil {
 		return nil
 	}
 	if err := c.copier.Run(ctx); err != nil || c.leaseLost() {
-		return err // who leads now goes on with it
+		return err // the next leader continues the copy
 	}
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -139,8 +141,8 @@ func (c *controller) copyLog(ctx context.Context) error {
 	return nil
 }
 
-// finishLists brings the lists of Jobs to the end of the log, within a bound: without that readers take a little
-// longer.
+// finishLists brings the lists of Jobs up to the end of the log, for at most askTimeout. If it does not finish, the
+// answers to readers take a little longer.
 func (c *controller) finishLists() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

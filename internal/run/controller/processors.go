@@ -9,24 +9,27 @@ import (
 	"time"
 )
 
-// A controller wakes, does a little, and sleeps. On several processors Go wakes another thread for each little thing,
+// A controller wakes, does a little, and sleeps. With several processors Go wakes another thread for each small task,
 // which takes a tenth of the CPU time; see docs/performance-history.md. So Go has one processor while one suffices, and
-// all that the container may use as soon as the controller has much to do: a start, a burst, a reader of a long log.
+// all that the container may use as soon as there is much work: a start, a burst, a reader of a long log.
+//
+// With one: 0.6 of a processor used in the last second, so all. With all: 0.2 used in each of the last two seconds, so
+// one.
 const (
-	manyAbove = 0.5  // of a processor was used since the last look
-	oneBelow  = 0.25 // of a processor was used, as often as calmLooks one after another
+	manyAbove = 0.5  // share of a processor used since the last look, above which Go gets all
+	oneBelow  = 0.25 // share used in calmLooks looks in a row, below which Go gets one
 	calmLooks = 2
 
 	processorsLook = time.Second
 )
 
-// processors decides how many Go has. The zero value is for a program that has all.
+// processors decides how many processors Go has. The zero value starts with all.
 type processors struct {
 	one  bool // Go has one
-	calm int  // looks, one after another, in which little was used
+	calm int  // looks in a row with little use
 }
 
-// look takes what share of a processor was used since the last look, and reports whether Go is to have another number
+// look takes the share of a processor used since the last look, and reports whether the number of processors changes
 // now.
 func (p *processors) look(used float64) (changed bool) {
 	if used < oneBelow {
@@ -45,7 +48,7 @@ func (p *processors) look(used float64) (changed bool) {
 	return true
 }
 
-// fitProcessors gives Go one processor or all, as the load has it, until ctx ends; unless the operator has chosen with
+// fitProcessors gives Go one processor or all, by the load, until ctx ends. It does nothing if the operator has set
 // GOMAXPROCS.
 func fitProcessors(ctx context.Context, logger *slog.Logger) {
 	if os.Getenv("GOMAXPROCS") != "" {
@@ -70,7 +73,7 @@ func fitProcessors(ctx context.Context, logger *slog.Logger) {
 	})
 }
 
-// cpuTime is how long the process has had a processor.
+// cpuTime returns the CPU time that the process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -17,21 +17,20 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// PruneConfig says what is to go of a log that no controller writes.
+// PruneConfig says which records to delete from a log that no controller writes.
 type PruneConfig struct {
 	Log     string // its address
-	Version string // of the program
+	Version string // version of this program
 	Logger  *slog.Logger
 
 	Retention store.Retention
-	Before    events.Sequence // files with only records before it go; 0 for none
+	Before    events.Sequence // delete files whose records are all before it; 0 for none
 }
 
-// errNoPruner is of a log of another kind.
+// errNoPruner is returned for a log that cannot delete records.
 var errNoPruner = errors.New("prune: this kind of log lets no records go")
 
-// WouldPrune says what Prune would delete: the files, oldest first, and the first record that would be kept. It only
-// reads.
+// WouldPrune returns what Prune would delete: the files, oldest first, and the first record to keep. It only reads.
 func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, keep events.Sequence, err error) {
 	log, err := open.Archive(config.Log)
 	if err != nil {
@@ -51,7 +50,7 @@ func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, k
 	return config.going(log, world)
 }
 
-// going are the files that go, and the first record that is kept. A log that has no files lets none go.
+// going returns the files to delete and the first record to keep. It returns errNoPruner for a log without files.
 func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files []store.File, keep events.Sequence, err error) {
 	log, ok := reader.(store.Filed)
 	if !ok {
@@ -90,8 +89,8 @@ func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files 
 	return files, keep, nil
 }
 
-// Prune deletes the oldest files of a log, once a record of that is durable. It returns that record's facts; nil when
-// nothing went.
+// Prune deletes the oldest files of a log, after it has made a record of the deletion durable. It returns the fact in
+// that record; nil if it deleted nothing.
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
 	dir, err := open.Dir(config.Log)
 	if err == nil {
@@ -126,7 +125,7 @@ func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err erro
 		if err != nil {
 			return nil, err
 		}
-		if through != 0 && through+1 < keep { // 0: there is no such consumer
+		if through != 0 && through+1 < keep { // 0: the log has no such consumer
 			p.Missed = append(p.Missed, events.Missed{Consumer: name, From: max(through+1, p.From), Through: keep - 1})
 		}
 	}

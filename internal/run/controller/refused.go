@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// newRefused is a gauge of what the API server refuses now: other than jobledger_commands_total, which counts tries, it
-// goes back to nothing when the cause is gone.
+// newRefused returns a gauge of the commands that the API server refuses now. It returns to 0 when the cause is gone;
+// jobledger_commands_total counts tries instead.
 func newRefused() *prometheus.GaugeVec {
 	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobledger_commands_refused",
@@ -22,7 +22,7 @@ func newRefused() *prometheus.GaugeVec {
 	}, []string{"kind", "class"})
 }
 
-// showRefused sets the gauge, and what the probes say of gangs, to what the loop says. It is called between turns.
+// showRefused updates the gauge, and the probes' sentence about gangs, from the loop. The loop calls it between turns.
 func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	counts, changed := l.Refused()
 	if !changed {
@@ -35,8 +35,8 @@ func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	}
 }
 
-// gangsRefused says how many Jobs wait as the API server refuses what their Workload and PodGroup need; empty for none.
-// Each has one such command at a time.
+// gangsRefused says how many Jobs wait because the API server refuses their Workload or PodGroup; empty for none. Each
+// Job has one such command at a time.
 func gangsRefused(counts map[loop.RefusedKind]int) string {
 	waiting, by := 0, map[string]int{}
 	for kind, n := range counts {
@@ -56,7 +56,7 @@ func gangsRefused(counts map[loop.RefusedKind]int) string {
 		waiting, strings.Join(why, ", "))
 }
 
-// commandOf are the traits of commands by their names.
+// commandOf maps the names of commands to their traits.
 var commandOf = func() map[string]*events.Traits {
 	all := map[string]*events.Traits{}
 	for t := range events.AllTraits() {

@@ -17,21 +17,21 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// follower is a process that follows a replicated log, and then leads.
+// follower is a process that follows a replicated log until it leads.
 type follower struct {
 	*controller
 	member *replicating.Member
 	log    store.Opened
 
-	stop     context.CancelFunc     // of following and folding
-	followed chan struct{}          // closed when both have ended
-	leads    atomic.Bool            // nothing is followed any more
-	lacks    atomic.Pointer[string] // why the Lease was not taken, which had expired; nil for nothing
-	current  bool                   // it was told that all is read; that of the goroutine that watches
+	stop     context.CancelFunc     // stops following and folding
+	followed chan struct{}          // closed when both have stopped
+	leads    atomic.Bool            // set when it leads and follows no more
+	lacks    atomic.Pointer[string] // why it did not take an expired Lease; nil for nothing
+	current  bool                   // it was logged that all is read; owned by the goroutine of Watch
 }
 
-// replicate follows the log's stream, and works while it holds the Lease. Each member has a log of its own, so that
-// nothing waits for another process's LOCK.
+// replicate follows the log's stream, and works while it holds the Lease. Each member has a log of its own, so none
+// waits for another process's LOCK.
 func (c *controller) replicate(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *controller) replicate(ctx context.Context) error {
 	})
 }
 
-// join finds the stream, by what the Lease and the directory say. Who runs these Jobs with another log is to go on.
+// join finds the stream by the Lease and the directory. It refuses if the Lease says that another log runs these Jobs.
 func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	own := replicating.Own{}
 	there, err := open.Exists(c.config.Log)
@@ -85,7 +85,7 @@ func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said.LogID != member.LogID() { // of the same log it is compared once that is open
+	if said.LogID != member.LogID() { // the same log is compared once it is open
 		if err := c.refuse(said, lease.Log{Identity: events.Identity{LogID: member.LogID()}}); err != nil {
 			member.Close()
 			return nil, err
@@ -102,8 +102,8 @@ func logIDOf(address string) (id string, err error) {
 	return log.Identity().LogID, log.Close()
 }
 
-// saidByLease reads the Lease, as soon as the API server answers: without it nobody knows whether a stream may be
-// begun.
+// saidByLease reads the Lease, and waits until the API server answers: without the Lease nobody knows whether a new
+// stream may be begun.
 func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
 	for told := false; ; told = true {
 		bound, cancel := context.WithTimeout(ctx, askTimeout)
@@ -123,7 +123,7 @@ func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
 	}
 }
 
-// run stands until the Lease is held, and then leads.
+// run follows the log until it holds the Lease, and then leads.
 func (f *follower) run(ctx context.Context) error {
 	if err := f.answer(); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (f *follower) run(ctx context.Context) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for what readers want until the end
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that serve readers until the end
 	defer release()
 	f.scrubber.mend = f.member.Mend
 	f.tend(ctx, after, group)
@@ -149,14 +149,14 @@ func (f *follower) run(ctx context.Context) error {
 		return reading.Wait()
 	})
 	group.Go(func() error { return f.member.Watch(ctx, f.tellBehind) }) // ends with ctx
-	group.Go(func() error {                                             // ends with ctx, or when it has led
+	group.Go(func() error {                                             // ends with ctx, or after it has led
 		defer release()
 		return f.bid(ctx)
 	})
 	return group.Wait()
 }
 
-// keepFolding folds what becomes durable until ctx ends.
+// keepFolding folds records as they become durable, until ctx ends.
 func (f *follower) keepFolding(ctx context.Context) error {
 	for {
 		if _, err := f.log.Wait(ctx, f.fold.Through()); err != nil {
@@ -168,7 +168,7 @@ func (f *follower) keepFolding(ctx context.Context) error {
 	}
 }
 
-// foldOn folds up to the log's end. Files that the leader let go, go here, too.
+// foldOn folds the log up to its end. It also deletes the files that the leader has pruned.
 func (f *follower) foldOn(ctx context.Context) error {
 	keep := events.Sequence(0)
 	for rec, err := range f.log.Read(ctx, f.fold.Through()+1) {
@@ -192,7 +192,7 @@ func (f *follower) foldOn(ctx context.Context) error {
 	return nil
 }
 
-// tellBehind says to probes and in the log why this process would not take the Lease.
+// tellBehind tells probes and the log why this process would not take the Lease.
 func (f *follower) tellBehind(why string) {
 	standby := false
 	if lacks := f.lacks.Load(); why == "" && lacks != nil {
@@ -215,7 +215,7 @@ func (f *follower) tellBehind(why string) {
 	f.current = why == ""
 }
 
-// own is what the Lease is to say of this process's log.
+// own returns the log's state for the Lease.
 func (f *follower) own() lease.Log {
 	id, head := f.log.Durable()
 	return lease.Log{
@@ -223,7 +223,7 @@ func (f *follower) own() lease.Log {
 	}
 }
 
-// bid waits for the Lease, and leads while it is held.
+// bid waits for the Lease, and leads while it holds it.
 func (f *follower) bid(ctx context.Context) error {
 	f.logger.Info("standing by for the Lease", "lease", f.lease.Name(), "identity", f.identity)
 	if err := f.refuseElsewhere(ctx, f.log, f.own()); err != nil {
@@ -242,8 +242,8 @@ func (f *follower) bid(ctx context.Context) error {
 	}))
 }
 
-// ready says why the Lease may not be taken now: the stream is not read to its end, or this log lacks the record that
-// the Lease names. Who takes the Lease overwrites that proof.
+// ready returns why the Lease may not be taken now: the stream is not read to its end, or this log lacks the record
+// that the Lease names. Taking the Lease would overwrite the proof of that record.
 func (f *follower) ready(before lease.Said) error {
 	if f.leads.Load() {
 		return nil
@@ -261,12 +261,11 @@ func (f *follower) ready(before lease.Said) error {
 	return nil
 }
 
-// takeWithin is how long a process waits for the stream while it holds the Lease and does not lead. Then another may
-// try.
+// takeWithin is how long a process that holds the Lease waits for the stream before it gives up and lets another try.
 const takeWithin = 30 * time.Second
 
-// lead takes the stream over and works on the log. It ends when the Lease is lost, when another process claims the
-// stream, or with ctx.
+// lead takes over the stream and works on the log. It ends when the Lease is lost, when another process claims the
+// stream, or when ctx ends.
 func (f *follower) lead(ctx context.Context) error {
 	if err := f.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
@@ -282,7 +281,7 @@ func (f *follower) lead(ctx context.Context) error {
 	leading, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	wrote := make(chan error, 1)
-	go func() { // ends with writing, or when another claims the stream
+	go func() { // ends with writing, or when another process claims the stream
 		err := f.member.Write(writing)
 		if err != nil {
 			lose(err)
@@ -298,7 +297,7 @@ func (f *follower) lead(ctx context.Context) error {
 	return errors.Join(err, <-wrote)
 }
 
-// take claims the stream, folds what came last, and says so.
+// take claims the stream, folds the newest records, and logs the term.
 func (f *follower) take(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
@@ -322,7 +321,7 @@ func (f *follower) take(ctx context.Context) error {
 	return nil
 }
 
-// giveBack says in the stream that this process has ended in good order.
+// giveBack records in the stream that this process has ended in good order.
 func (f *follower) giveBack() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Names of flags that messages name.
+// Names of flags, for messages.
 const (
 	MaxSizeFlag = "log-max-size"
 	MaxAgeFlag  = "log-max-age"
@@ -29,25 +29,25 @@ const (
 const (
 	retainLook    = 200 * time.Millisecond // between looks at the size of the log
 	retainLookAge = 10 * time.Second       // between looks at its age
-	retainTell    = time.Minute            // between messages about the same
+	retainTell    = time.Minute            // between equal messages
 )
 
-// retainer lets old files of the log go: it says to the loop what goes, and deletes the files once the record of that
-// is durable. One goroutine runs it; Whole may be set by another.
+// retainer deletes old files of the log. It asks the loop to record which files go, and deletes them once that record
+// is durable. One goroutine runs it; another may set whole.
 type retainer struct {
 	keep      store.Retention
-	log       store.Pruner // nil for a log that lets nothing go
+	log       store.Pruner // nil for a log that cannot delete records
 	offset    func(consumer string) (events.Sequence, error)
-	consumers []string // for whom records are kept while there is room
+	consumers []string // consumers whose unread records are kept while there is room
 	logger    *slog.Logger
 	health    *Health
-	whole     atomic.Uint64 // with which the newest file begins that stands alone
+	whole     atomic.Uint64 // first record of the newest file that stands alone; every file before it may go
 	prunes    chan loop.Pruning
 
-	left    error     // why a pruned file could not be removed; its records are gone all the same
-	tried   time.Time // when it was tried
-	aged    time.Time // when the age of files was looked at
-	told    string    // what was said of a log that cannot get smaller
+	left    error     // why a pruned file could not be removed; its records are pruned all the same
+	tried   time.Time // when the removal was last tried
+	aged    time.Time // when the age of files was last checked
+	told    string    // the last message about a log that cannot get smaller
 	toldAt  time.Time
 	held    *prometheus.GaugeVec
 	files   prometheus.Counter
@@ -56,7 +56,7 @@ type retainer struct {
 	failing string // the last error
 }
 
-// newRetainer makes the retainer of a log. The error is that the log lets nothing go, and is to.
+// newRetainer returns the retainer of a log. It returns an error if keep sets limits and the log cannot delete records.
 func newRetainer(
 	keep store.Retention, log store.Log, logger *slog.Logger, health *Health, registry prometheus.Registerer, consumers ...string,
 ) (*retainer, error) {
@@ -91,7 +91,7 @@ func newRetainer(
 	return r, nil
 }
 
-// consumers are those for whom the log keeps records while it has room.
+// consumers returns the consumers whose unread records the log keeps while it has room.
 func (c *controller) consumers() (names []string) {
 	if !c.observes() {
 		names = append(names, kube.Consumer)
@@ -105,14 +105,14 @@ func (c *controller) consumers() (names []string) {
 	return names
 }
 
-// run looks until ctx ends.
+// run calls look every retainLook until ctx ends.
 func (r *retainer) run(ctx context.Context) {
 	if r.keep.On() {
 		every(ctx, retainLook, r.look)
 	}
 }
 
-// look lets go what is to go now.
+// look deletes what the limits allow now.
 func (r *retainer) look(ctx context.Context) {
 	err := r.let(ctx)
 	err = errors.Join(err, r.left)
@@ -129,7 +129,7 @@ func (r *retainer) look(ctx context.Context) {
 func (r *retainer) let(ctx context.Context) error {
 	if r.left != nil && time.Since(r.tried) >= retainLookAge {
 		r.tried = time.Now()
-		_, r.left = r.log.Prune(ctx, 0) // nothing new goes
+		_, r.left = r.log.Prune(ctx, 0) // 0: prune nothing new
 	}
 	used, _, err := r.log.Usage()
 	if err != nil {
@@ -164,7 +164,7 @@ func (r *retainer) let(ctx context.Context) error {
 		func() bool { return closed(ctx, recorded) },
 	} {
 		if !step() {
-			return nil // the next open deletes what the log says is gone
+			return nil // the next open deletes the files that the log records as pruned
 		}
 	}
 	_, r.left = r.log.Prune(ctx, p.First)
@@ -191,7 +191,7 @@ func closed(ctx context.Context, c <-chan struct{}) bool {
 	}
 }
 
-// stock is what there is to judge.
+// stock returns the state on which the retention decides.
 func (r *retainer) stock(used int64) (s store.Stock, err error) {
 	s = store.Stock{
 		Now: events.At(time.Now()), Bytes: used, Ahead: r.log.Ahead(), Whole: events.Sequence(r.whole.Load()), Consumers: map[string]events.Sequence{},
@@ -205,7 +205,7 @@ func (r *retainer) stock(used int64) (s store.Stock, err error) {
 	return s, err
 }
 
-// tell says what went.
+// tell logs and counts a deletion.
 func (r *retainer) tell(p *events.Pruned) {
 	r.files.Add(float64(len(p.Files)))
 	for _, m := range p.Missed {
@@ -216,7 +216,7 @@ func (r *retainer) tell(p *events.Pruned) {
 	r.logger.Info("old records are no longer kept", "from", uint64(p.From), "through", uint64(p.First-1), "reason", p.Reason.String())
 }
 
-// note shows to metrics and probes what keeps the log from getting smaller.
+// note reports to metrics and probes what keeps the log from getting smaller.
 func (r *retainer) note(v store.Verdict, used int64) {
 	for _, name := range r.consumers {
 		value := 0.0
@@ -249,10 +249,10 @@ func (r *retainer) note(v store.Verdict, used int64) {
 
 func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
-// refuseStates refuses a size of the log that its states alone would fill: each file has them, and two files have to be
-// there at times.
+// refuseStates refuses a log size that the states of unfinished Jobs alone would fill: each file begins with them, and
+// at times there must be two files. So the states may take at most half of it.
 func refuseStates(keep store.Retention, states int64) error {
-	states += states / 8 // about what they take in pages
+	states += states / 8 // their overhead in database pages
 	if keep.MaxBytes == 0 || states <= keep.MaxBytes/2 {
 		return nil
 	}

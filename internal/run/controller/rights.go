@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// role is the file that gives the rights that are asked for here. Who only observes is not sent to one that gives
-// rights to write.
+// role returns the manifest with the rights that the controller needs. Observe mode names one without rights to write.
 func (c *controller) role() string {
 	if c.observes() {
 		return "deploy/observe/clusterrole.yaml"
@@ -19,15 +18,15 @@ func (c *controller) role() string {
 	return "deploy/base/clusterrole.yaml"
 }
 
-// one asks for one object: it is enough to see whether there is a right.
+// one asks for a single object, which suffices to see whether the right is there.
 var one = metav1.ListOptions{Limit: 1}
 
-// errWithoutCronJobs: the run waits for CronJobs that it may not list, and that it would only look at.
+// errWithoutCronJobs: the run only observes CronJobs, may not list them, and waits for them.
 var errWithoutCronJobs = errors.New("started again, it goes on without CronJobs")
 
-// lookAtRights finds out whether the cluster lets us list what we watch, and says so at once if it does not: client-go
-// only asks again and again. It returns what is missing; empty when nothing is, or when the server does not answer. The
-// error ends the run: it waits for CronJobs that it need not have.
+// lookAtRights finds out whether the cluster lets us list the resources that we watch, and says at once if it does not;
+// client-go only retries. It returns the missing rights; empty if there are none or the server does not answer. An
+// error ends the run: it waits for CronJobs that it can do without.
 func (c *controller) lookAtRights(ctx context.Context) (missing string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -67,10 +66,10 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string, err erro
 	return missing, nil
 }
 
-// settleCronJobs leaves CronJobs out of a run that would only look at them, where there is no right to list them: their
-// history is not worth that nothing else is done. It is asked before the run says in its first record with which
-// settings it works. Of a server that does not answer, or does not accept the credentials yet, it is supposed that it
-// will give the right; [controller.lookAtRights] ends the run when it does not.
+// settleCronJobs drops CronJobs from a run that only observes them if there is no right to list them: their history is
+// not worth stopping the rest. It runs before the first record names the settings. If the server does not answer, or
+// does not accept the credentials yet, it assumes that the right is there; [controller.lookAtRights] ends the run if it
+// is not.
 func (c *controller) settleCronJobs(ctx context.Context) {
 	if c.runsCronJobs() {
 		return
@@ -84,10 +83,10 @@ func (c *controller) settleCronJobs(ctx context.Context) {
 	}
 }
 
-// runsCronJobs reports whether Jobs of CronJobs are made here, in place of the built-in CronJob controller.
+// runsCronJobs reports whether this controller makes the Jobs of CronJobs, in place of the built-in CronJob controller.
 func (c *controller) runsCronJobs() bool { return c.settings.RunsCronJobs() }
 
-// listCronJobs asks for one CronJob, if CronJobs are to be recorded.
+// listCronJobs lists one CronJob, if CronJobs are recorded, to check the right.
 func (c *controller) listCronJobs(ctx context.Context) error {
 	if !c.settings.CronJobs {
 		return nil
@@ -96,7 +95,7 @@ func (c *controller) listCronJobs(ctx context.Context) error {
 	return err
 }
 
-// where is where the controller works.
+// where returns the scope of the controller as words.
 func (c *controller) where() string {
 	if c.settings.Namespace != "" {
 		return "in namespace " + c.settings.Namespace

@@ -18,10 +18,10 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
-// answerWithin is how long probes and scrapes may take.
+// answerWithin bounds the answers to probes and scrapes.
 const answerWithin = 30 * time.Second
 
-// newScrape listens for other machines. The giver has no log before that is open.
+// newScrape listens for other machines. The giver gets its log once that is open.
 func (c *controller) newScrape() (*httpport.Server, error) {
 	var giver http.Handler
 	if c.config.Scrape.Readers {
@@ -31,7 +31,8 @@ func (c *controller) newScrape() (*httpport.Server, error) {
 	return newScrape(&c.config.Scrape, c.health, c.registry, c.config.Cluster.Client, giver, c.logger)
 }
 
-// newGiver gives the log's records to readers elsewhere. It is asked once the log is open, when the Lease was made.
+// newGiver returns the giver of the log's records to readers elsewhere. It gets requests once the log is open, when the
+// Lease has been made.
 func (c *controller) newGiver() *feed.Giver {
 	name, err := os.Hostname()
 	if err != nil {
@@ -43,11 +44,11 @@ func (c *controller) newGiver() *feed.Giver {
 	})
 }
 
-// recordsPath is the non-resource URL that a user must have the right to get who is given records.
+// recordsPath is the non-resource URL that a user needs the right to get in order to read records.
 const recordsPath = "/v1/"
 
-// newScrape listens. Probes and metrics tell nothing of any Job, so who may read them matters only to those who say so.
-// Records are given to those alone who may get /v1/; a nil giver gives none.
+// newScrape listens. Probes and metrics tell nothing about any Job, so everyone may read them unless Authorize is set.
+// Only users with the right to get /v1/ receive records; a nil giver serves none.
 func newScrape(
 	c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client kubernetes.Interface, giver http.Handler,
 	logger *slog.Logger,
@@ -66,7 +67,7 @@ func newScrape(
 	}
 	mux := http.NewServeMux()
 	h.serve(mux, metrics, guard)
-	if giver != nil && config.TLS != nil { // a token goes over the connection
+	if giver != nil && config.TLS != nil { // a token crosses the connection
 		mux.Handle(recordsPath, asks.GuardAs(recordsPath, giver))
 	}
 	config.Handler = mux
@@ -77,7 +78,7 @@ func newScrape(
 	return server, nil
 }
 
-// serve adds the paths of probes and metrics (O-035). Probes are always answered: the kubelet has no token.
+// serve adds the paths of probes and metrics (O-035). Probes need no authorization: the kubelet has no token.
 func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard func(http.Handler) http.Handler) {
 	if guard == nil {
 		guard = func(next http.Handler) http.Handler { return next }
@@ -89,24 +90,24 @@ func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard fu
 	mux.Handle("GET /metrics/slis", guard(h.oneAtATime(h.indicators())))
 }
 
-// oneAtATime makes one answer after another, on all ports together. A scrape gathers all series; a thousand at once
-// would take the memory and the processor of a thousand. An answer is sent once it is whole, so a client that does not
-// read keeps nobody waiting.
+// oneAtATime makes one answer at a time, across all ports. A scrape gathers all series; a thousand at once would take a
+// thousand times the memory and CPU. An answer is sent only when it is complete, so a client that does not read blocks
+// nobody.
 func (h *Health) oneAtATime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := whole{header: http.Header{}, status: http.StatusOK}
 		h.scraping.Lock()
-		if r.Context().Err() == nil { // else the client has left
+		if r.Context().Err() == nil { // otherwise the client is gone
 			next.ServeHTTP(&answer, r)
 		}
 		h.scraping.Unlock()
 		maps.Copy(w.Header(), answer.header)
 		w.WriteHeader(answer.status)
-		_, _ = answer.body.WriteTo(w) // a client that is gone needs none
+		_, _ = answer.body.WriteTo(w) // an error means that the client is gone
 	})
 }
 
-// whole is an answer that is not sent yet.
+// whole buffers an answer that is not sent yet.
 type whole struct {
 	header http.Header
 	status int
@@ -117,9 +118,9 @@ func (a *whole) Header() http.Header         { return a.header }
 func (a *whole) WriteHeader(status int)      { a.status = status }
 func (a *whole) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// stopServing waits a little for answers that are being given.
+// stopServing shuts the server down, and waits up to askTimeout for answers in flight.
 func stopServing(s *httpport.Server) {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	_ = s.Shutdown(bound) // nothing is lost with an answer
+	_ = s.Shutdown(bound) // a cut answer loses nothing
 }

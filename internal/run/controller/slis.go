@@ -8,7 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// slis count what the health checks said, under the names that the components of Kubernetes serve at /metrics/slis.
+// slis counts the results of the health checks, under the names that the components of Kubernetes serve at
+// /metrics/slis.
 type slis struct {
 	once     sync.Once
 	registry *prometheus.Registry
@@ -27,7 +28,7 @@ func (s *slis) init() {
 	s.registry.MustRegister(s.now, s.results)
 }
 
-// note counts the results of one look at the checks of a probe.
+// note counts the results of one run of a probe's checks.
 func (s *slis) note(probe string, checks []check) {
 	s.once.Do(s.init)
 	for _, c := range checks {
@@ -40,7 +41,7 @@ func (s *slis) note(probe string, checks []check) {
 	}
 }
 
-// indicators answers scrapers with the results of all probes up to now, and with how things are now.
+// indicators serves scrapers the counted results of all probes, and their current state.
 func (h *Health) indicators() http.Handler {
 	h.slis.once.Do(h.slis.init)
 	handler := promhttp.HandlerFor(h.slis.registry, promhttp.HandlerOpts{})

@@ -19,23 +19,23 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// standing is what a process does with its log whether or not it leads: it folds the log, answers readers, packs,
-// scrubs, and keeps lists of Jobs. It writes no record and sends nothing to the API server. Only lead does.
+// standing is the part of a process that works whether or not it leads: it folds the log, answers readers, packs,
+// scrubs, and keeps lists of Jobs. It writes no records and sends nothing to the API server; only lead does.
 type standing struct {
-	log      store.Log  // counted, and with its newest records in memory
+	log      store.Log  // with counters, and its newest records in memory
 	key      events.Key // of the log
 	dir      string
-	fold     *loop.Fold // of the log up to its end; nil once a loop has taken over its world
+	fold     *loop.Fold // folded up to the log's end; nil once a loop has taken its world
 	scrubber *scrubber
 	packer   *packer
 	lists    joblist.Config  // of the log's Jobs, for readers
 	keeper   *joblist.Keeper // of these lists
-	damage   func() []error  // what is known to be wrong with the log, for readers
+	damage   func() []error  // known damage of the log, for readers
 	endpoint *endpoint       // nil for none
 	tended   bool            // tend was called
 }
 
-// work does what a controller does, on the log: it stands, and then it leads.
+// work runs a controller on its open log: stand, then lead.
 func (c *controller) work(ctx context.Context, log store.Opened) error {
 	if err := c.stand(ctx, log, log); err != nil {
 		return unlessStopped(ctx, err)
@@ -43,8 +43,8 @@ func (c *controller) work(ctx context.Context, log store.Opened) error {
 	return c.lead(ctx, log)
 }
 
-// stand folds an open log and makes what looks after its files. Who leads appends to writes, which is that log, or
-// wraps it. Nothing runs yet. The error says why the log cannot be gone on with: it lost records, or it cannot be
+// stand folds an open log and makes the parts that tend its files, without starting any. The leader appends to writes,
+// which is log or a wrapper of it. The error says why the log cannot be continued: it lost records, or it cannot be
 // folded.
 func (c *controller) stand(ctx context.Context, log store.Opened, writes store.Log) (err error) {
 	if c.dir, err = open.Dir(c.config.Log); err != nil {
@@ -78,7 +78,8 @@ func (c *controller) stand(ctx context.Context, log store.Opened, writes store.L
 	return nil
 }
 
-// tend starts what looks after the log, until ctx ends, and what answers readers, until after ends.
+// tend starts the parts that tend the log, which run until ctx ends, and the one that answers readers, which runs until
+// after ends.
 func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	group.Go(func() error { s.scrubber.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error { s.packer.run(ctx); return nil })   // ends with ctx
@@ -86,7 +87,7 @@ func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	if s.endpoint == nil {
 		return
 	}
-	group.Go(s.endpoint.Run) // ends with the next
+	group.Go(s.endpoint.Run) // ends with the next goroutine
 	group.Go(func() error {
 		<-after.Done()
 		bound, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -95,7 +96,7 @@ func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	})
 }
 
-// ofFiles makes what looks after the files of the log. Of a log without files it does nothing.
+// ofFiles makes the parts that tend the log's files. For a log without files they do nothing.
 func (c *controller) ofFiles(log store.Opened) {
 	if filed, ok := log.(store.Filed); ok {
 		c.health.set(func(h *Health) { h.Holes = filed.Holes })
@@ -107,7 +108,7 @@ func (c *controller) ofFiles(log store.Opened) {
 	c.packer = newPacker(tended, c.config.PackEvery, c.logger, c.registry)
 }
 
-// takeKey takes the key of the log, which the last run knew under that ID.
+// takeKey takes the key of the log. before is the ID under which the last run knew the key.
 func (c *controller) takeKey(log store.Opened, before string) error {
 	key, made, err := log.Key()
 	if err != nil {

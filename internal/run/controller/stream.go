@@ -17,15 +17,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// streamer publishes the log on NATS, on a server of others or on one in this process.
+// streamer publishes the log on NATS, on another server or on one in this process.
 type streamer struct {
 	*publish.Publisher
-	server *embedded.Server // nil for one of others
-	file   string           // where the address of server is left for readers of the log
+	server *embedded.Server // nil if another server is used
+	file   string           // the file with the address of server, for readers of the log
 	logger *slog.Logger
 }
 
-// newStreamer makes one that does not run yet; nil when nothing is to be published. The directory is that of the log.
+// newStreamer returns a streamer that does not run yet; nil if nothing is to be published. dir is the log's directory.
 func newStreamer(c *StreamConfig, dir string, log store.Log, logger *slog.Logger) (s *streamer, err error) {
 	s = &streamer{file: filepath.Join(dir, NATSFile), logger: logger}
 	if err := s.forget(); err != nil {
@@ -52,16 +52,16 @@ func newStreamer(c *StreamConfig, dir string, log store.Log, logger *slog.Logger
 	return s, nil
 }
 
-// wanted reports whether anything is to be published.
+// wanted reports whether the config publishes anything.
 func (c *StreamConfig) wanted() bool {
 	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
 }
 
-// run publishes until ctx ends, and then what became durable since, within a bound. A server that is away is not waited
-// for.
+// run publishes until ctx ends, and then the records that became durable meanwhile, for at most askTimeout. It does not
+// wait for a server that is away.
 func (s *streamer) run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	go func() { // ends after ctx, and then ends Run
+	go func() { // ends after ctx, and then stops Run
 		defer stop()
 		<-ctx.Done()
 		bound, cancel := context.WithTimeout(context.Background(), askTimeout)
@@ -73,15 +73,15 @@ func (s *streamer) run(ctx context.Context) error {
 	return s.Run(running)
 }
 
-// tellRoom says so when the disk has no room for all that the server in this process may still store: the log, which is
-// on the same disk, would have none either, and no Job goes on without it.
+// tellRoom warns if the disk has less free room than the server in this process may still fill. The log is on the same
+// disk and would have no room either, and without the log no Job makes progress.
 func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err error), logger *slog.Logger) {
 	if server == nil {
 		return
 	}
 	_, free, err := usage()
 	if err != nil {
-		return // it is not known on this system
+		return // this system does not tell
 	}
 	has := stored(server.Dir)
 	if more := server.MaxBytes - has; free < more {
@@ -90,11 +90,11 @@ func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err erro
 	}
 }
 
-// stored is the bytes of the files below a directory, as far as they can be seen.
+// stored returns the bytes of the files below dir, as far as they are readable.
 func stored(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil //nolint:nilerr // it went meanwhile, or was never there
+			return nil //nolint:nilerr // the file is gone
 		}
 		if info, err := e.Info(); err == nil {
 			bytes += info.Size()
@@ -115,7 +115,7 @@ func (s *streamer) close() {
 	}
 }
 
-// forget takes away an address that is not good any more.
+// forget removes an outdated address.
 func (s *streamer) forget() error {
 	if err := os.Remove(s.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the NATS server before: %w", err)
@@ -123,7 +123,7 @@ func (s *streamer) forget() error {
 	return nil
 }
 
-// degraded is what probes show of a stream that does not do what it should; empty when it does. It makes no controller
+// degraded returns what the stream fails to do, for probes; empty while it works. It does not make the controller
 // unready: Jobs do not wait for NATS.
 func (s *streamer) degraded() string {
 	st := s.Status()
@@ -143,10 +143,10 @@ func behind(st publish.Status) string {
 	return fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
 }
 
-// lagging is how old a record may be that is not in the stream before that is called behind.
+// lagging is how old a record may be that the stream does not have yet before the stream counts as behind.
 const lagging = 10 * time.Second
 
-// streaming adds what a stream says about itself.
+// streaming adds the metrics of the stream.
 func (m *metrics) streaming(s *streamer) {
 	m.gauge("jobledger_nats_connected", "1 while there is a connection to a NATS server.", func() float64 {
 		if s.Status().Server == "" {

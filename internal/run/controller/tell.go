@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// show is called by the loop between turns.
+// show updates metrics and probes. The loop calls it between turns.
 func (c *controller) show(l *loop.Loop) {
 	w := l.World()
 	_, whole := w.Restated()
@@ -36,12 +36,12 @@ func (c *controller) show(l *loop.Loop) {
 		c.logger.Info("no other controller was at work for a minute: decisions go on")
 	}
 	if was && !w.Listing {
-		go tuneCollector() // ends by itself, soon; the loop need not wait for it
+		go tuneCollector() // ends soon by itself; the loop need not wait for it
 		c.logger.Info("cluster listed: deciding", "jobs", w.Len(), "finishedJobs", w.Stubs())
 	}
 }
 
-// announce says what runs, and on what.
+// announce logs what runs, and on what.
 func (c *controller) announce(ctx context.Context) {
 	attrs := []any{
 		"version", c.config.Program.Version, "rules", reconciler.RulesVersion, "manage", c.settings.Mode.String(), "server", c.cluster.host,
@@ -52,7 +52,7 @@ func (c *controller) announce(ctx context.Context) {
 	if c.settings.Draining {
 		attrs = append(attrs, "drain", true)
 	}
-	if c.settings.Mode == events.ModeAll { // whether the built-in TTL controller may be off
+	if c.settings.Mode == events.ModeAll { // the built-in TTL controller may have to be off
 		attrs = append(attrs, "ttl-after-finished", c.settings.DeleteExpired)
 	}
 	if c.settings.CronJobs {
@@ -79,9 +79,8 @@ func (c *controller) announce(ctx context.Context) {
 	}
 }
 
-// worry says at once if rights are missing, and now and then that the cluster cannot be listed, and why, for as long as
-// that is so: client-go asks again and again, and says nothing of a server that refuses connections. Its error ends the
-// run.
+// worry says at once if rights are missing. While the cluster cannot be listed, it repeats every worryEvery that it
+// cannot, and why: client-go retries silently when a server refuses connections. An error ends the run.
 func (c *controller) worry(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,5 +113,5 @@ func (c *controller) worry(ctx context.Context) error {
 	return nil
 }
 
-// worryEvery is how long a listing may take before the log says so, and how often it does.
+// worryEvery is how long a listing may take before the log says so, and the time between such messages.
 const worryEvery = 15 * time.Second

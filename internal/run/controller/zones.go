@@ -8,30 +8,30 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Bounds of what a start says and does about CronJobs whose zones have other rules by now.
+// Bounds on the report about CronJobs in zones with changed rules at a start.
 const (
-	comparedTicks = 100             // due times of each
-	namedMoved    = 20              // CronJobs that are named
-	compareWithin = 2 * time.Second // for all of them
+	comparedTicks = 100             // due times compared for each CronJob
+	namedMoved    = 20              // most CronJobs that the log names
+	compareWithin = 2 * time.Second // for all of them together
 )
 
-// movedCronJob is a CronJob in a zone of which the program's database says something else than the log.
+// movedCronJob is a CronJob in a zone for which the program's database and the log have different rules.
 type movedCronJob struct {
 	namespace, name, zone string
 	schedule.Moved
-	lacks bool // the database does not have the zone: nothing starts
+	lacks bool // the database lacks the zone: nothing starts
 }
 
-// zoneReport is what a start finds.
+// zoneReport is the result of the comparison at a start.
 type zoneReport struct {
-	others int            // CronJobs in zones whose rules are other ones than recorded
-	moved  []movedCronJob // those of them whose next due times differ, or that do not start any more
-	passed int            // those that were not compared, because it took too long
+	others int            // CronJobs in zones whose rules differ from the recorded ones
+	moved  []movedCronJob // the ones of these whose next due times differ, or that do not start any more
+	passed int            // the ones of these not compared, because it took too long
 }
 
-// reportZones says which CronJobs are due at other times from now on, because the time zone database of this program is
-// another one than that of the run before. The new rules become records when the CronJobs are seen; due times count by
-// them from then on.
+// reportZones says which CronJobs are due at other times from now on, because this program's time zone database differs
+// from that of the run before. The new rules are recorded when the CronJobs are seen; due times follow them from then
+// on.
 func (c *controller) reportZones(world *projector.World) {
 	if !c.settings.CronJobs {
 		return
@@ -64,9 +64,10 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// compareZones compares the rules that the log has of the zones of CronJobs with those that find knows.
+// compareZones compares the log's rules for the zones of CronJobs with the rules that find returns. It stops when
+// enough returns true.
 func compareZones(world *projector.World, find func(name string) (zones.Rules, bool), now time.Time, enough func() bool) (r zoneReport) {
-	known := map[string]*zones.Rules{} // nil for those that find lacks
+	known := map[string]*zones.Rules{} // nil for a zone that find lacks
 	located := map[string]*time.Location{}
 	results := map[string]schedule.Moved{}
 	locate := func(name string) (*time.Location, error) {
@@ -113,7 +114,7 @@ func compareZones(world *projector.World, find func(name string) (zones.Rules, b
 			}
 			by, err := reread(c, locate)
 			if err != nil {
-				continue // it cannot be read by either
+				continue // neither rules can read it
 			}
 			moved = schedule.Compare(c.Plan().Schedule, by, now, comparedTicks)
 			results[key] = moved
@@ -125,7 +126,7 @@ func compareZones(world *projector.World, find func(name string) (zones.Rules, b
 	return r
 }
 
-// reread reads the schedule of a CronJob with other rules of zones.
+// reread parses the schedule of a CronJob with other zone rules.
 func reread(c *projector.CronJob, locate schedule.Zones) (schedule.Schedule, error) {
 	var in *time.Location
 	if zone := c.Seen.TimeZone; zone != nil {
