@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	answerTime = 5 * time.Second // a request without an answer for so long is made anew
+	answerTime = 5 * time.Second // time after which an unanswered request is made again
 	tries      = 3
 )
 
-// ErrGone: the replica no longer keeps the record that it was asked for. It is store.ErrPruned, too.
+// ErrGone: the other replica no longer keeps the record. It wraps store.ErrPruned.
 var ErrGone = fmt.Errorf("the other replica lacks it: %w", store.ErrPruned)
 
 // Has is what another replica has.
 type Has struct {
-	Files []store.SharedFile // without content; the last one is written
-	Chain *events.Hash       // behind the record that was asked for; nil when it is not there, or no longer kept
+	Files []store.SharedFile // without content; the last one is still written
+	Chain *events.Hash       // behind the requested record; nil if the replica lacks the record or has pruned it
 	Head  store.Head
 }
 
@@ -55,7 +55,7 @@ func (x *Exchange) ask(ctx context.Context, who string, ask *pb.ReplicaAsk) (*pb
 	}
 }
 
-// Files asks a replica what it has, and for its chain value behind a record.
+// Files asks the replica who for its files, its head, and its chain value behind record at.
 func (x *Exchange) Files(ctx context.Context, who string, at events.Sequence) (has Has, err error) {
 	a, err := x.ask(ctx, who, &pb.ReplicaAsk{Kind: pb.ReplicaAskKind_REPLICA_ASK_KIND_FILES, At: uint64(at)})
 	if err != nil {
@@ -90,8 +90,8 @@ func (x *Exchange) Files(ctx context.Context, who string, at events.Sequence) (h
 	return has, nil
 }
 
-// File fetches the bytes of a replica's sealed file. When the replica writes the file once more meanwhile, there is an
-// error. Nothing is checked.
+// File returns a Fetch of the sealed file that begins with record first, from the replica who. The Fetch returns an
+// error if the replica rewrites the file meanwhile. It verifies no content.
 func (x *Exchange) File(who string, first events.Sequence) store.Fetch {
 	return func(ctx context.Context, to io.Writer) error {
 		edition := ""
@@ -117,9 +117,9 @@ func (x *Exchange) File(who string, first events.Sequence) store.Fetch {
 	}
 }
 
-// Groups gives whole batches of a replica, from one record on to at least another. before is the chain value before the
-// first one; that behind each group is what the records give, and what the replica has there. A group belongs to one
-// file.
+// Groups iterates over whole batches of the replica who: from record from on, until through is among them. before is
+// the chain value before from. Each group has the chain value behind it as computed from its records, and as the
+// replica has it. A group never spans two files.
 func (x *Exchange) Groups(
 	ctx context.Context, who string, from events.Sequence, before events.Hash, through events.Sequence,
 ) iter.Seq2[store.StoredBatches, error] {
@@ -144,15 +144,15 @@ func (x *Exchange) Groups(
 	}
 }
 
-// gathering joins answers to whole batches.
+// gathering joins answers into whole batches.
 type gathering struct {
-	next events.Sequence     // the record to ask for
+	next events.Sequence     // the record to request
 	hash events.Hash         // the chain value before it
-	cut  []byte              // what came of it so far
-	open store.StoredBatches // whole records whose batch has not ended
+	cut  []byte              // the first bytes of that record
+	open store.StoredBatches // records of a batch that has not ended
 }
 
-// take gives the batches that end with an answer; no records when none does.
+// take returns the batches that end with the answer; without records if none does.
 func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error) {
 	pieces := a.GetRecords()
 	if len(pieces) == 0 || a.GetGoesOn() && len(pieces[len(pieces)-1]) == 0 {
@@ -194,7 +194,7 @@ func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error)
 	return b, nil
 }
 
-// add adds whole records, and says how many of g.open whole batches have; 0 when no batch ended.
+// add adds whole records to g.open. It returns how many records of g.open belong to ended batches; 0 if no batch ended.
 func (g *gathering) add(whole [][]byte) (ended int, err error) {
 	for _, stored := range whole {
 		stored = append(g.cut, stored...)

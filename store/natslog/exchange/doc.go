@@ -1,18 +1,18 @@
-// Package exchange is how the replicas of a replicated log speak to each other: each says once a second how far it is,
-// and gives the others files and records that the stream no longer has. It uses core NATS on the connection of the
-// stream; nothing of it is stored.
+// Package exchange lets the replicas of a replicated log talk to each other. Once a second each replica announces its
+// head. On request it sends others the files and records that the stream no longer has. The messages use core NATS on
+// the stream's connection, and are not stored.
 //
-//	x, err := exchange.New(config)          // hears the others from now on
-//	err = x.Run(ctx, log, own)              // tells and answers, until ctx ends
-//	heads := x.Heads()                      // of the others, heard within the last 3 s
-//	files, err := x.Files(ctx, who, at)     // what one of them has, and its chain value behind record at
-//	err = x.File(who, first)(ctx, w)        // a sealed file, as it is
+//	x, err := exchange.New(config)          // receives the others' heads from now on
+//	err = x.Run(ctx, log, own)              // announces its head and answers, until ctx ends
+//	heads := x.Heads()                      // of other replicas heard within the last 3 s
+//	files, err := x.Files(ctx, who, at)     // files of replica who, and its chain value behind record at
+//	err = x.File(who, first)(ctx, w)        // the bytes of a sealed file
 //	for g, err := range x.Groups(…)         // whole batches, checked against that replica's chain
 //
-// What a replica says is not believed by itself. Groups checks the records against the chain value before the first;
-// whoever fetches a file checks it from end to end, and both against the stream.
+// A replica does not trust another replica's word. Groups checks the records against the chain value before the first;
+// a caller of File checks the file from end to end; and both are compared with the stream.
 //
 // # Concurrency
 //
-// All methods may be called at any time by anybody.
+// All methods are safe for concurrent use.
 package exchange

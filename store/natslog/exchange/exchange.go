@@ -18,52 +18,53 @@ import (
 
 const (
 	tellEvery = time.Second
-	heardFor  = 3 * time.Second // a replica that was not heard for longer is away
+	heardFor  = 3 * time.Second // a replica that was silent for longer is away
 )
 
-// Subject is where the replicas of the log in that stream tell their heads. Below it each has a subject for requests.
+// Subject returns the subject on which the replicas of that stream's log announce their heads. Each replica receives
+// requests on a subject below it.
 func Subject(stream string) string { return "jobledger.replica.v1." + stream }
 
-// Config says of which log the replicas are. All fields are required.
+// Config says which log the replicas keep. All fields are required.
 type Config struct {
 	Conn        *natsgo.Conn
-	Stream      string // its name
-	Incarnation string // of the stream
+	Stream      string // name of the stream
+	Incarnation string // incarnation of the stream
 	LogID       string
-	Replica     string // random, of the directory of the own log
-	Name        string // of the process, for people
+	Replica     string // random; identifies the directory of this replica's log
+	Name        string // of the process, for messages
 }
 
-// Head is how far a replica is.
+// Head is the progress of a replica.
 type Head struct {
-	Replica string // of its directory
-	Who     string // of its process; made anew with each start
+	Replica string // identifies its directory
+	Who     string // identifies its process; new at each start
 	Name    string
 	Epoch   uint64
 	Head    store.Head      // durable on its disk
 	First   events.Sequence // the oldest record that it keeps
 	Place   uint64          // the newest message of the stream that it has read
 	Leads   bool
-	Heard   time.Time // when it said so
+	Heard   time.Time // when this head arrived
 }
 
-// Exchange is one replica's side.
+// Exchange is one replica's end of the conversation.
 type Exchange struct {
 	config Config
 	who    string
 
 	mu    sync.Mutex
-	heads map[string]Head // of the others, by their directory
+	heads map[string]Head // of the other replicas, by Head.Replica
 }
 
-// New hears the other replicas from now on, as long as the connection is open.
+// New returns an Exchange. It receives the heads of other replicas from now on, while the connection is open.
 func New(c Config) (*Exchange, error) {
 	x := &Exchange{config: c, who: rand.Text(), heads: map[string]Head{}}
 	_, err := c.Conn.Subscribe(Subject(c.Stream), func(m *natsgo.Msg) { x.hear(m.Data) })
 	return x, err
 }
 
-// hear takes the head of another replica of this log.
+// hear notes the head of another replica of this log. It ignores other messages.
 func (x *Exchange) hear(data []byte) {
 	var w pb.ReplicaHead
 	if decode(data, &w) != nil || w.GetLogId() != x.config.LogID || w.GetIncarnation() != x.config.Incarnation ||
@@ -82,10 +83,10 @@ func (x *Exchange) hear(data []byte) {
 	}
 }
 
-// Heads are those of the other replicas that were heard within the last 3 s, by name.
+// Heads returns the heads of the other replicas heard within the last 3 s, by name.
 func (x *Exchange) Heads() []Head { return x.heard(heardFor) }
 
-// Known are those of the other replicas that were heard since New, by name.
+// Known returns the heads of all other replicas heard since New, by name.
 func (x *Exchange) Known() []Head { return x.heard(math.MaxInt64) }
 
 func (x *Exchange) heard(within time.Duration) (all []Head) {
@@ -102,11 +103,11 @@ func (x *Exchange) heard(within time.Duration) (all []Head) {
 	return all
 }
 
-// Away reports whether a replica was not heard for 3 s.
+// Away reports whether the replica has been silent for more than 3 s.
 func (h *Head) Away() bool { return time.Since(h.Heard) > heardFor }
 
-// Run tells the own head each second and answers requests, until ctx ends. own fills in Epoch, Head, First, Place and
-// Leads. A message that is lost is told or asked for again by who wants it.
+// Run announces this replica's head each second and answers requests, until ctx ends. own returns Epoch, Head, First,
+// Place and Leads. A lost head is followed by the next one; a lost answer is requested again.
 func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) error {
 	requests, err := x.config.Conn.SubscribeSync(Subject(x.config.Stream) + "." + x.who)
 	if err != nil {
@@ -127,7 +128,7 @@ func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) e
 		}
 	}
 	<-answered
-	_ = requests.Unsubscribe() // the connection may be closed
+	_ = requests.Unsubscribe() // fails if the connection is closed
 	return nil
 }
 
@@ -137,6 +138,6 @@ func (x *Exchange) tell(h Head) {
 		Name: x.config.Name, Head: headToWire(h.Head), First: uint64(h.First), Place: h.Place, Leads: h.Leads,
 	})
 	if err == nil {
-		_ = x.config.Conn.Publish(Subject(x.config.Stream), data) // without a connection nobody hears it
+		_ = x.config.Conn.Publish(Subject(x.config.Stream), data) // without a connection nobody receives it
 	}
 }

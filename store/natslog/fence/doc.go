@@ -1,5 +1,5 @@
-// Package fence is the writer of a replicated log's stream, as a step machine: it has no goroutine, clock or client, so
-// that a simulation can drive it through every order of answers.
+// Package fence is the writer of a replicated log's stream, as a step machine. It has no goroutine, clock or client, so
+// a simulation can drive it through every order of answers.
 //
 //	           Store(S)                      acknowledged at last+1
 //	 idle ─────────────────▶ send S ─────────────────────────────────▶ the next S, or stored
@@ -11,12 +11,12 @@
 //	                         ├── it is S ──▶ stored    │
 //	                         └── a claim ──▶ fenced
 //
-// A caller asks for one action after the other, does it, and tells the machine what came of it. Invariants:
+// A caller asks for one action at a time, does it, and reports the result. Invariants:
 //
-//   - One message is on its way, ever. It is sent again as it is, with its expectation, until place last+1 is known.
+//   - At most one message is in flight. It is sent again unchanged, with its expectation, until place last+1 is known.
 //   - A refusal proves nothing: the server compares with what it proposed, not with what is committed.
-//   - Place last+1 is taken once only, so what is read there is final; that nothing is there may be from the past.
-//   - Stored is said when every part of a group is stored, and of nothing else.
+//   - Place last+1 is taken only once, so a message read there is final. An answer that nothing is there may be stale.
+//   - Stored is set when every part of a group is stored, and at no other time.
 //
 // Read machine.go first, then docs/design/0028-replicated-log.md.
 package fence

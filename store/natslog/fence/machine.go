@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	answerTime = time.Second           // a request without an answer for so long has none
-	firstPause = 50 * time.Millisecond // before S is sent again; then twice as long each time
-	lastPause  = time.Second           // at most
-	idleTime   = 2 * time.Second       // an idle writer reads the newest message so often
-	backTime   = 30 * time.Second      // a stream that is said to end before last for so long went back
-	oldTime    = 10 * time.Second      // S waits longer: there is no room
-	manyBytes  = 8 << 20               // more bytes wait: there is no room
+	answerTime = time.Second           // a request without an answer for so long counts as unanswered
+	firstPause = 50 * time.Millisecond // before S is sent again; doubles with each try
+	lastPause  = time.Second           // upper bound of the pause
+	idleTime   = 2 * time.Second       // time between an idle writer's reads of the newest message
+	backTime   = 30 * time.Second      // a stream that for so long claims to end before last has gone back
+	oldTime    = 10 * time.Second      // if S waits longer, the log has no room
+	manyBytes  = 8 << 20               // if more bytes wait, the log has no room
 )
 
-// Do is what the caller is to do now.
+// Do is the kind of an action.
 type Do uint8
 
-// The actions. Each ends with a call: of Sent, of Looked, of Newest, or of Tick when Until has passed without an
+// The actions. The caller ends each with a call: of Sent, Looked or Newest, or of Tick if Until has passed without an
 // answer.
 const (
 	Idle   Do = 1 // nothing until Until, or the next Store
@@ -40,52 +40,53 @@ type Action struct {
 	Do      Do
 	Place   uint64
 	Message []byte
-	Until   time.Duration // on the caller's clock, which never goes back
+	Until   time.Duration // on the caller's clock, which must be monotonic
 	Err     error         // of End: store.ErrFenced, ErrCut, ErrWentBack, ErrMine, or events.ErrNewer
 
-	// Stored: all that was given to Store is in the stream, and every reader takes it.
+	// Stored: all messages of the last Store are in the stream, and every reader accepts them.
 	Stored bool
-	// Overtaken is what a claim met in its place: the old leader's last records, or a part of them. The claim is not
-	// stored, and may name a head that is past: another one is given to Store.
+	// Overtaken is what a claim met in its place: the last records of the old leader, or a part of them. The claim is
+	// not stored, and its head may be outdated: the caller gives another claim to Store.
 	Overtaken *natslog.Verdict
 }
 
 // ErrWentBack: the stream lost messages that it had acknowledged.
 var ErrWentBack = errors.New("the stream of the log ends before a message that it had acknowledged")
 
-// ErrCut: the stream was cut behind what this process had read before it could claim it.
+// ErrCut: the stream was cut behind the place that this process had read before it could claim the stream.
 var ErrCut = errors.New("the stream of the log has gone on without this process")
 
-// ErrMine: the stream has a message of this writer that it did not send, or did not take one of its messages.
+// ErrMine: the stream has a message of this writer that it did not send, or did not accept one of its messages.
 var ErrMine = errors.New("the stream of the log does not fit what this process wrote")
 
 var errBusy = errors.New("store in the stream: another message is on its way, or none is given")
 
-// Machine is the writer. It is not safe for concurrent use. It is a value: a copy of it goes its own way.
+// Machine is the state of the writer. It is not safe for concurrent use. It is a value: a copy is independent.
 type Machine struct {
 	own      events.ReaderVersion
-	state    natslog.State // through place last, all of which was read
+	state    natslog.State // through place last, all of it read
 	messages [][]byte      // not stored yet; the first is S
 	leads    bool          // a claim of this writer is stored
 	do       Do
 	until    time.Duration
 	begun    time.Duration // when Store was called
 	pause    time.Duration
-	short    bool          // the last refusal was for room
-	behind   time.Duration // since when the stream is said to end before last; negative for never
+	short    bool          // the last refusal was for want of room
+	behind   time.Duration // since when the stream claims to end before last; negative for never
 	err      error
 }
 
-// New makes the writer of a stream that was read through state.Place, by a reader of that version.
+// New returns the writer of a stream that has been read through state.Place. own is the version of this program as a
+// reader.
 func New(now time.Duration, state natslog.State, own events.ReaderVersion) Machine {
 	return Machine{own: own, state: state, do: Idle, until: now + idleTime, behind: -1}
 }
 
-// State is what the stream amounts to as far as the writer knows it.
+// State returns the state of the stream as far as the writer knows it.
 func (m *Machine) State() natslog.State { return m.state }
 
-// Store begins to store messages, the parts of one segment in order, each as natslog.Encode gave it. Nothing may be on
-// its way. The error is of messages that readers would not take; nothing is sent then.
+// Store begins to store messages: the parts of one segment, in order, as natslog.Encode returned them. No message may
+// be in flight. It returns ErrMine for messages that readers would not accept, and then sends nothing.
 func (m *Machine) Store(now time.Duration, messages [][]byte) (Action, error) {
 	if len(messages) == 0 || len(m.messages) > 0 || m.err != nil {
 		return m.action(), errors.Join(errBusy, m.err)
@@ -104,9 +105,9 @@ func (m *Machine) Store(now time.Duration, messages [][]byte) (Action, error) {
 	return m.send(now), nil
 }
 
-// Sent says what the server answered to Send: place is where it acknowledged S; 0 when it refused it, or answered
-// anything else. room is of a refusal for want of room (10077, 10023, 10002, 10047). Answers to earlier tries are not
-// given to the machine.
+// Sent reports the answer to Send. place is where the server acknowledged S; 0 if it refused S or answered anything
+// else. room is set for a refusal for want of room (10077, 10023, 10002, 10047). The caller drops answers to earlier
+// tries.
 func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	if m.do != Send {
 		return m.action()
@@ -118,15 +119,16 @@ func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	return m.look(now)
 }
 
-// Ends is which places the stream's leader says that it has; 0 where it does not say.
+// Ends is the range of places that the stream's leader claims to have; 0 where it does not say.
 type Ends struct {
-	First uint64 // the oldest; what is before it was cut, for good
-	Last  uint64 // the newest, which may be from the past
+	First uint64 // the oldest; all before it was cut, for good
+	Last  uint64 // the newest; may be stale
 }
 
-// Looked says what the stream's leader has at the place of Look: data, or nothing. ends is where it says the stream
-// begins and ends. A stream is cut only by who leads it, at a message of his own term. So where a leader finds a place
-// cut that it has not read, another one has claimed the stream. Who claims has come too late: ErrCut.
+// Looked reports what the stream's leader has at the place of Look: data, or nothing. ends is the range of the stream
+// by its own account. Only a leader cuts the stream, and only at a message of its own term. So if a leader finds that
+// places it has not read are cut, another process has claimed the stream. For a process that claims, it is too late:
+// ErrCut.
 func (m *Machine) Looked(now time.Duration, found bool, data []byte, ends Ends) Action {
 	end := ends.Last
 	switch {
@@ -155,7 +157,7 @@ func (m *Machine) whyCut() error {
 	return ErrCut
 }
 
-// other takes a message in place last+1 that is not S.
+// other handles a message in place last+1 that is not S.
 func (m *Machine) other(now time.Duration, data []byte) Action {
 	state, v := natslog.Accept(m.state, m.state.Place+1, data, m.own)
 	m.behind = -1
@@ -179,7 +181,7 @@ func (m *Machine) other(now time.Duration, data []byte) Action {
 	return m.end(fmt.Errorf("%w: at place %d", ErrMine, state.Place))
 }
 
-// Newest says which message the stream's leader gave as its newest; 0 when it gave none.
+// Newest reports the place of the newest message by the stream's leader; 0 without an answer.
 func (m *Machine) Newest(now time.Duration, place uint64) Action {
 	switch {
 	case m.do != Recent:
@@ -192,7 +194,7 @@ func (m *Machine) Newest(now time.Duration, place uint64) Action {
 	return m.idle(now)
 }
 
-// Tick says that the time has come to now. An answer that is missing then does not count any more.
+// Tick reports the time. An answer still missing at Until no longer counts.
 func (m *Machine) Tick(now time.Duration) Action {
 	if now < m.until {
 		return m.action()
@@ -213,8 +215,8 @@ func (m *Machine) Tick(now time.Duration) Action {
 	return m.action()
 }
 
-// Room is store.ErrNoRoom while the stream refuses for room, while S is older than 10 s, and while more than 8 MiB
-// wait: waiting is how many bytes the log has appended that are not durable.
+// Room returns store.ErrNoRoom while the stream refuses messages for want of room, while S is older than 10 s, and
+// while more than 8 MiB wait. waiting is the number of appended bytes that are not durable.
 func (m *Machine) Room(now time.Duration, waiting int64) error {
 	switch {
 	case m.err != nil:
@@ -231,7 +233,7 @@ func (m *Machine) Room(now time.Duration, waiting int64) error {
 	return nil
 }
 
-// Waits is how long the messages that were given to Store have waited; 0 when none does.
+// Waits returns how long the messages of the last Store have waited; 0 if none do.
 func (m *Machine) Waits(now time.Duration) time.Duration {
 	if len(m.messages) == 0 {
 		return 0
@@ -239,10 +241,11 @@ func (m *Machine) Waits(now time.Duration) time.Duration {
 	return now - m.begun
 }
 
-// stored takes S, which is in place last+1.
+// stored advances the state past S, which is in place last+1.
 func (m *Machine) stored(now time.Duration) Action {
 	var v natslog.Verdict
-	m.state, v = natslog.Accept(m.state, m.state.Place+1, m.messages[0], m.own) // Store has seen that it is taken
+	// Store has checked that it is accepted
+	m.state, v = natslog.Accept(m.state, m.state.Place+1, m.messages[0], m.own)
 	m.leads = m.leads || v.Segment.Kind == natslog.Claim
 	m.messages, m.pause, m.short, m.behind = m.messages[1:], firstPause, false, -1
 	if len(m.messages) > 0 {
@@ -253,8 +256,8 @@ func (m *Machine) stored(now time.Duration) Action {
 	return a
 }
 
-// wentBack reports whether the stream is said to end before last, and has been for long. Who does not say where it ends
-// changes nothing.
+// wentBack reports whether the stream has claimed for backTime to end before last. An answer without an end changes
+// nothing.
 func (m *Machine) wentBack(now time.Duration, end uint64) bool {
 	switch {
 	case end == 0:
@@ -288,7 +291,7 @@ func (m *Machine) end(err error) Action {
 	return m.action()
 }
 
-// action is what the caller is to do.
+// action returns the current action.
 func (m *Machine) action() Action {
 	a := Action{Do: m.do, Until: m.until, Err: m.err}
 	switch m.do {

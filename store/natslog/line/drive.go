@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/fence"
 )
 
-// Run stores the groups that Before is called with, and looks at the stream every 2 s while there are none. It returns
-// when ctx ends, with its error, or when the line cannot go on, with the reason.
+// Run stores the groups given to Before. While there are none, it checks the stream every 2 s. It returns ctx's error
+// when ctx ends, or the reason why the line cannot continue.
 func (l *Line) Run(ctx context.Context) error {
 	l.why = l.run(ctx)
 	close(l.ended)
@@ -41,7 +41,7 @@ func (l *Line) run(ctx context.Context) error {
 	}
 }
 
-// store brings the messages of a segment into the stream.
+// store gives the messages of a segment to the machine and drives it until they are in the stream.
 func (l *Line) store(ctx context.Context, messages [][]byte) (fence.Action, error) {
 	l.mu.Lock()
 	a, err := l.machine.Store(l.now(), messages)
@@ -52,7 +52,7 @@ func (l *Line) store(ctx context.Context, messages [][]byte) (fence.Action, erro
 	return l.drive(ctx, a)
 }
 
-// drive does what the machine says until it is idle.
+// drive does the machine's actions until it is idle.
 func (l *Line) drive(ctx context.Context, a fence.Action) (fence.Action, error) {
 	for {
 		switch a.Do {
@@ -81,8 +81,8 @@ func (l *Line) pause(ctx context.Context, a fence.Action) fence.Action {
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Tick(now) })
 }
 
-// ask makes the one request of an action, and tells the machine what came of it. A request that fails before its time
-// is as one without an answer.
+// ask makes the one request of an action and reports the result to the machine. A request that fails early counts as
+// unanswered.
 func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 	ctx, cancel := context.WithTimeout(ctx, a.Until-l.now())
 	defer cancel()
@@ -97,16 +97,16 @@ func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 		data, found, ends := l.look(ctx, a.Place)
 		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, ends) })
 	}
-	place, _ := s.Newest(ctx) // 0 with an error: it gave none
+	place, _ := s.Newest(ctx) // 0 after an error: no answer
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Newest(now, place) })
 }
 
-// look reads a place. Where nothing is found it asks where the stream begins and ends.
+// look reads a place. If it finds nothing, it also asks for the range of the stream.
 func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, ends fence.Ends) {
 	s := l.config.Stream
 	data, found, err := s.At(ctx, place)
 	if err == nil && !found {
-		ends.Last, _ = s.Newest(ctx) // 0 with an error: it does not say
+		ends.Last, _ = s.Newest(ctx) // 0 after an error: no answer
 		ends.First, _ = s.First(ctx)
 	}
 	return data, found, ends

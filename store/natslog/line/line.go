@@ -16,60 +16,60 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// Config is how a Line is made.
+// Config configures a Line.
 type Config struct {
 	Stream *stream.Stream
 	Key    events.Hash          // SHA-256 of the log's KEY
 	Reader events.ReaderVersion // what this program can read; a number that is 0 is not compared
 }
 
-// Term is what a claim says of the log that goes on.
+// Term is what a claim says about the log that continues.
 type Term struct {
 	Identity events.Identity      // of the log at Head
 	Head     store.Head           // of the leader's own log, durable
-	Term     uint64               // above that of every claim before it
-	Least    events.ReaderVersion // what a reader of the claim needs at least
+	Term     uint64               // higher than that of every claim before it
+	Least    events.ReaderVersion // the least version of a reader of the claim
 }
 
-// ErrOvertaken: records of the old leader came into the stream before the claim. They belong to the log: append them,
-// and claim again.
+// ErrOvertaken: records of the old leader reached the stream before the claim. They belong to the log: the caller
+// appends them, and claims again.
 var ErrOvertaken = errors.New("records came into the stream before the claim")
 
 var errNoClaim = errors.New("store in the stream: this process has not claimed it")
 
-// Line is the writer.
+// Line writes the log to its stream.
 type Line struct {
 	config Config
-	began  time.Time // of the machine's clock
+	began  time.Time // when the machine's clock began
 	groups chan group
 	ended  chan struct{} // closed when Run has ended
-	why    error         // of that end; read after ended alone
-	term   uint64        // of the claim; 0 before it
+	why    error         // why Run ended; read only after ended
+	term   uint64        // of the claim; 0 before
 	writer string
 
-	waiting atomic.Int64 // bytes that were appended and are not stored
+	waiting atomic.Int64 // bytes appended and not stored
 
 	mu      sync.Mutex
 	machine fence.Machine
 }
 
-// group is what Before wants to be stored.
+// group is a request of Before.
 type group struct {
 	messages [][]byte
-	stored   chan error // has room for the one answer
+	stored   chan error // buffered for its one answer
 }
 
-// New makes a line that has not claimed its stream.
+// New returns a line that has not claimed its stream.
 func New(c Config) *Line {
 	return &Line{config: c, began: time.Now(), groups: make(chan group), ended: make(chan struct{})}
 }
 
-// Key is the SHA-256 of the log's KEY.
+// Key returns the SHA-256 of the log's KEY.
 func (l *Line) Key() events.Hash { return l.config.Key }
 
-// Claim begins a term behind what was read of the stream so far, which is state. It returns when the claim is in the
-// stream and counts. The error is ErrOvertaken, or store.ErrFenced when another process claimed the stream first; ctx's
-// when it ends before the outcome is known. It may be called again with a later state.
+// Claim begins a new term behind state, the state of the stream as read so far. It returns when the claim is in the
+// stream and counts. Errors: ErrOvertaken; store.ErrFenced if another process claimed the stream first; ctx's error if
+// ctx ends before the outcome is known. The caller may call it again with a later state.
 func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 	writer := rand.Text()
 	messages, err := natslog.Encode(natslog.Segment{
@@ -93,8 +93,8 @@ func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 	return nil
 }
 
-// Before stores a group: it is the hook of store.Options. It returns when the group is stored, or never will be known
-// to be: ErrFenced, or why Run has ended.
+// Before is the hook of store.Options: it stores a group. It returns nil when the group is stored. Otherwise the
+// outcome will never be known, and it returns ErrFenced or why Run has ended.
 func (l *Line) Before(g store.Group) error {
 	if l.term == 0 {
 		return errNoClaim
@@ -112,8 +112,9 @@ func (l *Line) Before(g store.Group) error {
 	return err
 }
 
-// Release ends the term in good order, behind head: readers know that nothing of this writer follows, and Before fails.
-// Run goes on meanwhile, and all that was appended is durable. An error says that it may not be in the stream.
+// Release ends the term in good order, behind head: readers know that this writer sends nothing more, and Before fails
+// from then on. Run must still run, and all appended records must be durable. After an error, the release may or may
+// not be in the stream.
 func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head) error {
 	if l.term == 0 {
 		return errNoClaim
@@ -131,7 +132,7 @@ func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head)
 	return nil
 }
 
-// give waits until Run has stored messages.
+// give waits until Run has stored the messages.
 func (l *Line) give(ctx context.Context, messages [][]byte) error {
 	own := group{messages, make(chan error, 1)}
 	select {
@@ -151,21 +152,21 @@ func (l *Line) give(ctx context.Context, messages [][]byte) error {
 	}
 }
 
-// Room is store.ErrNoRoom while the stream has no room or is away.
+// Room returns store.ErrNoRoom while the stream is full or away.
 func (l *Line) Room() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.machine.Room(l.now(), l.waiting.Load())
 }
 
-// Waits is how long the group on its way has waited for the stream; 0 when none is.
+// Waits returns how long the group in flight has waited for the stream; 0 if there is none.
 func (l *Line) Waits() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.machine.Waits(l.now())
 }
 
-// State is what the stream amounts to as far as the line knows it.
+// State returns the state of the stream as far as the line knows it.
 func (l *Line) State() natslog.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()

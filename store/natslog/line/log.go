@@ -5,7 +5,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log is a log whose batches a line stores. Its Room is that of the log and of the stream.
+// Log is a log whose batches a line stores. It has room only if both the log and the stream have room.
 type Log struct {
 	store.Log
 	line *Line
@@ -13,7 +13,7 @@ type Log struct {
 
 var _ store.Log = (*Log)(nil)
 
-// Of wraps the log that was opened with the line's Before.
+// Of wraps a log that was opened with the line's Before.
 func Of(log store.Log, l *Line) *Log { return &Log{Log: log, line: l} }
 
 // Append is described by store.Log.
@@ -23,7 +23,7 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	return c
 }
 
-// Room is described by store.Log. A stream that is away is a full disk.
+// Room is described by store.Log. A stream that is away counts as a full disk.
 func (l *Log) Room(bytes int) error {
 	if err := l.Log.Room(bytes); err != nil {
 		return err

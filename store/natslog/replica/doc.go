@@ -1,5 +1,5 @@
-// Package replica keeps a log of its own of what the stream of a replicated log has: it reads the stream in order, asks
-// natslog.Accept of each message, and appends the records that count, as they are.
+// Package replica keeps a local copy of a replicated log. It reads the log's stream in order, passes each message to
+// natslog.Accept, and appends the records that count, unchanged.
 //
 //	f, err := replica.Begin(ctx, s, log, own)  // log: opened for writing, with the log's ID
 //	err = f.Through(ctx, place)                // all before and at that place is on this disk
@@ -7,11 +7,12 @@
 //
 // Invariants:
 //
-//   - A record that the log has is compared, by the chain value behind its group, and never written again.
-//   - A record that does not give the chain value of the stream stops the follower: one of the two has another history.
-//   - The log is never ahead of what was accepted.
+//   - A record that the log already has is never written again. It is compared by the chain value behind its group.
+//   - A record that does not match the chain value of the stream stops the follower: one of the two has another
+//     history.
+//   - The log is never ahead of the accepted messages.
 //
-// It expects that the log is written by nobody else meanwhile, and that the stream is cut only behind a message that
+// Two conditions must hold: no other process writes the log meanwhile, and the stream is cut only behind a message that
 // counts.
 //
 // # Concurrency

@@ -12,17 +12,17 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// atOnce is how many groups are appended before one waits for the disk.
+// atOnce is the number of groups appended before the follower waits for the disk.
 const atOnce = 256
 
-// Log is what a replica is kept in.
+// Log is the log of a replica.
 type Log interface {
 	store.Reader
 	store.Follower
 	SetOffset(consumer string, through events.Sequence) error
 }
 
-// ErrBehind: the stream begins behind the end of the log. The records between are in another replica alone.
+// ErrBehind: the stream begins behind the end of the log. Only another replica has the records between.
 var ErrBehind = errors.New("the stream no longer has the records that this log lacks")
 
 // Follower follows a stream.
@@ -32,15 +32,16 @@ type Follower struct {
 	own     events.ReaderVersion
 	reader  *stream.Reader
 	state   natslog.State
-	end     events.Sequence // of the log, durable or not
-	newest  store.Commit    // nil when all is durable
-	waiting int             // groups that were appended since the log was last known to be durable
-	place   atomic.Uint64   // state.Place, for others
-	key     events.Hash     // that a claim must have; zero for any
+	end     events.Sequence // last record of the log, durable or not
+	newest  store.Commit    // nil if all is durable
+	waiting int             // groups appended since the log was last known to be durable
+	place   atomic.Uint64   // state.Place, for other goroutines
+	key     events.Hash     // the key that a claim must have; zero for any
 }
 
-// Begin makes the follower of a log. It begins with the first message that the stream still has. The error is ErrBehind
-// when that message goes on from a record that the log does not have, and store.ErrDiverged when it has another one.
+// Begin returns a follower of s that writes log. It starts with the first message that the stream still has. Errors:
+// ErrBehind if that message follows a record that the log lacks; store.ErrDiverged if it follows another record than
+// the log's.
 func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVersion) (*Follower, error) {
 	f := &Follower{s: s, log: log, own: own, end: log.Head().Sequence}
 	first, err := s.First(ctx)
@@ -56,7 +57,7 @@ func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVers
 	return f, nil
 }
 
-// middle takes the state of a stream that was cut from its first message.
+// middle takes the state of a cut stream from its first message.
 func (f *Follower) middle(ctx context.Context, first uint64) error {
 	data, found, err := f.s.At(ctx, first)
 	if err != nil {
@@ -73,17 +74,18 @@ func (f *Follower) middle(ctx context.Context, first uint64) error {
 	return f.compare(m.Before)
 }
 
-// Expect makes a claim of another key than that one, the SHA-256 of the log's KEY, end the follower with
+// Expect sets the key of the log, as the SHA-256 of its KEY. A claim with another key then ends the follower with
 // store.ErrOtherKey.
 func (f *Follower) Expect(key events.Hash) { f.key = key }
 
-// Place is the newest place that was read. Any goroutine may ask.
+// Place returns the newest place read. Any goroutine may call it.
 func (f *Follower) Place() uint64 { return f.place.Load() }
 
-// State is what the stream amounts to as far as it was read.
+// State returns the state of the stream as far as it was read.
 func (f *Follower) State() natslog.State { return f.state }
 
-// Run follows until ctx ends, with its error, or until the log cannot be continued, with the reason.
+// Run follows the stream until ctx ends, and returns ctx's error, or until the log cannot be continued, and returns the
+// reason.
 func (f *Follower) Run(ctx context.Context) error {
 	defer f.reader.Stop()
 	for {
@@ -93,8 +95,8 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// Through follows until that place is read and all records before it are durable. A place that was read before is no
-// work.
+// Through follows the stream until place is read and all records before it are durable. If place was read before, it
+// only waits for the disk.
 func (f *Follower) Through(ctx context.Context, place uint64) error {
 	defer f.reader.Stop()
 	for f.state.Place < place {
@@ -116,7 +118,7 @@ func (f *Follower) next(ctx context.Context) error {
 	return nil
 }
 
-// take accepts a message, and brings the log to where it leads.
+// take passes a message to natslog.Accept, and appends its records or applies its claim.
 func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	state, v := natslog.Accept(f.state, m.Place, m.Data, f.own)
 	var err error
@@ -136,7 +138,7 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	return nil
 }
 
-// claim checks that the log is the one that is claimed, up to where the claim begins, and goes on in its term.
+// claim checks that the claim is for this log, up to the claim's beginning, and sets the log's term.
 func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 	if own := f.log.Identity(); own.LogID != s.Identity.LogID {
 		return fmt.Errorf("%w: it is of log %s, and this is %s", store.ErrForeign, s.Identity.LogID, own.LogID)
@@ -151,12 +153,12 @@ func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 		return err
 	}
 	if f.end > s.Before.Sequence {
-		return nil // the log has later records, which name a later term
+		return nil // later records of the log name a later term
 	}
 	return f.log.SetTerm(s.Term)
 }
 
-// append appends what the log lacks of a group, and compares what it has.
+// append appends the records of a group that the log lacks, and compares the others.
 func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) error {
 	if g.After.Sequence <= f.end {
 		if err := f.settle(ctx); err != nil {
@@ -168,11 +170,12 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 		return fmt.Errorf("%w: it ends with record %d", ErrBehind, f.end)
 	}
 	b := g.Batches()
-	if has := f.end + 1 - b.First; has > 0 { // its commit was cut by a crash: the chain value at the end tells
+	// A crash cut its commit: the chain value at the end proves the first records equal
+	if has := f.end + 1 - b.First; has > 0 {
 		b.First, b.Records, b.BeginsFile = f.end+1, b.Records[has:], false
 	}
 	f.newest, f.end = f.log.AppendStored(b, soon), g.After.Sequence
-	for consumer, through := range g.Offsets { // they ride with this commit, or with one behind it
+	for consumer, through := range g.Offsets { // they are stored with this commit or a later one
 		if err := f.log.SetOffset(consumer, through); err != nil {
 			return err
 		}
@@ -206,7 +209,7 @@ func (f *Follower) compare(h store.Head) error {
 	return nil
 }
 
-// settle waits until all that was appended is durable.
+// settle waits until all appended records are durable.
 func (f *Follower) settle(ctx context.Context) error {
 	if f.newest == nil {
 		return nil

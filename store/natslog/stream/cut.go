@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Cut removes all messages before that place, which becomes the first one of the stream.
+// Cut removes all messages before place, which becomes the first one of the stream.
 func (s *Stream) Cut(ctx context.Context, place uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -17,11 +17,11 @@ func (s *Stream) Cut(ctx context.Context, place uint64) error {
 	return nil
 }
 
-// Size is the oldest place that the stream still has, as First, and how many bytes its messages take.
+// Size returns the oldest place that the stream still has, like First, and the bytes of its messages.
 func (s *Stream) Size(ctx context.Context) (first uint64, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	now, err := s.js.Stream(ctx, s.name) // a handle of its own: that of s goes on to read from the leader
+	now, err := s.js.Stream(ctx, s.name) // a separate handle: that of s continues to read from the leader
 	if err != nil {
 		return 0, 0, fmt.Errorf("ask for the size of the stream %s: %w", s.name, err)
 	}

@@ -12,35 +12,35 @@ import (
 )
 
 const (
-	aheadBytes = 8 << 20                // a reader is sent at most so much ahead
-	heartbeat  = time.Second            // the server says so often that it has nothing
-	askAgain   = 10 * heartbeat         // a request for messages ends after so long, and another is made
-	firstPause = 100 * time.Millisecond // before a reader begins again; then twice as long each time
-	mostPause  = 2 * time.Second        // at most
+	aheadBytes = 8 << 20                // most bytes that the server sends a reader ahead
+	heartbeat  = time.Second            // how often an idle server sends a heartbeat
+	askAgain   = 10 * heartbeat         // lifetime of a request for messages, after which another is made
+	firstPause = 100 * time.Millisecond // before a reader begins again; doubles each time
+	mostPause  = 2 * time.Second        // upper bound of the pause
 )
 
 // Message is one message of the stream.
 type Message struct {
 	Place uint64
-	Data  []byte // belongs to who is given it
-	Last  bool   // the server had no further one when it sent this
+	Data  []byte // the caller owns it
+	Last  bool   // the server had no later message when it sent this one
 }
 
 // Reader reads the stream in order. It is not safe for concurrent use.
 type Reader struct {
 	s    *Stream
 	next uint64
-	it   jetstream.MessagesContext // nil when it has to begin again
+	it   jetstream.MessagesContext // nil if it has to begin again
 }
 
-// Read gives a reader that begins with that place. Stop ends it.
+// Read returns a reader that begins with place. The caller must Stop it.
 func (s *Stream) Read(place uint64) *Reader { return &Reader{s: s, next: place} }
 
-// ErrCut: the stream was cut behind a place that is wanted of it.
+// ErrCut: the stream was cut behind the wanted place.
 var ErrCut = errors.New("it no longer has that message")
 
-// Next waits for the next message. A reader that loses its server begins again where it was. The error is ctx's, or of
-// a stream that has no such place any more.
+// Next waits for the next message. A reader that loses its server continues where it was. It returns ctx's error when
+// ctx ends, and ErrCut if the stream no longer has the place.
 func (r *Reader) Next(ctx context.Context) (Message, error) {
 	for failures := 0; ; {
 		m, err := r.one(ctx)
@@ -91,7 +91,7 @@ func (r *Reader) begin(ctx context.Context) error {
 	return err
 }
 
-// Stop ends the reader.
+// Stop ends the reader's requests.
 func (r *Reader) Stop() {
 	if r.it != nil {
 		r.it.Stop()

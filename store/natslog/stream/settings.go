@@ -9,16 +9,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// LeastServer is the oldest nats-server whose proposals carry the Raft term (nats-server#8370). An older one may take a
-// message from a leader that was voted out.
+// LeastServer is the oldest nats-server whose proposals carry the Raft term (nats-server#8370). An older server may
+// accept a message from a leader that was voted out.
 const LeastServer = "2.14.5"
 
-// LeastReplicas is how many servers have to hold the stream of a log, so that one of them may lose its disk.
+// LeastReplicas is the number of servers that must hold a log's stream, so that one of them may lose its disk.
 const LeastReplicas = 3
 
-// Wrong says what is wrong with the settings of the stream of a log of that name, held by servers of that version: each
-// sentence names one setting with which messages that were acknowledged may be lost, changed, or be answered for by a
-// server that does not know. Unsafe lets less than LeastReplicas servers hold it.
+// Wrong returns what is wrong with the settings c of the stream of the log name, on servers of version server. Each
+// sentence names one setting that endangers acknowledged messages: they may get lost or changed, or a server that lacks
+// them may answer for them. unsafe permits fewer servers than LeastReplicas.
 func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (all []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -53,17 +53,17 @@ func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (
 	return all
 }
 
-// Older reports whether a server of that version is before LeastServer.
+// Older reports whether version is older than LeastServer.
 func Older(version string) bool { return older(version, LeastServer) }
 
-// older reports whether a version is before another one. One that cannot be read is.
+// older reports whether version is older than the version than. An unreadable version counts as older.
 func older(version, than string) bool {
 	v, ok1 := numbers(version)
 	w, ok2 := numbers(than)
 	return !ok1 || !ok2 || slices.Compare(v, w) < 0
 }
 
-// numbers are those of a version such as v2.14.5-RC.1.
+// numbers returns the three numbers of a version such as v2.14.5-RC.1: 2, 14, 5.
 func numbers(version string) (all []int, ok bool) {
 	release, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
 	for _, part := range strings.Split(release, ".") {

@@ -13,31 +13,31 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Subject is the only subject of the stream of that name.
+// Subject returns the only subject of the stream of that name.
 func Subject(name string) string { return "jobledger.log.v1." + name }
 
-// Options are those that a connection for a log's stream needs. A message for which there is no connection is not kept
-// until there is one.
+// Options returns the options that a connection for a log's stream needs: a message sent without a connection fails,
+// and is not buffered.
 func Options() []natsgo.Option { return []natsgo.Option{natsgo.ReconnectBufSize(-1)} }
 
-// Config says how a stream is made.
+// Config says how Make creates a stream.
 type Config struct {
 	Name     string
-	Replicas int   // how many servers have it; 0 is 1
-	MaxBytes int64 // a full stream refuses further messages; 0 for any size
+	Replicas int   // number of servers that hold it; 0 means 1
+	MaxBytes int64 // a full stream refuses further messages; 0 for no limit
 
-	Metadata map[string]string // of the stream, when it is made
+	Metadata map[string]string // of the stream, set when it is created
 }
 
-// Stream is the stream of a log, as seen through one connection.
+// Stream is the stream of a log, through one connection.
 type Stream struct {
 	js         jetstream.JetStream
 	stream     jetstream.Stream
 	name       string
-	maxMessage int // in bytes; 0 for that of the server
+	maxMessage int // in bytes; 0 for the server's limit
 }
 
-// Make makes the stream, or opens the one that is there.
+// Make creates the stream, or opens it if it exists.
 func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error) {
 	config := jetstream.StreamConfig{
 		Name: c.Name, Subjects: []string{Subject(c.Name)}, Replicas: max(1, c.Replicas), Storage: jetstream.FileStorage,
@@ -55,10 +55,10 @@ func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error
 	return Open(ctx, js, c.Name)
 }
 
-// ErrSettings: the stream is none of a log.
+// ErrSettings: the stream does not have the settings of a log's stream.
 var ErrSettings = errors.New("it is no stream of a log")
 
-// Open opens a stream that is there. It refuses, with ErrSettings, settings with which an answer of the server proves
+// Open opens an existing stream. It refuses, with ErrSettings, settings with which an answer of the server proves
 // nothing: direct gets, which any replica answers; deletes of single messages, which empty a place; other subjects.
 func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, error) {
 	if js.Conn().Opts.ReconnectBufSize >= 0 {
@@ -85,11 +85,11 @@ func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, er
 	return &Stream{js: js, stream: s, name: name, maxMessage: max(0, int(config.MaxMsgSize))}, nil
 }
 
-// Name is that of the stream.
+// Name returns the name of the stream.
 func (s *Stream) Name() string { return s.name }
 
-// MaxMessage is how many bytes a message may have: max_payload of the server that the connection is to, or less where
-// the stream says so.
+// MaxMessage returns the size limit of a message in bytes: max_payload of the connected server, or the stream's own
+// limit if that is smaller.
 func (s *Stream) MaxMessage() int {
 	most := int(s.js.Conn().MaxPayload())
 	if s.maxMessage > 0 {
@@ -98,11 +98,11 @@ func (s *Stream) MaxMessage() int {
 	return most
 }
 
-// requestTime is how long a request to read, or to open, waits for its answer at most. One that is lost with its
-// connection has none, and its caller may have a context of minutes.
+// requestTime bounds a request to read or to open. A request lost with its connection gets no answer, and the caller's
+// context may last minutes.
 const requestTime = 5 * time.Second
 
-// Settings are those that the stream has now, and the version of the server that the connection is to.
+// Settings returns the current settings of the stream, and the version of the connected server.
 func (s *Stream) Settings(ctx context.Context) (config *jetstream.StreamConfig, server string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -113,7 +113,7 @@ func (s *Stream) Settings(ctx context.Context) (config *jetstream.StreamConfig, 
 	return &now.CachedInfo().Config, s.js.Conn().ConnectedServerVersion(), nil
 }
 
-// Holders are the names of the servers that hold the stream and are not offline.
+// Holders returns the names of the servers that hold the stream and are not offline.
 func (s *Stream) Holders(ctx context.Context) (names []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -123,7 +123,7 @@ func (s *Stream) Holders(ctx context.Context) (names []string, err error) {
 	}
 	cluster := now.CachedInfo().Cluster
 	if cluster == nil || cluster.Leader == "" {
-		return []string{s.js.Conn().ConnectedServerName()}, nil // a server that is in no cluster
+		return []string{s.js.Conn().ConnectedServerName()}, nil // a server outside a cluster
 	}
 	names = append(names, cluster.Leader)
 	for _, r := range cluster.Replicas {
@@ -134,12 +134,12 @@ func (s *Stream) Holders(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// noRoom are the refusals for want of room: of the stream, of the server, of the account, of the server's disk.
+// noRoom lists the error codes for want of room: in the stream, the server, the account, on the server's disk.
 var noRoom = []jetstream.ErrorCode{10077, 10023, 10002, 10047}
 
-// Send publishes a message that is to follow place last, with that expectation alone. It returns the place in which the
-// server acknowledged it. After an error nothing is known of the message; the error is store.ErrNoRoom when it says
-// that there is no room.
+// Send publishes a message, expecting last as the stream's last place, and no other expectation. It returns the place
+// at which the server acknowledged it. After an error the message may or may not be stored; the error wraps
+// store.ErrNoRoom if the server says that there is no room.
 func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place uint64, err error) {
 	m := natsgo.NewMsg(Subject(s.name))
 	m.Data = message
@@ -156,8 +156,8 @@ func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place u
 	return ack.Sequence, nil
 }
 
-// At reads the message in a place from the stream's leader. A server that was cut off may believe that it leads, and
-// not find what is there.
+// At reads the message at place from the stream's leader. A server that was cut off may believe that it still leads,
+// and report found as false for a message that exists.
 func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -173,7 +173,7 @@ func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool,
 	return m.Data, true, nil
 }
 
-// Newest is the place of the newest message that the stream's leader has; 0 when it has none. It may be from the past.
+// Newest returns the place of the newest message of the stream's leader; 0 if it has none. The answer may be stale.
 func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -187,7 +187,7 @@ func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	return m.Sequence, nil
 }
 
-// First is the oldest place that the stream still has; 1 for an empty stream that was never cut.
+// First returns the oldest place that the stream still has; 1 for an empty stream that was never cut.
 func (s *Stream) First(ctx context.Context) (place uint64, err error) {
 	place, _, err = s.Size(ctx)
 	return place, err

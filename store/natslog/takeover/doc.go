@@ -1,5 +1,5 @@
-// Package takeover makes a process that follows a replicated log its leader. It holds the order of the steps; the Lease
-// belongs to the caller:
+// Package takeover makes a process that follows a replicated log its leader. It keeps the order of the steps; the
+// caller manages the Lease:
 //
 //	hold the Lease ─▶ read the newest place ─▶ follow up to there ─▶ claim the next term
 //	                          ▲                                         │
@@ -12,16 +12,16 @@
 //
 // Invariants:
 //
-//   - Nothing is sent to the stream unless the Lease is held right before.
-//   - A claim names the end of the own log, which is the end of the stream as it was read. Where the two differ nothing
-//     is claimed.
-//   - A term has begun when the claim came back through the stream at the place in which it was acknowledged, all
-//     records before it are durable in the own log, and the Lease is held.
+//   - Nothing is sent to the stream unless the Lease was held right before.
+//   - A claim names the end of the local log, which must be the end of the stream as it was read. If the two differ,
+//     nothing is claimed.
+//   - A term begins when the claim has come back through the stream at the place where it was acknowledged, all records
+//     before it are durable in the local log, and the Lease is held.
 //
 // After an error the process must not append: the claim may be in the stream, and then it has ended the old leader's
 // term. The next claim ends this one.
 //
 // # Concurrency
 //
-// Nobody else uses the follower, the line or the log's writing side until Take has returned.
+// Until Take returns, the caller must not use the follower, the line or the writing methods of the log.
 package takeover

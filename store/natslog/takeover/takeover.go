@@ -15,51 +15,52 @@ import (
 )
 
 const (
-	firstPause = 50 * time.Millisecond // before the stream is asked again where it ends; then twice as long each time
-	mostPause  = time.Second           // at most
-	backTime   = 30 * time.Second      // a stream that is said to end before the own log for so long has lost records
+	firstPause = 50 * time.Millisecond // between questions where the stream ends; doubles each time
+	mostPause  = time.Second           // upper bound of the pause
+	backTime   = 30 * time.Second      // a stream that for so long claims to end before the local log has lost records
 )
 
 var (
 	// ErrNotHeld: the Lease was not held when it had to be.
 	ErrNotHeld = errors.New("the Lease is not held")
-	// ErrLess: the stream ends before the own log, which has nothing that the stream did not acknowledge.
+	// ErrLess: the stream ends before the local log, which has only records that the stream acknowledged.
 	ErrLess = errors.New("the stream of the log has less than the log on this disk")
-	// ErrUndelivered: the stream acknowledged the claim in a place, and has something else there.
+	// ErrUndelivered: the stream acknowledged the claim at a place, and has another message there.
 	ErrUndelivered = errors.New("the stream of the log does not have the claim that it acknowledged")
 )
 
 // Follower is a replica.Follower of the log.
 type Follower interface {
 	State() natslog.State
-	// Through returns when all through that place was read and is durable in the log.
+	// Through returns when all messages through place are read and their records are durable in the log.
 	Through(ctx context.Context, place uint64) error
 }
 
-// Log is the own log, which the Follower writes.
+// Log is the local log, which the Follower writes.
 type Log interface {
 	Durable() (events.Identity, store.Head)
 	Term() uint64
 	SetTerm(term uint64) error
 }
 
-// Config is what a takeover needs. All fields but Least, Begins and Back are required.
+// Config configures a takeover. All fields but Least, Begins and Back are required.
 type Config struct {
 	Stream   *stream.Stream
 	Follower Follower
-	Line     *line.Line // which has not claimed yet, and is not run
+	Line     *line.Line // has not claimed yet, and does not run
 	Log      Log
-	Holds    func() bool          // whether the Lease is held for certain, now
-	Least    events.ReaderVersion // what a reader of the claim needs at least
+	Holds    func() bool          // whether the Lease is certainly held now
+	Least    events.ReaderVersion // the least version of a reader of the claim
 
-	// Begins lets a log with records begin a stream that has no message. Without it such a stream has less than the log.
+	// Begins lets a log with records begin an empty stream. Without it, an empty stream counts as one with less than
+	// the log.
 	Begins bool
-	Back   time.Duration // how long to believe that an answer is from the past; 0 for 30 s
+	Back   time.Duration // how long the stream may seem shorter than the local log before ErrLess; 0 for 30 s
 }
 
-// Take claims the stream and returns the term that begins. The errors are ErrNotHeld, ErrLess, ErrUndelivered;
-// store.ErrFenced when another process claimed the stream first; those of the follower; and ctx's, which is to end when
-// the Lease is lost. While the stream does not answer it waits.
+// Take claims the stream and returns the new term. While the stream does not answer, it waits; the caller ends ctx when
+// the Lease is lost. Errors: ErrNotHeld, ErrLess, ErrUndelivered; store.ErrFenced if another process claimed the stream
+// first; the follower's errors; ctx's error.
 func Take(ctx context.Context, c Config) (term uint64, err error) {
 	if !c.Holds() {
 		return 0, fmt.Errorf("take over the log: %w", ErrNotHeld)
@@ -85,9 +86,9 @@ func Take(ctx context.Context, c Config) (term uint64, err error) {
 	return term, nil
 }
 
-// follow brings the log to the end of the stream. A server that was cut off says where the stream ended in the past, so
-// it is asked again while that is before the end of the own log. One place too few at the end does no harm: the claim
-// meets what is there.
+// follow brings the log to the end of the stream. A server that was cut off may report a stale end, so follow asks
+// again while that is before the end of the local log. An end that is stale by a few places does no harm: the claim
+// then meets the messages there.
 func (c *Config) follow(ctx context.Context) error {
 	began := time.Now()
 	for tries := 0; ; tries++ {
@@ -110,7 +111,8 @@ func (c *Config) follow(ctx context.Context) error {
 	}
 }
 
-// reached reports whether the stream, as far as it was read, ends with the record with which the log ends.
+// reached reports whether the stream, as read, goes at least as far as the log, or whether the log may begin the
+// stream.
 func (c *Config) reached() bool {
 	ends, own := c.ends()
 	return ends >= own || c.Begins && c.Follower.State().Term == 0
@@ -121,7 +123,8 @@ func (c *Config) ends() (stream, own events.Sequence) {
 	return c.Follower.State().Head.Sequence, head.Sequence
 }
 
-// claim claims the stream behind all that was read. What it meets in its place is followed first.
+// claim claims the stream behind all that was read. If it meets records in its place, it follows these, and returns
+// line.ErrOvertaken.
 func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	state := c.Follower.State()
 	id, head := c.Log.Durable()
@@ -138,7 +141,8 @@ func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	return term, err
 }
 
-// delivered waits until the claim came back at its place, with all before it on the disk, and begins its term there.
+// delivered waits until the claim has come back at its place and all records before it are durable, and then begins the
+// term.
 func (c *Config) delivered(ctx context.Context, term uint64) error {
 	claimed := c.Line.State()
 	if err := c.Follower.Through(ctx, claimed.Place); err != nil {
