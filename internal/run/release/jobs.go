@@ -16,18 +16,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// jobs are what is asked of the Jobs before pods are looked at.
+// jobs is what is known about the Jobs before pods are listed.
 type jobs struct {
 	unfinished []Item
-	ours       map[types.UID]bool // of the unfinished: whether spec.managedBy is ours
-	// counted are the finished Jobs of the built-in controller, or of ours in its place, whose status has every pod. The
-	// finalizer of such a pod is for nobody, and the built-in leaves it, as it never finishes a Job before its pods are
-	// free: ours, killed between the two, leaves some.
+	ours       map[types.UID]bool // of the unfinished Jobs: whether spec.managedBy is ours
+	// counted has the finished Jobs of the built-in controller, or of ours in its place, whose status includes every
+	// pod. The finalizer of such a pod serves nobody, and the built-in controller leaves it: it never finishes a Job
+	// before it has freed its pods. Ours, killed between the two steps, leaves some.
 	counted map[types.UID]bool
 }
 
-// jobs lists the Jobs. Pods are to be listed after: then a pod that the built-in controller frees before it finishes a
-// Job is free.
+// jobs lists the Jobs. List the pods afterwards: then a pod that the built-in controller frees before it finishes a Job
+// is already free.
 func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	all := jobs{ours: map[types.UID]bool{}, counted: map[types.UID]bool{}}
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -56,8 +56,8 @@ func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	return all, nil
 }
 
-// abandoned are the Jobs that no controller runs once ours is gone: those whose spec.managedBy is ours, which nobody
-// can change, and, when the built-in finalizer is removed, those of pods that held it.
+// abandoned returns the Jobs without a controller once ours is gone: Jobs whose spec.managedBy is ours, which nobody
+// can change, and, if the built-in finalizer is removed, the Jobs of pods that held it.
 func (c *Config) abandoned(all jobs, held []heldPod) []Item {
 	owners := map[types.UID]bool{}
 	for i := range held {
@@ -74,7 +74,7 @@ func finished(job *batchv1.Job) bool {
 	})
 }
 
-// state is how far a Job has got, in its own status's words.
+// state returns how far a Job has got, in the words of its status.
 func state(job *batchv1.Job) string {
 	var parts []string
 	switch {

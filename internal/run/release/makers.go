@@ -22,13 +22,13 @@ import (
 type maker struct {
 	schema.GroupVersionResource
 	kind    string
-	cluster bool // not in a namespace
-	// makes reports whether an object does that. Nil: if it names our controller anywhere.
+	cluster bool // cluster-scoped
+	// makes reports whether an object gives or asks for it. If nil, any mention of our controller counts.
 	makes func(*unstructured.Unstructured) bool
-	do    string // what to do about it
+	do    string // what the operator can do about it
 }
 
-// JobsLabel is the label of a namespace by which the policies of deploy/policy know that its Jobs are ours.
+// JobsLabel is the label of namespaces whose Jobs the policies of deploy/policy give to us.
 const JobsLabel = "jobledger.dev/jobs"
 
 func admission(version, resource, kind string) maker {
@@ -45,8 +45,8 @@ func custom(group, version, resource, kind string, cluster bool) maker {
 	}
 }
 
-// makers are all kinds that are looked at: what deploy/ has, what docs/beside.md names, and the engines of policies. Of
-// a kind with several versions the first is asked that the server has.
+// makers lists all kinds to check: those in deploy/, those that docs/beside.md names, and the policy engines. Of
+// several versions of a kind, only the first that the server has is asked for.
 var makers = [][]maker{
 	{
 		admission("v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
@@ -82,8 +82,8 @@ var makers = [][]maker{
 	{custom("mutations.gatekeeper.sh", "v1", "assign", "Assign", true)},
 }
 
-// makers finds what makes Jobs of ours: no controller runs these once ours is gone. What may not be looked at is told,
-// and remains. With one namespace, an object of the cluster is told, and is no matter of the namespace.
+// makers returns the objects that make Jobs of ours, which no controller runs once ours is gone. A kind that may not be
+// listed is reported, and remains. With one namespace, cluster-scoped objects are reported, but do not count.
 func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	if c.Dynamic == nil {
 		return nil, nil
@@ -107,7 +107,7 @@ func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	return found, nil
 }
 
-// look finds those of one kind.
+// look returns the objects of one kind.
 func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	whole := m.cluster || c.Namespace == ""
 	tell := func(o *unstructured.Unstructured, message string) {
@@ -145,10 +145,10 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	case err == nil || apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return found, err
 	case m.cluster && c.Namespace != "":
-		return found, nil // it is no matter of the namespace
+		return found, nil // it does not count for the namespace
 	}
 	why := fmt.Sprintf("you may not list %s (deploy/release/clusterrole.yaml)", m.GroupResource())
-	if !apierrors.IsForbidden(err) { // such as those of an engine whose webhook is gone: nothing else waits for that
+	if !apierrors.IsForbidden(err) { // for example, an engine's webhook is gone; no other step waits for it
 		why = fmt.Sprintf("list %s: %v", m.GroupResource(), err)
 	}
 	unknown := &unstructured.Unstructured{}
@@ -157,7 +157,7 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	return found, nil
 }
 
-// finds reports whether an object makes Jobs of ours. One that is over makes none.
+// finds reports whether an object makes Jobs of ours. An object that has completed makes none.
 func (m *maker) finds(object *unstructured.Unstructured) bool {
 	if m.makes != nil {
 		return m.makes(object)
@@ -168,8 +168,7 @@ func (m *maker) finds(object *unstructured.Unstructured) bool {
 	return !slices.Contains(over, phase) && !slices.Contains(over, state) && contains(object.Object["spec"], events.ManagedBy)
 }
 
-// namesUs reports whether an object of the API server's admission is ours by its name, labels or annotations, or names
-// our controller.
+// namesUs reports whether an admission object is ours by its name, labels or annotations, or names our controller.
 func namesUs(object *unstructured.Unstructured) bool {
 	own := []any{object.GetName()}
 	for key := range object.GetLabels() {
@@ -183,7 +182,7 @@ func namesUs(object *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(own, func(text any) bool { return strings.Contains(text.(string), "jobledger") })
 }
 
-// contains reports whether a text is anywhere in a value.
+// contains reports whether text occurs anywhere in value.
 func contains(value any, text string) bool {
 	encoded, err := json.Marshal(value)
 	return err == nil && strings.Contains(string(encoded), text)

@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// heldPod is a pod that holds finalizers of ours.
+// heldPod is a pod with finalizers of ours.
 type heldPod struct {
 	namespace, name string
 	uid             types.UID
@@ -29,8 +29,8 @@ type heldPod struct {
 	finalizers      []string
 }
 
-// heldPods lists pods, a page at a time, and keeps what is needed of those that hold a finalizer: one that is to be
-// removed, or the built-in one when the Job has counted all.
+// heldPods lists pods page by page. It keeps the needed fields of each pod with a finalizer to remove, or with the
+// built-in one if its Job has counted all pods.
 func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]heldPod, error) {
 	var held []heldPod
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -62,14 +62,14 @@ func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]he
 	return held, nil
 }
 
-// Pods are patched some at a time, and told in their order.
+// Pods are patched together at a time, and reported in order, one portion after another.
 const (
 	together = 16
 	portion  = 256
 )
 
-// releasePods removes finalizers and returns how many pods hold one in the end. A pod that could not be patched, and
-// one that was made meanwhile, is among them.
+// releasePods removes finalizers, and returns how many pods still hold one in the end. The number includes pods that
+// could not be patched, and pods created meanwhile.
 func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[types.UID]bool) (remain int, err error) {
 	told := map[types.UID]bool{}
 	for pods := range slices.Chunk(held, portion) {
@@ -114,7 +114,7 @@ func (h *heldPod) item() Item {
 	}
 }
 
-// releasePod removes a pod's finalizers, and says what came of it.
+// releasePod removes a pod's finalizers, and returns the result.
 func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 	item := h.item()
 	switch reason, kept := c.kept[h.namespace]; {
@@ -132,7 +132,7 @@ func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 		"$deleteFromPrimitiveList/finalizers": h.finalizers,
 	}})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // strings always marshal
 	}
 	err = again(ctx, func() error {
 		_, err := c.Client.CoreV1().Pods(h.namespace).Patch(ctx, h.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
@@ -149,7 +149,7 @@ func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 	return item
 }
 
-// aboutUID reports whether the server refused a patch because the pod of that name is another one.
+// aboutUID reports whether the server refused a patch because another pod now has the name.
 func aboutUID(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -160,13 +160,13 @@ func aboutUID(err error) bool {
 	})
 }
 
-// Waits between tries of a request that may succeed later: six tries within some eight seconds.
+// The backoff of a request that may succeed later: six tries within about eight seconds.
 const (
 	firstWait = 250 * time.Millisecond
 	tries     = 6
 )
 
-// again calls f until it succeeds, fails for good, or was tried often enough.
+// again calls f until it succeeds, fails for good, or was tried tries times.
 func again(ctx context.Context, f func() error) error {
 	wait := firstWait
 	for try := 1; ; try++ {

@@ -16,30 +16,30 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// Config says what is taken off. Client, Finalizers and Tell are required.
+// Config says what to remove. Client, Finalizers and Tell are required.
 type Config struct {
 	Client     kubernetes.Interface
-	Namespace  string   // the only one; empty for all
-	Finalizers []string // that are removed from pods
-	DryRun     bool     // only look
-	// Drained: a controller has run its Jobs to their end. Pods that hold a finalizer all the same are named, and keep it.
+	Namespace  string   // the only namespace; empty for all
+	Finalizers []string // finalizers to remove from pods
+	DryRun     bool     // only read
+	// Drained: a controller has run its Jobs to their end. Pods that still hold a finalizer are reported, and keep it.
 	Drained bool
-	// Dynamic lists what makes Jobs, also of kinds that this program does not know. Served says whether the API server has
-	// a version of a group; nil where all are asked for.
+	// Dynamic lists objects that make Jobs, including kinds unknown to this program. Served reports whether the API
+	// server has a version of a group; if nil, all versions are asked for.
 	Dynamic dynamic.Interface
 	Served  func(schema.GroupVersion) bool
-	// Ignore are Leases, NAMESPACE/NAME, whose holders are no controllers: someone wrote them who may write Leases in that
-	// namespace.
+	// Ignore lists Leases, as NAMESPACE/NAME, whose holders are no controllers: some user with the right to write
+	// Leases in that namespace wrote them.
 	Ignore []string
-	Tell   func(Item)        // is given each object, in order
-	Note   func(text string) // is told what is waited for; may be nil
+	Tell   func(Item)        // called for each object, in order
+	Note   func(text string) // called while Run waits, with the reason; may be nil
 
-	kept map[string]string // namespaces whose pods are left, with the reason
+	kept map[string]string // namespaces whose pods are left alone, with the reason
 }
 
-// Item is an object and what becomes of it.
+// Item is an object, and what happens to it.
 type Item struct {
-	Kind      string    `json:"kind"` // Pod, Job, Lease, or one that makes Jobs
+	Kind      string    `json:"kind"` // Pod, Job, Lease, or a kind that makes Jobs
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
@@ -51,31 +51,31 @@ type Item struct {
 // The actions.
 const (
 	RemoveFinalizer = "remove finalizer"
-	LeftUnmanaged   = "left unmanaged" // no controller runs the Job from then on
+	LeftUnmanaged   = "left unmanaged" // no controller runs the Job from now on
 	DeleteLease     = "delete"
-	MakesJobs       = "makes Jobs of ours" // which no controller runs from then on
+	MakesJobs       = "makes Jobs of ours" // no controller runs them from now on
 )
 
 // The results.
 const (
 	Done    = "done"
-	Gone    = "gone"    // another client was faster
+	Gone    = "gone"    // another client removed it first
 	Failed  = "failed"  // the message says why
 	Remains = "remains" // it was not touched; the message says why
-	Left    = "left"    // it is another's to touch; the message says why
+	Left    = "left"    // another user has to remove it; the message says why
 )
 
-// Summary is what Run found and did.
+// Summary counts what Run found and did.
 type Summary struct {
 	Pods    int `json:"pods"`
 	Jobs    int `json:"jobs"`
 	Leases  int `json:"leases"`
-	Makers  int `json:"makers"`  // of Jobs of ours
-	Remains int `json:"remains"` // pods that hold a finalizer, Leases, and makers, after all
+	Makers  int `json:"makers"`  // objects that make Jobs of ours
+	Remains int `json:"remains"` // pods with a finalizer, Leases, and makers, that are left in the end
 }
 
-// Run looks for what is ours, tells it and, unless it is a dry run, takes it off. Its error says that it could not
-// look, or that a controller runs. What could not be taken off is told, and counted in the summary.
+// Run finds what is ours, reports it and, unless it is a dry run, removes it. It returns an error if it could not look,
+// or if a controller runs. Objects that could not be removed are reported, and counted in the summary.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	if c.Note == nil {
 		c.Note = func(string) {}
@@ -120,7 +120,7 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 	return s, nil
 }
 
-// releaseLeases deletes the Leases, but one that tenants of other namespaces share. pods says that some of our pods
+// releaseLeases deletes the Leases, except one that tenants of other namespaces share. pods says that some of our pods
 // remain.
 func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods bool, s *Summary) {
 	for _, l := range leases {
@@ -135,12 +135,13 @@ func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods 
 	}
 }
 
-// refuseBeside returns an error that says who runs, if a controller does whose word is good for all that is looked at.
-// One that may run by the word of a tenant is heeded in the tenant's namespace alone: kept has these, with what is said
-// of their pods.
+// refuseBeside returns an error if a controller runs, by a Lease that is trusted for everything in the config's scope.
+// A Lease written by a tenant counts only in the tenant's namespace: kept has these namespaces, with the message for
+// their pods.
 func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept map[string]string, err error) {
 	beside := slices.Clone(leases)
-	for _, namespace := range lease.OperatorNamespaces { // one of all namespaces runs the Jobs of this one too
+	// A controller of all namespaces also runs the Jobs of this one
+	for _, namespace := range lease.OperatorNamespaces {
 		if c.Namespace == "" || c.Namespace == namespace {
 			continue
 		}
@@ -180,7 +181,7 @@ func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept 
 	return kept, nil
 }
 
-// leaveLease tells of a Lease that speaks for one namespace: a user of that namespace may have written it.
+// leaveLease reports a Lease that is valid for one namespace only: a user of that namespace may have written it.
 func (c *Config) leaveLease(l *lease.Found) {
 	object := l.Object()
 	c.Tell(Item{
@@ -189,8 +190,8 @@ func (c *Config) leaveLease(l *lease.Found) {
 	})
 }
 
-// deleteLease deletes a Lease and reports whether it is gone, or will be. With others that remain it is kept: it says
-// which log ran the Jobs, and whoever goes on with that log needs it.
+// deleteLease deletes a Lease, and reports whether it is gone or will be. If other objects remain, it keeps the Lease:
+// it says which log ran the Jobs, and a controller that continues with that log needs it.
 func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) bool {
 	object := l.Object()
 	item := Item{Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease}
@@ -217,5 +218,5 @@ func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) b
 	return true
 }
 
-// Finalizers are those that may be removed.
+// Finalizers lists the finalizers that may be removed.
 var Finalizers = []string{events.TrackingFinalizer, events.BuiltinTrackingFinalizer}

@@ -8,7 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// ServedGroups is which versions of groups the API server has. One that does not say is asked for all.
+// ServedGroups returns a function that reports whether the API server has a version of a group; nil if the server does
+// not say, and then all versions are asked for.
 func ServedGroups(client kubernetes.Interface) (func(schema.GroupVersion) bool, error) {
 	groups, err := client.Discovery().ServerGroups()
 	switch {

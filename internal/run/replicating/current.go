@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	askEvery   = 250 * time.Millisecond // the stream's leader is asked so often where the stream ends
-	mostBehind = time.Second            // behind by more, a process does not want the Lease
-	checkEvery = time.Minute            // the settings are looked at so often
+	askEvery   = 250 * time.Millisecond // time between questions to the stream's leader about the end of the stream
+	mostBehind = time.Second            // a process that is further behind does not bid for the Lease
+	checkEvery = time.Minute            // time between checks of the settings
 )
 
 // current is how far behind a follower is. It is safe for concurrent use.
 type current struct {
 	mu    sync.Mutex
-	place uint64    // the newest that the stream's leader had when it was asked
-	asked time.Time // for that; zero when there is none to be reached
-	asOf  time.Time // all that the stream had then was read
+	place uint64    // the newest place that the stream's leader reported at asked
+	asked time.Time // when place was asked for; zero while no place is awaited
+	asOf  time.Time // all that the stream had at this time was read
 	err   error     // why the newest request failed
 }
 
-// note says what came of a request that was made then.
+// note records the answer to a request made at asked.
 func (c *current) note(asked time.Time, place uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +34,8 @@ func (c *current) note(asked time.Time, place uint64, err error) {
 	}
 }
 
-// read says that all up to a place was read. What the stream had as of a request was read when that was reached.
+// read records that all messages through place were read. If that reaches the awaited place, the follower is current as
+// of that request.
 func (c *current) read(place uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +44,7 @@ func (c *current) read(place uint64) {
 	}
 }
 
-// behind says why the process is behind at that time; nil when it is not.
+// behind returns why the process is behind at now; nil if it is not.
 func (c *current) behind(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,14 +59,14 @@ func (c *current) behind(now time.Time) error {
 	return fmt.Errorf("the stream of the log is read as of %s ago", now.Sub(c.asOf).Round(time.Second))
 }
 
-// Behind says why this process may not take the Lease now: it is not connected, or has not read all that the stream had
-// a second ago. Nil when it may.
+// Behind returns why this process may not take the Lease now: it is not connected, or has not read all that the stream
+// had a second ago. It returns nil if it may.
 func (m *Member) Behind() error {
 	m.current.read(m.follower.Place())
 	return m.current.behind(time.Now())
 }
 
-// ask asks the stream's leader where the stream ends.
+// ask asks the stream's leader for the end of the stream.
 func (m *Member) ask(ctx context.Context) {
 	asked := time.Now()
 	bound, cancel := context.WithTimeout(ctx, mostBehind)
@@ -74,9 +75,9 @@ func (m *Member) ask(ctx context.Context) {
 	m.current.note(asked, place, err)
 }
 
-// Watch asks the stream's leader where the stream ends, until Take is called, and until ctx ends each minute whether
-// the stream's settings are still good. say is told why the process is behind, or empty when it is not. The error is of
-// settings that lose data.
+// Watch asks the stream's leader for the end of the stream, until Take is called. Until ctx ends, it also checks the
+// stream's settings each minute. It calls say with why the process is behind, or with "" if it is not. It returns an
+// error if a setting loses data.
 func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -103,7 +104,7 @@ func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	}
 }
 
-// check looks at the settings once more. A server that does not answer changes nothing.
+// check checks the settings once more. A server that does not answer changes nothing.
 func (m *Member) check(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

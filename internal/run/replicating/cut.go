@@ -15,37 +15,37 @@ import (
 )
 
 const (
-	markEvery = time.Second      // a leader notes where a message of its own will be
-	cutEvery  = 10 * time.Second // and cuts the stream, unless Config says otherwise
+	markEvery = time.Second      // time between marks of a leader
+	cutEvery  = 10 * time.Second // default time between cuts
 	mostMarks = 1024
 
-	// DefaultMembers is how many replicas a log has, unless it is said.
+	// DefaultMembers is the default number of replicas of a log.
 	DefaultMembers = 3
-	// DefaultMaxBytes is when a stream no longer waits for a replica that is away: 4 GiB.
+	// DefaultMaxBytes is the default size of a stream from which it waits no longer for a replica that is away: 4 GiB.
 	DefaultMaxBytes = 4 << 30
 
-	leastCopies = 2 // on so many disks is what is cut
+	leastCopies = 2 // disks that must have a record before it is cut
 )
 
-// mark is a place in which a message of this leader may be, and the head that this message continues.
+// mark is a place for a message of this leader, and the head that the message would continue.
 type mark struct {
 	place uint64
 	head  store.Head
 }
 
-// copies is what is known of the replicas when the stream may be cut.
+// copies is the state of the replicas on which a cut is decided.
 type copies struct {
 	own     store.Head
-	others  []exchange.Head // that have the same history
-	bytes   int64           // of the stream
+	others  []exchange.Head // with the same history as own
+	bytes   int64           // size of the stream
 	members int
 	most    int64
 }
 
-// through says up to which record the stream may be cut, and else why it may not be. What is cut is on two disks whose
-// replicas were heard within 3 s, the leader's among them: the stream is never the only other copy. Up to the bound in
-// bytes it also waits for each replica that was heard once and is away, and for as many as there are to be. Beyond it
-// a replica that lags or is away fetches from another one.
+// through returns the record up to which the stream may be cut, or why it may not be cut. Records that are cut are on
+// two disks, the leader's and that of a replica heard within 3 s: the stream is never the only other copy. Below the
+// bound in bytes, the cut also waits for each replica that was heard once and is away, and for as many replicas as
+// there should be. Above it, a replica that lags or is away must fetch from another one.
 func (c *copies) through() (at events.Sequence, why string) {
 	present := []events.Sequence{c.own.Sequence}
 	all := []events.Sequence{c.own.Sequence}
@@ -75,14 +75,14 @@ func (c *copies) through() (at events.Sequence, why string) {
 	return at, why
 }
 
-// cutter cuts the stream behind what its replicas have on disk. It belongs to one goroutine of the leader.
+// cutter cuts the stream behind the records that the replicas have on disk. It belongs to one goroutine of the leader.
 type cutter struct {
 	m     *Member
 	marks []mark // oldest first
-	told  string // why nothing is cut, or who counts no more
+	told  string // why nothing is cut, or which replica no longer counts
 }
 
-// run marks and cuts until ctx ends. A cut that fails is tried again.
+// run marks and cuts until ctx ends. It retries a cut that fails.
 func (c *cutter) run(ctx context.Context) {
 	tick := time.NewTicker(markEvery)
 	defer tick.Stop()
@@ -102,13 +102,13 @@ func (c *cutter) run(ctx context.Context) {
 	}
 }
 
-// mark notes the place behind the newest message.
+// mark adds a mark at the place behind the newest message.
 func (c *cutter) mark() {
 	s := c.m.line.State()
 	c.add(mark{place: s.Place + 1, head: s.Head})
 }
 
-// add adds a mark behind the others. Of too many each second one stays.
+// add appends a mark. If there are more than mostMarks, it keeps every second one.
 func (c *cutter) add(next mark) {
 	if n := len(c.marks); n > 0 && c.marks[n-1].place == next.place {
 		return
@@ -126,7 +126,7 @@ func (c *cutter) add(next mark) {
 	c.marks = thin
 }
 
-// cut cuts the stream at the newest message that may be its first one.
+// cut cuts the stream before the newest message that may become its first one.
 func (c *cutter) cut(ctx context.Context) error {
 	first, bytes, err := c.m.stream.Size(ctx)
 	if err != nil {
@@ -166,16 +166,17 @@ func (c *cutter) cut(ctx context.Context) error {
 	return nil
 }
 
-// same reports whether a replica has the leader's history. One that does not counts for nothing, and is told.
+// same reports whether a replica has the leader's history. A replica with another history is logged, and does not
+// count.
 func (c *cutter) same(h *exchange.Head) (bool, error) {
 	_, own := c.m.log.Durable()
 	if h.Head.Sequence > own.Sequence {
-		return !h.Away(), nil // a group that this disk is still writing; nothing is cut by it
+		return !h.Away(), nil // this disk is still writing that group; it allows no cut
 	}
 	hash, err := c.m.log.Chain(h.Head.Sequence)
 	switch {
 	case errors.Is(err, store.ErrPruned):
-		return true, nil // so far behind that it fetches all
+		return true, nil // so far behind that it fetches everything
 	case err != nil:
 		return false, err
 	case hash != h.Head.Hash:
@@ -186,8 +187,8 @@ func (c *cutter) same(h *exchange.Head) (bool, error) {
 	return true, nil
 }
 
-// good reports whether what is in a place may be the first message of the stream: whoever begins there takes term and
-// writer from it, so it is one of this leader's own, which counts, and no part that goes on with another one.
+// good reports whether the message at the mark may be the first one of the stream. A reader that begins there takes
+// term and writer from it. So it must be a message of this leader that counts, and not a later part of a segment.
 func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
 	data, found, err := c.m.stream.At(ctx, m.place)
 	if err != nil || !found {
@@ -198,7 +199,7 @@ func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
 	return err == nil && s.Writer == state.Writer && s.Term == state.Term && s.Part == 1 && s.Before == m.head, nil
 }
 
-// tell says once why the stream is not cut, or is cut without a replica.
+// tell logs once why the stream is not cut, or is cut without a replica.
 func (c *cutter) tell(k *copies, why string) {
 	full := k.bytes >= k.most
 	for i := range k.others {

@@ -19,14 +19,14 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// errTooOld: what follows the own log is pruned everywhere.
+// errTooOld: every replica has pruned the records after this log.
 var errTooOld = errors.New("the other replicas no longer keep what follows this log")
 
-// tooOldAfter is in how many rounds each replica that was heard must say that before it is believed.
+// tooOldAfter is the number of rounds in which each known replica must say so before errTooOld is returned.
 const tooOldAfter = 5
 
-// beginning is the head that the first message of the stream continues, zero for the beginning of a log. found is false
-// of a stream without a message.
+// beginning returns the head that the first message of the stream continues; the zero head for the beginning of a log.
+// found is false for a stream without messages.
 func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, err error) {
 	err = m.until(ctx, "read where the stream begins", func(ctx context.Context) (bool, error) {
 		first, err := m.stream.First(ctx)
@@ -44,14 +44,14 @@ func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, er
 		if err == nil {
 			head, found = s.Before, true
 		}
-		return err == nil || first == 1, nil // one that is void
+		return err == nil || first == 1, nil // a void message
 	})
 	return head, found, err
 }
 
-// Fill makes the log at that address of what another replica has, if there is none and the stream no longer has its
-// beginning: sealed files as they are, each checked from end to end and at its seams, and then records. It waits for a
-// replica that has what the stream continues, and says so.
+// Fill creates the log at address from another replica, if there is none and the stream no longer has its beginning. It
+// fetches sealed files as they are, each checked from end to end and against its neighbours, and then records. It waits
+// for a replica that the stream continues, and logs that it waits.
 func (m *Member) Fill(ctx context.Context, address string) error {
 	there, err := open.Exists(address)
 	if err != nil {
@@ -72,7 +72,7 @@ func (m *Member) Fill(ctx context.Context, address string) error {
 	return nil
 }
 
-// fill makes the log of what one replica has.
+// fill creates the log from one replica.
 func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal store.Head) (err error) {
 	has, err := m.exchange.Files(ctx, h.Who, goal.Sequence)
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal
 	return f.End()
 }
 
-// continues checks that a replica is one that the stream continues behind a record.
+// continues checks that the stream continues the replica behind record goal.
 func continues(has exchange.Has, goal store.Head) error {
 	switch {
 	case len(has.Files) == 0:
@@ -131,7 +131,7 @@ func continues(has exchange.Has, goal store.Head) error {
 	return nil
 }
 
-// tailOf gives the records of the file that a replica writes, as far as it was written.
+// tailOf iterates over the records of the file that a replica is writing.
 func (m *Member) tailOf(ctx context.Context, who string, tail *store.SharedFile) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if tail.End.Sequence < tail.First {
@@ -154,8 +154,8 @@ func (m *Member) tailOf(ctx context.Context, who string, tail *store.SharedFile)
 	}
 }
 
-// catchUp appends to the log what it lacks before the beginning of the stream, from another replica. That replica has
-// the same chain value at the end of this log, and the one that the stream names.
+// catchUp appends the records that the log lacks before the beginning of the stream, from another replica. That replica
+// must have the chain value at the end of this log, and the one that the stream names.
 func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	goal, _, err := m.beginning(ctx)
 	if err != nil {
@@ -184,10 +184,10 @@ func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// atOnce is how many groups of another replica wait for the disk.
+// atOnce is the number of groups appended before append1 waits for the disk.
 const atOnce = 16
 
-// append1 appends groups and waits until they are durable.
+// append1 appends groups, and waits until they are durable.
 func append1(log replica.Log, groups iter.Seq2[store.StoredBatches, error]) error {
 	var newest store.Commit
 	settle := func() error {
@@ -212,7 +212,8 @@ func append1(log replica.Log, groups iter.Seq2[store.StoredBatches, error]) erro
 	return settle()
 }
 
-// Mend replaces a damaged sealed file of the log by that of another replica, if one was heard.
+// Mend replaces a damaged sealed file of the log with that of another replica. It returns an error if no replica was
+// heard or none has the file whole.
 func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
 	mender, ok := m.log.(store.Mender)
 	if !ok {
@@ -229,7 +230,7 @@ func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
 	return fmt.Errorf("fetch the file of record %d from another replica: %w", first, err)
 }
 
-// others are the other replicas that were heard, those that lead last.
+// others returns the other replicas heard lately, the leader last.
 func (m *Member) others() []exchange.Head {
 	all := m.exchange.Heads()
 	slices.SortStableFunc(all, func(a, b exchange.Head) int {
@@ -244,7 +245,8 @@ func (m *Member) others() []exchange.Head {
 	return all
 }
 
-// around tries one replica after the other, until one gives what is wanted, and tells why it waits.
+// around tries one replica after another, again and again, until try succeeds or fails for good. It returns errTooOld
+// if every replica does so for tooOldAfter rounds. It logs why it waits.
 func (m *Member) around(ctx context.Context, try func(context.Context, exchange.Head) error) error {
 	var told time.Time
 	for tries := 0; ; tries++ {
@@ -276,7 +278,7 @@ func (m *Member) around(ctx context.Context, try func(context.Context, exchange.
 	}
 }
 
-// Exchange tells the other replicas how far this one is, and gives them what they ask for, until ctx ends. The log is
+// Exchange announces this replica's head to the others, and answers their requests, until ctx ends. The log must stay
 // open until then.
 func (m *Member) Exchange(ctx context.Context) error {
 	shared, ok := m.log.(store.Shared)

@@ -11,28 +11,28 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// FileName is a file in the directory of a log that is a replica of a stream. Who writes the log without the stream
-// would give it another history, so it is refused.
+// FileName is the name of a file in the directory of a log that is a replica of a stream. A program that wrote the log
+// without the stream would give it another history, so it must refuse (see RefuseAlone).
 const FileName = "REPLICA"
 
-// mostFile is how much of such a file is read.
+// mostFile is the number of bytes read of that file.
 const mostFile = 4 << 10
 
-// File is what it says, as JSON.
+// File is the content of the file, as JSON.
 type File struct {
-	Log         string `json:"log"`         // its ID
-	Stream      string `json:"stream"`      // its name
-	Incarnation string `json:"incarnation"` // made anew with each stream of that name
-	// Begun says that the stream had a claim. One that had and has none lost it.
+	Log         string `json:"log"`         // ID of the log
+	Stream      string `json:"stream"`      // name of the stream
+	Incarnation string `json:"incarnation"` // new for each stream of that name
+	// Begun says that the stream had a claim. If it has none now, it has lost it.
 	Begun bool `json:"begun"`
-	// Replica is random, and tells this directory from those of other replicas. A copy of the directory is the same one.
+	// Replica is random, and identifies this directory among the replicas. A copy of the directory has the same one.
 	Replica string `json:"replica,omitempty"`
 }
 
-// Of is how a Lease names the stream.
+// Of returns the name of the stream in a Lease, such as prod/6f2c: its name and incarnation.
 func (f *File) Of() string { return f.Stream + "/" + f.Incarnation }
 
-// ReadFile reads the file of a directory; nil when there is none.
+// ReadFile reads the file in dir; nil if there is none.
 func ReadFile(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
 	text, err := regular.Read(path, mostFile)
@@ -49,7 +49,7 @@ func ReadFile(dir string) (*File, error) {
 	return &f, nil
 }
 
-// write puts the file into a directory, whole or not at all, and durably.
+// write writes the file into dir, atomically and durably.
 func (f *File) write(dir string) (err error) {
 	defer func() {
 		if err != nil {
@@ -79,8 +79,7 @@ func (f *File) write(dir string) (err error) {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// RefuseAlone says that the log of a directory is a replica, for who would write it without its stream; nil when it is
-// none.
+// RefuseAlone returns an error if the log in dir is a replica, for a program that would write it without its stream.
 func RefuseAlone(dir string) error {
 	f, err := ReadFile(dir)
 	if f == nil || err != nil {

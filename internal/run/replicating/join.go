@@ -25,7 +25,7 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// Names of flags that messages name.
+// Names of flags, for messages.
 const (
 	Flag          = "replicate"
 	UnsafeFlag    = "replicate-unsafe"
@@ -33,55 +33,55 @@ const (
 	KeyFlag       = "log-key-file"
 )
 
-// The metadata of the stream.
+// Keys of the stream's metadata.
 const (
 	logOf         = "jobledger.dev/log-id"
 	incarnationOf = "jobledger.dev/incarnation"
 )
 
 const (
-	answerTime = 5 * time.Second // a request to NATS without an answer for so long is made anew
+	answerTime = 5 * time.Second // a request to NATS without an answer for so long is made again
 	tellAfter  = 10 * time.Second
 	firstPause = 100 * time.Millisecond
 	mostPause  = 2 * time.Second
 )
 
-// Config says which stream, and how it is used. All fields but Unsafe, NewStream, Name, Monitor,
-// Members, MaxBytes, CutEvery and GiveUp are required.
+// Config says which stream to join, and how. All fields but Unsafe, NewStream, Name, Monitor, Members, MaxBytes,
+// CutEvery and GiveUp are required.
 type Config struct {
 	Dial      dial.Config
 	Stream    string // its name
-	Replicas  int    // servers that hold it, when it is made
+	Replicas  int    // servers that hold it, when it is created
 	Unsafe    bool   // fewer than stream.LeastReplicas servers may hold it
-	NewStream bool   // it may be made, or be another one than before
+	NewStream bool   // it may be created, or differ from the one before
 	Key       events.Key
-	Reader    events.ReaderVersion // of this program
-	Least     events.ReaderVersion // what a reader needs of what it writes
-	Dir       string               // of the log
-	Name      string               // of the process, for people
-	Monitor   []string             // addresses of NATS servers that prove that they sync; empty where that is believed
-	Members   int                  // replicas that the log has: the stream waits for so many; 0 for DefaultMembers
-	MaxBytes  int64                // from so many on the stream waits for no replica that is away; 0 for DefaultMaxBytes
-	CutEvery  time.Duration        // a leader cuts the stream so often; 0 for 10 s
-	GiveUp    time.Duration        // a leader whose appends are not acknowledged for longer ends; 0 for 15 s
+	Reader    events.ReaderVersion // version of this program as a reader
+	Least     events.ReaderVersion // the least version of a reader of its records
+	Dir       string               // the log's directory
+	Name      string               // of the process, for messages
+	Monitor   []string             // addresses of NATS servers where fsync is verified; empty to trust them
+	Members   int                  // replicas of the log that the stream waits for; 0 for DefaultMembers
+	MaxBytes  int64                // size from which the stream waits for no absent replica; 0 for DefaultMaxBytes
+	CutEvery  time.Duration        // time between a leader's cuts of the stream; 0 for 10 s
+	GiveUp    time.Duration        // a leader without acknowledgements for so long ends; 0 for 15 s
 	Logger    *slog.Logger
 }
 
 // Own is what this process knows before it sees the stream.
 type Own struct {
-	LogID string // of the log in its directory; empty when there is none
-	Lease string // the stream that the Lease names, as File.Of has it; empty when it names none
-	LogOf string // the log that the Lease names; empty when it names none
+	LogID string // of the log in its directory; empty if there is none
+	Lease string // the stream that the Lease names, as File.Of returns it; empty for none
+	LogOf string // the log that the Lease names; empty for none
 }
 
-// Member is a process that has the log of a stream.
+// Member is a process with a replica of a stream's log.
 type Member struct {
 	config   Config
 	conn     *natsgo.Conn
 	js       jetstream.JetStream
 	stream   *stream.Stream
 	file     File
-	begins   bool // the log may begin the stream, though it has records
+	begins   bool // the log may begin the stream although it has records
 	line     *line.Line
 	log      store.Opened
 	follower *replica.Follower
@@ -91,8 +91,8 @@ type Member struct {
 	exchange *exchange.Exchange
 }
 
-// Join connects, finds the stream, or makes it where it may be made, and checks it. It waits while NATS does not
-// answer, and says so. The error says what is wrong with the stream.
+// Join connects to NATS, finds the stream, or creates it if it may, and checks it. While NATS does not answer, it waits
+// and logs this. It returns an error if something is wrong with the stream.
 func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	before, err := ReadFile(c.Dir)
 	if err != nil {
@@ -123,7 +123,7 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	return m, nil
 }
 
-// hear begins to hear the other replicas.
+// hear starts to listen to the other replicas.
 func (m *Member) hear(before *File) (err error) {
 	m.file.Replica = unique()
 	if before != nil && before.Replica != "" {
@@ -136,16 +136,16 @@ func (m *Member) hear(before *File) (err error) {
 	return err
 }
 
-// Close ends the connection to NATS. The log is closed before.
+// Close closes the connection to NATS. Close the log first.
 func (m *Member) Close() { m.conn.Close() }
 
-// LogID is that of the log that the stream is of.
+// LogID returns the ID of the stream's log.
 func (m *Member) LogID() string { return m.file.Log }
 
-// Named is how a Lease names the stream.
+// Named returns the name of the stream in a Lease.
 func (m *Member) Named() string { return m.file.Of() }
 
-// find finds the stream, and makes it where there is none and it may be made.
+// find finds the stream, or creates it if there is none and it may be created.
 func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	missing := func() error {
 		switch {
@@ -183,7 +183,7 @@ func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	})
 }
 
-// look reads which log the stream is of, and checks its settings.
+// look reads which log the stream belongs to, and checks the stream's settings.
 func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	name := m.config.Stream
 	config, server, err := m.stream.Settings(ctx)
@@ -212,7 +212,7 @@ func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	return f, true, nil
 }
 
-// right says why the stream is not the one of this process's log.
+// right returns an error if the stream does not belong to this process's log.
 func (m *Member) right(own Own, before *File) error {
 	other := func(which, has string) error {
 		return fmt.Errorf("the stream %s on these NATS servers is incarnation %s, and %s names %s: "+
@@ -232,7 +232,7 @@ func (m *Member) right(own Own, before *File) error {
 	return nil
 }
 
-// until tries again and again, until it is done or ctx ends, and tells why it waits.
+// until repeats try until it is done or ctx ends. It logs why it waits.
 func (m *Member) until(ctx context.Context, what string, try func(context.Context) (done bool, err error)) error {
 	var told time.Time
 	for tries := 0; ; tries++ {
@@ -253,7 +253,7 @@ func (m *Member) until(ctx context.Context, what string, try func(context.Contex
 	}
 }
 
-// unique is a text that is not made twice.
+// unique returns a unique random text.
 func unique() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails

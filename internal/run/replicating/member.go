@@ -15,28 +15,28 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/takeover"
 )
 
-// errNoReplica is of a log of another kind.
+// errNoReplica is returned for a log that cannot be a replica.
 var errNoReplica = errors.New("this kind of log cannot follow a stream")
 
-// Options are how the log is opened: with the stream's ID and key, and with the hook of its writer.
+// Options returns o with the stream's log ID and key, and the hook of its writer.
 func (m *Member) Options(o store.Options) store.Options {
 	o.LogID, o.Key, o.Before = m.file.Log, &m.config.Key, m.line.Before
 	return o
 }
 
-// Log is the opened log for who leads: its Room knows the stream, too.
+// Log wraps the opened log for the leader: its Room includes the stream.
 func (m *Member) Log(log store.Opened) store.Log { return line.Of(log, m.line) }
 
-// Begin takes the opened log, and finds where the stream goes on from it. It notes in the log's directory that the log
-// is a replica. What the stream no longer has, and the log lacks, comes from another replica. Until Take has succeeded
-// nobody else appends.
+// Begin takes the opened log, and finds where the stream continues it. It writes REPLICA to the log's directory. If the
+// stream no longer has records that the log lacks, it fetches them from another replica. Until Take has succeeded, only
+// the Member may append to the log.
 func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	to, ok := log.(replica.Log)
 	if !ok {
 		return errNoReplica
 	}
 	m.log = log
-	m.file.Begun = !m.begins // nobody else reads it yet
+	m.file.Begun = !m.begins // no other goroutine reads it yet
 	if err := m.file.write(m.config.Dir); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	return nil
 }
 
-// begin finds where the stream goes on from the log.
+// begin finds where the stream continues the log.
 func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	return m.until(ctx, "follow the stream", func(ctx context.Context) (done bool, err error) {
 		m.follower, err = replica.Begin(ctx, m.stream, log, m.config.Reader)
@@ -64,7 +64,7 @@ func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// Follow follows the stream until ctx ends, and returns nil then. Another error says why the log cannot be continued.
+// Follow follows the stream until ctx ends, and then returns nil. It returns an error if the log cannot be continued.
 func (m *Member) Follow(ctx context.Context) error {
 	if err := m.follower.Run(ctx); ctx.Err() == nil {
 		return explain(err)
@@ -86,8 +86,8 @@ func explain(err error) error {
 	return err
 }
 
-// Take claims the stream. Follow has returned, and the Lease is held; ctx ends with it. The process must end after an
-// error.
+// Take claims the stream. Call it after Follow has returned, with the Lease held and a ctx that ends with the Lease.
+// After an error the process must end.
 func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
 	m.takes.Store(true)
 	to, ok := m.log.(takeover.Log)
@@ -107,16 +107,16 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	return term, begun.write(m.config.Dir)
 }
 
-// ErrAway: the stream has not acknowledged for long what was appended.
+// ErrAway: the stream has not acknowledged appended records for Config.GiveUp.
 var ErrAway = errors.New("the stream of the log does not answer: the Lease is given back, for one that reaches it")
 
 const (
-	giveUp  = 15 * time.Second // a leader waits so long for the stream, unless Config says otherwise
-	lookFor = time.Second      // it looks so often whether it does
+	giveUp  = 15 * time.Second // default of Config.GiveUp
+	lookFor = time.Second      // time between checks of it
 )
 
-// Write stores in the stream what is appended to the log, until ctx ends, and returns nil then. The log is closed, or
-// has nothing to commit, before that. Another error says why the process cannot go on; ErrAway is one.
+// Write stores the log's appended records in the stream until ctx ends, and then returns nil. Before ctx ends the log
+// must be closed, or have nothing left to commit. It returns an error, such as ErrAway, if the process cannot continue.
 func (m *Member) Write(ctx context.Context) error {
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -144,18 +144,18 @@ func (m *Member) Write(ctx context.Context) error {
 	<-cutting
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil:
-		return nil // it was stopped
+		return nil // stopped on request
 	case errors.Is(cause, ErrAway):
 		return cause
 	}
 	return err
 }
 
-// Release says in the stream that nothing follows of this process. All that was appended is durable.
+// Release records in the stream that this process sends nothing more. All appended records must be durable.
 func (m *Member) Release(ctx context.Context) error {
 	id, head := m.log.Durable()
 	return m.line.Release(ctx, id, head)
 }
 
-// Head is the durable end of the log.
+// Head returns the durable end of the log.
 func (m *Member) Head() (events.Identity, store.Head) { return m.log.Durable() }

@@ -13,13 +13,13 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// MonitorFlag names the monitoring addresses of the NATS servers.
+// MonitorFlag is the name of the flag with the monitoring addresses of the NATS servers.
 const MonitorFlag = "replicate-monitor"
 
-// mostVarz is how much of a server's answer is read.
+// mostVarz is the number of bytes read of a server's answer.
 const mostVarz = 1 << 20
 
-// varz is what the monitoring address of a NATS server says at /varz, as far as it is wanted.
+// varz has the needed fields of a NATS server's answer to /varz at its monitoring address.
 type varz struct {
 	Name      string `json:"server_name"`
 	Version   string `json:"version"`
@@ -30,7 +30,7 @@ type varz struct {
 	} `json:"jetstream"`
 }
 
-// CheckMonitor says what is wrong with the monitoring addresses, which have commas between them; nil for good ones.
+// CheckMonitor returns what is wrong with a comma-separated list of monitoring addresses; nil if it is valid.
 func CheckMonitor(addresses string) error {
 	for _, one := range strings.Split(addresses, ",") {
 		u, err := url.Parse(one)
@@ -44,9 +44,9 @@ func CheckMonitor(addresses string) error {
 	return nil
 }
 
-// unsynced says which servers that hold the stream are known to lose what they acknowledge, or cannot be seen at the
-// monitoring addresses. A server that is offline is looked at when it is back. The error is of addresses that do not
-// answer, where that leaves a server unseen.
+// unsynced returns the servers that hold the stream and are known to lose acknowledged messages, or do not appear at
+// the monitoring addresses. A server that is offline is checked when it is back. It returns an error if addresses do
+// not answer and a server is therefore unseen.
 func unsynced(ctx context.Context, addresses []string, holders []string) (wrong []string, err error) {
 	seen := map[string]varz{}
 	var unanswered error
