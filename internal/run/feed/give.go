@@ -18,42 +18,42 @@ import (
 
 const (
 	atOnce    = 4
-	partBytes = 4 << 20 // of records; a batch is given whole
+	partBytes = 4 << 20 // bytes of records in a part; batches are never split
 )
 
-// Config says who gives. All of it may be left out.
+// Config configures a Giver. All fields are optional.
 type Config struct {
 	Name      string
 	Now       func() events.Time // by the controller's clock; 0 while it has none
-	Leads     func() bool        // nil for a controller without a Lease
+	Leads     func() bool        // whether the Lease is held; nil for a controller without a Lease
 	NotListed func() string
 }
 
-// Giver gives the records of one log. Make it with NewGiver.
+// Giver serves the records of one log. Make it with NewGiver.
 type Giver struct {
 	config Config
 	turns  *turns.Turns
-	log    atomic.Pointer[given] // nil while none is open
+	log    atomic.Pointer[given] // nil until Open
 }
 
-// given is the log, and where its files are.
+// given is an open log, and the directory of its files.
 type given struct {
 	store.Reader
 	files func() ([]store.File, error)
 	dir   string
 }
 
-// NewGiver makes one that has no log yet.
+// NewGiver returns a Giver without a log.
 func NewGiver(config Config) *Giver {
 	return &Giver{config: config, turns: turns.New(turns.Config{All: atOnce, Each: atOnce})}
 }
 
-// Open says which log is given, and in which directory its files are. A log that was closed since answers 503.
+// Open sets the log to serve, and the directory of its files. After the log is closed, requests get 503.
 func (g *Giver) Open(log store.Reader, files func() ([]store.File, error), dir string) {
 	g.log.Store(&given{log, files, dir})
 }
 
-// ServeHTTP answers the paths of this package, and no other.
+// ServeHTTP answers HeadPath and RecordsPath, and no other path.
 func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.URL.Path != HeadPath && r.URL.Path != RecordsPath {
@@ -91,7 +91,7 @@ func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", partType)
-	_, _ = w.Write(body) // who asked may be gone
+	_, _ = w.Write(body) // an error means that the client is gone
 }
 
 func parseFrom(r *http.Request) (events.Sequence, error) {
@@ -113,7 +113,8 @@ func parseFrom(r *http.Request) (events.Sequence, error) {
 
 var errNotOpen = errors.New("the log of this controller is not open yet")
 
-// fail answers with an error. Gone is for records that are not kept any more.
+// fail answers with an error: 410 Gone for records that are pruned, 503 with Retry-After while the log is not open or
+// the Giver is busy, and else 500.
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch {
@@ -126,7 +127,7 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// head is that of now. The files are those of a moment before.
+// head returns the current head. files may be slightly older.
 func (g *Giver) head(log *given, files []store.File) Head {
 	id, at := log.Identity(), log.Head()
 	h := Head{
@@ -156,10 +157,10 @@ func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(text, '\n')) // who asked may be gone
+	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
 }
 
-// part is the body of an answer. The head that it names is at least that of its records.
+// part returns the body of an answer. Its head is not before its last record.
 func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]byte, error) {
 	before, err := log.files()
 	if err != nil {
@@ -175,7 +176,7 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	if err != nil {
 		return nil, err
 	}
-	after, err := log.files() // of records that were read, the file was there by now
+	after, err := log.files() // taken after reading, so it includes the file of each record read
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +201,7 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	return appendFrame(body, frameEnd, hash[:]), nil
 }
 
-// beginning is the first record that is kept, and the body of the frame that says how its file begins.
+// beginning returns the first record that the log keeps, and the body of the frame that says how its file begins.
 func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 	if len(files) == 0 {
 		return 0, nil, errors.New("this log has no files, so it cannot be copied from its beginning")
@@ -213,16 +214,16 @@ func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 	return first, append(file.Before.Hash[:], file.Begin...), file.Close()
 }
 
-// records are whole batches from a record on, as they are stored, and the chain value behind them: that before the
-// first where there are none. What cannot be read is an error only where no batch can be read before it.
+// records returns stored whole batches from record from on, and the chain value behind them; without batches, the chain
+// value before from. A read error counts only if no batch could be read before it.
 func (l *given) records(ctx context.Context, from events.Sequence) (hash events.Hash, whole [][]byte, err error) {
 	if from-1 > l.Head().Sequence {
-		return hash, nil, nil // the log of who asks is ahead of this one, which the head says
+		return hash, nil, nil // the client's log is ahead of this one; the head shows this
 	}
 	if hash, err = l.Chain(from - 1); err != nil {
 		return hash, nil, err
 	}
-	var open [][]byte // of the batch that goes on
+	var open [][]byte // records of the unfinished batch
 	bytes, last := 0, hash
 	for r, err := range l.Read(ctx, from) {
 		var stored []byte
@@ -233,7 +234,7 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 			last, err = last.Next(stored)
 		}
 		if err != nil && len(whole) > 0 {
-			break // the next part begins with it
+			break // the next part begins with this batch
 		}
 		if err != nil {
 			return hash, nil, err
@@ -250,8 +251,8 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 	return hash, whole, l.same(from+events.Sequence(len(whole))-1, hash)
 }
 
-// same compares a chain value with that of the log. It differs where records have fields that this program does not
-// know: these are not given.
+// same returns an error if hash is not the log's chain value behind record at. It differs if records have fields that
+// this program does not know: such records cannot be served.
 func (l *given) same(at events.Sequence, hash events.Hash) error {
 	own, err := l.Chain(at)
 	if err == nil && own != hash {

@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Client asks the controllers behind one URL. Make it with NewClient.
+// Client reads from the controllers behind one URL. Make it with NewClient.
 type Client struct {
-	name    string // the host of the URL, for which certificates are
+	name    string // the host of the URL, for which certificates must be valid
 	port    string
 	token   func() (string, error)
 	lookup  func(ctx context.Context, host string) ([]string, error)
@@ -30,9 +30,9 @@ type Client struct {
 	connect *http.Transport
 }
 
-// NewClient makes a client of the controllers at a URL, such as https://jobledger.jobledger:10272. Each address that
-// its host has is a controller. Their certificates are checked against the authorities, for that host; nil for those of
-// the system. The token is read for each request: files of ServiceAccounts change.
+// NewClient returns a client of the controllers at a URL such as https://jobledger.jobledger:10272. Each IP address of
+// the host is one controller. Their certificates are checked for that host against authorities, or the system's if that
+// is nil. token is called for each request, because token files of ServiceAccounts change.
 func NewClient(address string, authorities *x509.CertPool, token func() (string, error)) (*Client, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Scheme != "https" || base.Hostname() == "" || strings.Trim(base.Path, "/") != "" {
@@ -42,7 +42,7 @@ func NewClient(address string, authorities *x509.CertPool, token func() (string,
 	if port == "" {
 		port = "443"
 	}
-	transport := &http.Transport{ // and no proxy
+	transport := &http.Transport{ // no proxy
 		DialContext:     (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: authorities, ServerName: base.Hostname()},
 		IdleConnTimeout: 30 * time.Second,
@@ -57,7 +57,7 @@ func NewClient(address string, authorities *x509.CertPool, token func() (string,
 	}, nil
 }
 
-// Addresses are those of the controllers: each a host and a port.
+// Addresses returns the host:port of each controller.
 func (c *Client) Addresses(ctx context.Context) ([]string, error) {
 	hosts, err := c.lookup(ctx, c.name)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Client) Addresses(ctx context.Context) ([]string, error) {
 	return hosts, nil
 }
 
-// Head asks one controller whose log it has, and how far that is.
+// Head asks one controller for its log and the head of that log.
 func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 	body, err := c.get(ctx, address, HeadPath, nil)
 	if err != nil {
@@ -82,9 +82,9 @@ func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 	return h, nil
 }
 
-// Records asks one controller for whole batches from a record on; from the first that is kept when it is 0. The log of
-// who asks has the chain value before; it does not matter where from is 0. The error is store.ErrPruned when the
-// controller does not have them any more, and store.ErrDiverged when it has another history before them.
+// Records asks one controller for whole batches from record from on; 0 stands for the first record that it keeps.
+// before is the caller's chain value before from, ignored if from is 0. Errors: store.ErrPruned if the controller no
+// longer keeps the records; store.ErrDiverged if its history before them differs.
 func (c *Client) Records(ctx context.Context, address string, from events.Sequence, before events.Hash) (*Part, error) {
 	values := url.Values{}
 	if from != 0 {
@@ -102,7 +102,7 @@ func (c *Client) Records(ctx context.Context, address string, from events.Sequen
 	return &t.part, nil
 }
 
-// Close ends connections that nobody uses.
+// Close closes idle connections.
 func (c *Client) Close() { c.connect.CloseIdleConnections() }
 
 func (c *Client) get(ctx context.Context, address, path string, values url.Values) (io.ReadCloser, error) {
@@ -118,7 +118,7 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 	q.Header.Set("Authorization", "Bearer "+token)
 	resp, err := c.http.Do(q)
 	if err != nil {
-		var without *url.Error // which begins with method and URL
+		var without *url.Error // url.Error begins with method and URL
 		if errors.As(err, &without) {
 			err = without.Err
 		}
@@ -128,7 +128,7 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 		return resp.Body, nil
 	}
 	defer resp.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // what comes of it is told
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // a partial text still goes into the message
 	err = fmt.Errorf("ask the controller at %s: %s: %s", address, resp.Status, strings.TrimSpace(string(text)))
 	if resp.StatusCode == http.StatusGone {
 		err = fmt.Errorf("%w (%w)", err, store.ErrPruned)
@@ -136,14 +136,14 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 	return nil, err
 }
 
-// taking is a part that comes.
+// taking is the state of a part being received.
 type taking struct {
 	in   *bufio.Reader
 	part Part
-	next events.Sequence // that is to come
+	next events.Sequence // next record to receive
 	hash events.Hash     // the chain value before it
-	file bool            // it begins a file
-	open bool            // the batch of the last record goes on
+	file bool            // next begins a file
+	open bool            // the batch of the last record has not ended
 }
 
 func (t *taking) all() error {
@@ -172,7 +172,7 @@ func (t *taking) all() error {
 	}
 }
 
-// begin takes how the log begins: the chain value before its first record, and what the file says.
+// begin takes the beginning of the log: the chain value before its first record, and the data of its file.
 func (t *taking) begin(body []byte) error {
 	if copy(t.hash[:], body) != len(t.hash) {
 		return ErrCut
@@ -181,7 +181,7 @@ func (t *taking) begin(body []byte) error {
 	return nil
 }
 
-// record takes the next one into the run of its file.
+// record adds a record to the run of its file.
 func (t *taking) record(stored []byte) error {
 	l, err := events.DecodeLabel(stored)
 	switch {
@@ -207,9 +207,9 @@ func (t *taking) record(stored []byte) error {
 	return nil
 }
 
-// end compares the chain.
+// end compares the chain value at the end of the part.
 func (t *taking) end(body []byte) error {
-	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence // then it has no chain value to compare
+	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence // beyond the head there is no chain value to compare
 	switch {
 	case t.open:
 		return fmt.Errorf("%w: record %d ends no batch", ErrCut, t.next-1)

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The paths of a Giver, below which there is nothing else.
+// The paths of a Giver. There is nothing below them.
 const (
 	HeadPath    = "/v1/head"    // Head, as JSON
-	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; 0 or none for the first record that is kept
+	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; without from, or with 0, from the first record kept
 )
 
 // A part is frames:
@@ -37,28 +37,28 @@ const (
 
 	partType = "application/vnd.jobledger.part.v1"
 
-	maxFrame = 64 << 20 // a record is far smaller; a longer one is not ours
+	maxFrame = 64 << 20 // a record is far smaller; a longer frame is invalid
 )
 
-// Head says whose log it is, and how far it is.
+// Head identifies a log and says how far it is.
 type Head struct {
 	Name     string             `json:"name"`  // of the controller's machine or pod
-	Leads    bool               `json:"leads"` // it holds its Lease, or goes without one
+	Leads    bool               `json:"leads"` // it holds its Lease, or needs none
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
 	Sequence events.Sequence    `json:"sequence"`     // of the durable head
 	Time     recordjson.Instant `json:"time"`         // of that record
-	Now      recordjson.Instant `json:"now,omitzero"` // by the controller's clock; left out while it has none
-	First    events.Sequence    `json:"first"`        // the first record that is kept
-	// NotListed says why the controller cannot list the cluster; empty when it can.
+	Now      recordjson.Instant `json:"now,omitzero"` // by the controller's clock; omitted while it has none
+	First    events.Sequence    `json:"first"`        // the first record that the log keeps
+	// NotListed is why the controller cannot list the cluster; empty if it can.
 	NotListed string `json:"notListed,omitempty"`
 }
 
-// Part is whole batches of a log.
+// Part is a run of whole batches of a log.
 type Part struct {
 	Head  Head
-	Begin []byte // what the first file says of its beginning; only of a part that begins there
-	Runs  []Run  // one behind the other
+	Begin []byte // the data of the log's first file about its beginning; nil unless the part begins there
+	Runs  []Run  // consecutive
 }
 
 // Run is whole batches of one file.

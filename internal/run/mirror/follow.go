@@ -17,12 +17,12 @@ import (
 
 const (
 	each        = time.Second     // how often controllers are asked
-	headWithin  = 2 * time.Second // an answer about heads
+	headWithin  = 2 * time.Second // time limit for heads
 	partWithin  = 20 * time.Second
-	mostAtATime = 16 // controllers that are asked
+	mostAtATime = 16 // controllers asked at once
 )
 
-// Run follows the log until ctx ends, which is no error. The error is of a copy that cannot be written.
+// Run follows the log until ctx ends, and then returns nil. It returns an error if the copy cannot be written.
 func (m *Mirror) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, m.close()) }()
 	tick := time.NewTicker(each)
@@ -39,7 +39,7 @@ func (m *Mirror) Run(ctx context.Context) (err error) {
 	}
 }
 
-// round asks who leads, and brings the copy to the head of that one. What a controller does or says is no error.
+// round finds the leader and brings the copy up to its head. It returns no error for a controller that fails.
 func (m *Mirror) round(ctx context.Context) error {
 	a, err := m.choose(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (m *Mirror) round(ctx context.Context) error {
 	}
 }
 
-// choose asks all controllers for their heads: the one that leads, else the one with the newest head. Of several that
-// lead, or do not, one of the log that the copy is of goes before.
+// choose asks all controllers for their heads. It prefers a controller that leads, then one with the log of the copy,
+// then the newest head.
 func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	ctx, cancel := context.WithTimeout(ctx, headWithin)
 	defer cancel()
@@ -80,7 +80,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // one is enough to look for the reason
+		failed = cmp.Or(failed, err) // one is enough to report
 	}
 	limit, logID := make(chan struct{}, mostAtATime), m.logID()
 	for _, client := range m.config.Clients {
@@ -101,7 +101,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 				defer mu.Unlock()
 				all = append(all, answered{client, address, head})
 				if head.Leads && (logID == "" || head.LogID == logID) {
-					cancel() // the others need not be waited for: an address may be of a machine that is gone
+					cancel() // do not wait for the others: an address may belong to a machine that is gone
 				}
 			})
 		}
@@ -116,7 +116,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 // errNobody: the name of the controllers has no address.
 var errNobody = errors.New("there is no controller")
 
-// best is the controller to ask.
+// best returns the controller to copy from.
 func best(all []answered, logID string) answered {
 	better := func(a, b *answered) bool {
 		if a.head.Leads != b.head.Leads {
@@ -128,7 +128,7 @@ func best(all []answered, logID string) answered {
 		if a.head.Sequence != b.head.Sequence {
 			return a.head.Sequence > b.head.Sequence
 		}
-		return a.address < b.address // the same one each time
+		return a.address < b.address // a stable choice
 	}
 	found := all[0]
 	for i := range all[1:] {
@@ -139,7 +139,7 @@ func best(all []answered, logID string) answered {
 	return found
 }
 
-// logID is that of the copy; empty while there is none.
+// logID returns the log of the copy; empty if there is no copy.
 func (m *Mirror) logID() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,7 +149,7 @@ func (m *Mirror) logID() string {
 	return m.kept.log.Identity().LogID
 }
 
-// step brings the copy a part on. more reports whether the controller has more.
+// step fetches one part. more reports whether the controller has more.
 func (m *Mirror) step(ctx context.Context, a *answered) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
@@ -166,7 +166,7 @@ func (m *Mirror) step(ctx context.Context, a *answered) (more bool, err error) {
 	case a.head.LogID != id:
 		return false, fmt.Errorf("%s has log %s and does not lead, and the copy is of %s", a.name(), a.head.LogID, id)
 	case a.head.Sequence == own.Sequence && k.compared:
-		return false, nil // nothing is new
+		return false, nil // nothing new
 	case a.head.Sequence < own.Sequence && !a.head.Leads:
 		return false, fmt.Errorf("%s does not lead and is behind: it has record %d, and the copy %d",
 			a.name(), a.head.Sequence, own.Sequence)
@@ -210,7 +210,7 @@ func (m *Mirror) begin(ctx context.Context, a *answered) (more bool, err error) 
 	return part.Head.Sequence > k.log.Head().Sequence, nil
 }
 
-// again throws the copy away, and says why: the next round begins it again.
+// again deletes the copy and returns why; the next round begins it again.
 func (m *Mirror) again(a *answered, why error) error {
 	m.logger.Warn("the copy of the log is thrown away and begun again", "controller", a.name(), "error", why)
 	if err := errors.Join(m.close(), m.remove()); err != nil {
@@ -224,7 +224,7 @@ type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// chosen tells of another controller than before.
+// chosen logs a change of the controller.
 func (m *Mirror) chosen(a answered) {
 	m.mu.Lock()
 	was := m.seen.asked
@@ -236,12 +236,13 @@ func (m *Mirror) chosen(a answered) {
 	}
 }
 
-// answered notes that a controller answered at an instant of this machine's clock, whose head was that then.
+// answered notes that a controller answered with head at the instant at of this machine's clock. whole says that the
+// copy has all records up to that head.
 func (m *Mirror) answered(a answered, head feed.Head, at time.Time, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen.asked, m.seen.at, m.seen.gone, m.seen.whole = a, m.config.Clock(), nil, whole
-	if whole { // all that the controller had at head.Now is there
+	if whole { // the copy has all that the controller had at head.Now
 		m.seen.known = known{now: max(events.Time(head.Now), events.Time(head.Time)), at: at}
 	}
 }
@@ -259,7 +260,7 @@ func (m *Mirror) gone(ctx context.Context, err error) {
 	m.seen.gone = err
 }
 
-// name is how a controller is called for people.
+// name returns a controller's name for messages.
 func (a *answered) name() string {
 	return strings.TrimSpace(words.Clean(a.head.Name) + " at " + a.address)
 }

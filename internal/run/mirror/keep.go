@@ -19,19 +19,19 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// kept is a copy that is open, and what looks after it.
+// kept is an open copy, with the goroutines that tend its files.
 type kept struct {
 	log      *boltlog.Log
 	lists    history.Lists
 	logger   *slog.Logger
-	compared bool // its end was compared with the controller's since it was opened; of the goroutine that writes it
+	compared bool // the end was compared with the controller's since the open; owned by the writing goroutine
 
-	stop  context.CancelFunc // of what looks after its files
-	after sync.WaitGroup     // of that
+	stop  context.CancelFunc // stops the goroutines that tend the files
+	after sync.WaitGroup     // waits for them
 }
 
-// openKept opens the copy that is there; nil for none. One that a crash left half made, or that is damaged, is thrown
-// away.
+// openKept opens the existing copy; nil if there is none. It deletes a copy that is damaged, or half made because of a
+// crash.
 func (m *Mirror) openKept() (*kept, error) {
 	if _, err := boltlog.Restoring(m.dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, m.remove()
@@ -59,11 +59,11 @@ func (m *Mirror) open() (*kept, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	k := &kept{log: log, lists: joblist.New(config), logger: m.logger, stop: stop}
 	k.after.Go(func() { joblist.NewKeeper(config, m.logger).Run(ctx) }) // ends with close
-	k.after.Go(func() { k.pack(ctx) })                                  // likewise
+	k.after.Go(func() { k.pack(ctx) })                                  // ends with close
 	return k, nil
 }
 
-// packEvery is how often a look is taken for a sealed file to pack.
+// packEvery is the time between looks for sealed files to pack.
 const packEvery = time.Minute
 
 // pack packs sealed files until ctx ends.
@@ -88,7 +88,7 @@ func (k *kept) close() error {
 	return k.log.Close()
 }
 
-// close closes the copy.
+// close closes the copy, if there is one.
 func (m *Mirror) close() error {
 	m.mu.Lock()
 	k := m.kept
@@ -100,7 +100,7 @@ func (m *Mirror) close() error {
 	return k.close()
 }
 
-// remove removes the copy.
+// remove deletes the copy.
 func (m *Mirror) remove() error {
 	if err := os.RemoveAll(m.dir); err != nil {
 		return fmt.Errorf("remove the copy of the log: %w", err)
@@ -108,7 +108,7 @@ func (m *Mirror) remove() error {
 	return nil
 }
 
-// makeKept makes a copy of the first part of a log.
+// makeKept begins a copy with the first part of a log.
 func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
 	if err := m.remove(); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
 	return k, nil
 }
 
-// take appends what came, waits until that is durable, and lets files go that the controller let go.
+// take appends received records, waits until they are durable, and prunes the files that the controller pruned.
 func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	k.compared = true
 	var last store.Commit
@@ -155,7 +155,7 @@ func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	if last == nil {
 		return nil
 	}
-	<-last.Done() // the disk takes its time, also when ctx ends
+	<-last.Done() // waits for the disk even if ctx has ended
 	if err := last.Err(); err != nil {
 		return fmt.Errorf("write the copy of the log: %w", err)
 	}
@@ -169,7 +169,7 @@ func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	return nil
 }
 
-// pruned is the first record that the log keeps, as the newest Pruned among these records says; 0 when there is none.
+// pruned returns the first record that the log keeps, by the newest Pruned among the records; 0 if there is none.
 func pruned(runs []feed.Run) (keep events.Sequence, err error) {
 	for _, run := range slices.Backward(runs) {
 		for _, stored := range slices.Backward(run.Records) {

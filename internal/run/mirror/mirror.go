@@ -17,15 +17,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// folder is where the copy is, within Config.Dir: no log of a controller is called so.
+// folder is the copy's folder in Config.Dir. No controller's log has this name.
 const folder = "mirror"
 
-// Config says where the copy is, and of which controllers' log. Dir and Clients are required.
+// Config says where the copy is, and which controllers' log it copies. Dir and Clients are required.
 type Config struct {
-	Dir     string // the copy is in a folder of it, which nothing else uses
+	Dir     string // the copy uses a folder of its own in it
 	Clients []*feed.Client
-	Where   string           // where the controllers answer, for people
-	Log     store.Options    // how the copy is opened: what this program can read, and what a reader of it needs
+	Where   string           // where the controllers answer, for messages
+	Log     store.Options    // how the copy is opened: what this program can read, and what its readers need
 	Clock   func() time.Time // of this machine; nil for time.Now
 	Logger  *slog.Logger     // nil for the default
 }
@@ -41,13 +41,13 @@ type Mirror struct {
 	seen seen
 }
 
-// seen is what is known of the controllers.
+// seen is what is known about the controllers.
 type seen struct {
-	asked answered  // the one that was asked last
+	asked answered  // the controller asked last
 	at    time.Time // when it answered, or the start of this process
-	gone  error     // why none answers; nil while one does
-	whole bool      // the copy had the head that it told of
-	known known     // as of when the copy was whole last
+	gone  error     // why no controller answers; nil while one does
+	whole bool      // the copy had the head in its answer
+	known known     // as of when the copy was last complete
 }
 
 // answered is a controller that answered.
@@ -57,16 +57,16 @@ type answered struct {
 	head    feed.Head
 }
 
-// known is an instant by the controller's clock through which the copy has all records.
+// known is an instant by the controller's clock up to which the copy has all records.
 type known struct {
 	now events.Time
-	at  time.Time // by the clock of this machine
+	at  time.Time // the same instant by this machine's clock
 }
 
-// silentFor is how long a controller may be silent until answers say so. One is asked each second.
+// silentFor is how long a controller, which is asked each second, may be silent before answers say so.
 const silentFor = 4 * time.Second
 
-// New opens the copy that is there. The error is store.HeldError when another process has it open.
+// New opens the existing copy, if any. It returns store.HeldError if another process has it open.
 func New(c Config) (*Mirror, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -82,7 +82,7 @@ func New(c Config) (*Mirror, error) {
 
 var _ reader.Log = (*Mirror)(nil)
 
-// Open is described by reader.Log. It fails with a status of 503 while there is no copy.
+// Open is described by reader.Log. While there is no copy, it fails with status 503.
 func (m *Mirror) Open(_ context.Context, d *store.Damage, note func(string)) (reader.Opened, error) {
 	m.mu.Lock()
 	k, s := m.kept, m.seen
@@ -115,7 +115,7 @@ func (m *Mirror) Open(_ context.Context, d *store.Damage, note func(string)) (re
 	return reader.Opened{Source: local, NotListed: func(context.Context) string { return s.asked.head.NotListed }}, nil
 }
 
-// away says since when no controller answers, and up to which record the log is known; nil while one does.
+// away returns since when no controller answers, and up to which record the log is known; nil while one answers.
 func (m *Mirror) away(k *kept, s *seen) error {
 	gone := s.gone
 	if gone == nil && m.config.Clock().Sub(s.at) > silentFor {
@@ -137,5 +137,5 @@ type notYetError struct{ says string }
 
 func (e *notYetError) Error() string { return e.says }
 
-// HTTPStatus is the status of an answer that cannot be given.
+// HTTPStatus returns 503.
 func (*notYetError) HTTPStatus() int { return http.StatusServiceUnavailable }

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	askedEach   = 2 * time.Second // how often a controller is asked how far it is
+	askedEach   = 2 * time.Second // time between questions to a controller about its head
 	askedWithin = 2 * time.Second
 )
 
-// Controller is the log of a running controller that is asked over HTTP. Make it with NewController.
+// Controller is the log of a running controller, read over HTTP. Make it with NewController.
 type Controller struct {
 	client *serve.Client
 	name   string
@@ -31,31 +31,31 @@ type Controller struct {
 	seen seen
 }
 
-// seen is what is known of a controller.
+// seen is what is known about the controller.
 type seen struct {
-	record events.Sequence // the newest that it told of; 0 before it answered
+	record events.Sequence // newest record known; 0 before the first answer
 	time   events.Time     // of that record
-	at     time.Time       // when it answered last, or the start of this process
+	at     time.Time       // time of its last answer, or the start of this process
 	gone   error           // why it does not answer; nil while it does
 }
 
-// NewController reads by a client, which it takes over. The name is where the controller answers, for people.
+// NewController reads through client, and closes it in the end. name is the controller's address, for messages.
 func NewController(client *serve.Client, name string, clock func() time.Time, logger *slog.Logger) *Controller {
 	c := &Controller{client: client, name: name, clock: clock, logger: logger, seen: seen{at: clock()}}
 	client.Away = c.away
 	return c
 }
 
-// AwayError: no controller answers, so nothing can be answered here.
+// AwayError: the controller does not answer, so the question cannot be answered.
 type AwayError struct {
 	Name   string
-	Since  time.Time       // when it answered last
-	Record events.Sequence // the newest that is known; 0 for none
+	Since  time.Time       // time of its last answer
+	Record events.Sequence // newest record known; 0 for none
 	Time   events.Time     // of that record
 	Cause  error
 }
 
-// Error is what is told.
+// Error says since when the controller is away, and which record is the newest known.
 func (e *AwayError) Error() string {
 	zone := words.Zone{}
 	known := "it has not answered since this reader started, so no record is known"
@@ -66,23 +66,23 @@ func (e *AwayError) Error() string {
 		e.Name, zone.Second(events.At(e.Since)), known, e.Cause)
 }
 
-// Unwrap is why it does not answer.
+// Unwrap returns Cause.
 func (e *AwayError) Unwrap() error { return e.Cause }
 
-// HTTPStatus is the status of an answer that cannot be given.
+// HTTPStatus returns 503.
 func (*AwayError) HTTPStatus() int { return http.StatusServiceUnavailable }
 
-// away says since when the controller does not answer, and up to which record its log is known.
+// away wraps err in an AwayError, unless the user's own context ended.
 func (c *Controller) away(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*AwayError)) {
-		return err // of who asked, or told already
+		return err // the user's context ended, or it is an AwayError already
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return &AwayError{Name: c.name, Since: c.seen.at, Record: c.seen.record, Time: c.seen.time, Cause: err}
 }
 
-// Open is described by Log. It fails with an AwayError while the controller is known not to answer.
+// Open is described by Log. It returns an AwayError while the controller does not answer.
 func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (Opened, error) {
 	c.mu.Lock()
 	gone := c.seen.gone
@@ -92,17 +92,17 @@ func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (O
 	}
 	client := c.client.Noting(d)
 	return Opened{Source: kept{client}, NotListed: func(ctx context.Context) string {
-		info, _ := client.Info(ctx) // with an error there is only no note
+		info, _ := client.Info(ctx) // an error only loses the note
 		return info.NotListed
 	}}, nil
 }
 
-// kept is a client whose connections outlive a request.
+// kept is a client whose connections outlive a request: its Close does nothing.
 type kept struct{ *serve.Client }
 
 func (kept) Close() {}
 
-// Run is described by Log: it asks the controller how far it is.
+// Run is described by Log. It asks the controller for its head every askedEach.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.client.Close()
 	tick := time.NewTicker(askedEach)

@@ -22,20 +22,20 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/identity"
 )
 
-// Config says what is read and by whom. Address, Client and Log are required. It is answered with TLS alone, as tokens
-// go over the connection.
+// Config says what is read, and how users reach it. Address, Client and Log are required. The reader serves only TLS,
+// because tokens cross the connection.
 type Config struct {
-	Address string // host and port to answer on; port 0 is any
-	// CertFile and KeyFile are read again when they change. Where they are empty, a certificate is made for the names and
-	// addresses of Hosts.
+	Address string // host and port to listen on; port 0 for any free one
+	// CertFile and KeyFile are read again when they change. If they are empty, New makes a certificate for the names
+	// and addresses in Hosts.
 	CertFile, KeyFile string
 	Hosts             []string
 	Client            kubernetes.Interface
 	Log               Log
-	Where             string           // what the log is called in the head of each page
+	Where             string           // name of the log in the head of each page
 	Logger            *slog.Logger     // nil for the default
 	Clock             func() time.Time // of this machine; nil for time.Now
-	Within            time.Duration    // how long an answer may take; 0 for 10 s
+	Within            time.Duration    // time limit of an answer; 0 for 10 s
 }
 
 // Reader answers users. Make it with New.
@@ -46,13 +46,13 @@ type Reader struct {
 	pin    string
 }
 
-// An answer is sent within so long after it was made, and a stop waits so long for those that are being given.
+// The time limit for sending an answer, and how long a stop waits for answers in flight.
 const (
 	sentWithin = 20 * time.Second
 	stopWithin = 5 * time.Second
 )
 
-// New takes the port. Nothing is answered before Run.
+// New listens on the port. Requests are answered only in Run.
 func New(c Config) (*Reader, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -68,7 +68,8 @@ func New(c Config) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve readers: %w", err)
 	}
-	secure.ClientAuth = tls.RequestClientCert // package identity says whose it is, also when the CA was renewed meanwhile
+	// Package identity verifies the certificate, even if the CA was renewed meanwhile
+	secure.ClientAuth = tls.RequestClientCert
 	r.server, err = httpport.Listen(httpport.Config{
 		Address: c.Address, TLS: secure, Logger: c.Logger, Handler: r.Handler(), Answer: c.Within + sentWithin,
 	})
@@ -78,7 +79,7 @@ func New(c Config) (*Reader, error) {
 	return r, nil
 }
 
-// certificate is what the reader answers with.
+// certificate returns the TLS config of the reader.
 func (r *Reader) certificate() (config *tls.Config, err error) {
 	c := &r.config
 	if c.CertFile != "" {
@@ -88,13 +89,13 @@ func (r *Reader) certificate() (config *tls.Config, err error) {
 	return config, err
 }
 
-// Pin is the SHA-256 of the key of a certificate that was made, as curl takes it; empty for one of a file.
+// Pin returns the SHA-256 of a generated certificate's key, in curl's format; empty for a certificate from a file.
 func (r *Reader) Pin() string { return r.pin }
 
-// URL is where the reader answers.
+// URL returns the address of the reader.
 func (r *Reader) URL() string { return r.server.URL() }
 
-// Run answers until ctx ends, which is no error.
+// Run answers requests until ctx ends, and then returns nil.
 func (r *Reader) Run(ctx context.Context) error {
 	all, ctx := errgroup.WithContext(ctx)
 	all.Go(func() error { r.who.Run(ctx); return nil })
@@ -109,7 +110,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	return all.Wait()
 }
 
-// Handler answers requests that have an identity: questions, and pages.
+// Handler answers questions and pages. It refuses requests without an identity.
 func (r *Reader) Handler() http.Handler {
 	shared := turns.New(turns.Config{})
 	user := func(q *http.Request) string { return userOf(q.Context()).Key() }
@@ -133,15 +134,15 @@ func (r *Reader) Handler() http.Handler {
 	})
 }
 
-// userKey is under which a request's context has its identity.User.
+// userKey is the context key of a request's identity.User.
 type userKey struct{}
 
 func userOf(ctx context.Context) identity.User {
-	user, _ := ctx.Value(userKey{}).(identity.User) // Handler lets nobody through without one
+	user, _ := ctx.Value(userKey{}).(identity.User) // Handler lets no request without one through
 	return user
 }
 
-// statusOf is the status of an error of package identity.
+// statusOf returns the HTTP status of an error of package identity.
 func statusOf(err error) int {
 	var refused *identity.RefusedError
 	if errors.As(err, &refused) {
@@ -150,7 +151,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// refuse says why a request is not answered, in JSON or as text.
+// refuse answers with an error, in JSON or as text.
 func refuse(w http.ResponseWriter, status int, err error, inJSON bool) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -161,9 +162,9 @@ func refuse(w http.ResponseWriter, status int, err error, inJSON bool) {
 	kind, text := "text/plain; charset=utf-8", []byte(err.Error())
 	if inJSON {
 		kind = "application/json"
-		text, _ = json.Marshal(map[string]string{"error": err.Error()}) // a map of texts
+		text, _ = json.Marshal(map[string]string{"error": err.Error()}) // cannot fail: a map of strings
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // who asked may be gone
+	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
 }

@@ -15,23 +15,24 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log is what is read.
+// Log is the log to read.
 type Log interface {
-	// Open gives the log as it is now, for one request, which closes it. Damage that is known or met is noted in d, and
-	// note takes what the user should know. An error with a method HTTPStatus has that status.
+	// Open returns the current log for one request, which closes it. Known damage, and damage met later, is noted in d;
+	// note takes sentences for the user. If the error has a method HTTPStatus, the answer has that status.
 	Open(ctx context.Context, d *store.Damage, note func(string)) (Opened, error)
-	// Run looks after the log until ctx ends, which is no error.
+	// Run tends the log until ctx ends, and then returns nil.
 	Run(ctx context.Context) error
 }
 
-// Opened is a log for one request. Its Close gives it back.
+// Opened is a log for one request. Close releases it.
 type Opened struct {
 	history.Source
-	// NotListed says why the controller cannot list the cluster; empty when it can, nil where no controller is asked.
+	// NotListed returns why the controller cannot list the cluster; empty if it can. It is nil if there is no
+	// controller to ask.
 	NotListed func(context.Context) string
 }
 
-// question is where a question is answered from.
+// question returns the source for a question.
 func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (ask.Source, func(), error) {
 	src, _, err := r.source(q.Context(), page.About{Namespace: namespace}, told)
 	if err != nil {
@@ -40,7 +41,7 @@ func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (a
 	return src, src.Close, nil
 }
 
-// page is where a page is answered from.
+// page returns the source for a page.
 func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note func(string)) (page.Given, error) {
 	src, only, err := r.source(q.Context(), about, serve.Told{Damage: d, Note: note, Behind: func(string) {}})
 	if err != nil {
@@ -49,7 +50,7 @@ func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note f
 	return page.Given{Source: src, Only: only, Done: src.Close}, nil
 }
 
-// source is the log, or the part of it that the user of a request may read: only that namespace then.
+// source returns the log, or, with only set, the part of it in the one namespace that the request's user may read.
 func (r *Reader) source(
 	ctx context.Context, about page.About, told serve.Told,
 ) (src ask.Source, only string, err error) {
@@ -81,15 +82,15 @@ func (r *Reader) source(
 	return src, right.Namespace, nil
 }
 
-// ofRecord is the right to read the namespace of a record. Without it the refusal is the same for all records, of which
-// it tells nothing.
+// ofRecord returns the right to read the namespace of record at. Without it the error is refusal, for every record
+// alike.
 func (r *Reader) ofRecord(
 	ctx context.Context, log history.Source, at events.Sequence, refusal error,
 ) (identity.Right, error) {
 	record, err := history.Record(ctx, log, at)
 	var status interface{ HTTPStatus() int }
 	switch {
-	case errors.As(err, &status): // such as of a controller that does not answer
+	case errors.As(err, &status): // for example, the controller does not answer
 		return identity.Right{}, err
 	case err != nil:
 		return identity.Right{}, refusal
