@@ -15,41 +15,41 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Consumer is the name under which the log keeps how far the copy has got.
+// Consumer is the name under which the log keeps the copy's offset.
 const Consumer = "copy"
 
 const (
-	every       = 5 * time.Second        // from the first record that is not there to a pass
-	look        = 500 * time.Millisecond // between looks whether so much waits that a pass begins earlier
-	enough      = 1 << 20                // bytes of records that are not waited with
-	uploadEvery = 5 * time.Second        // between looks whether a sealed file is packed
-	lookAgain   = 30 * time.Second       // between tries while the place fails
+	every       = 5 * time.Second        // from the first record that the copy lacks to a pass
+	look        = 500 * time.Millisecond // between checks whether enough bytes wait to begin a pass earlier
+	enough      = 1 << 20                // bytes of records with which a pass does not wait
+	uploadEvery = 5 * time.Second        // between checks whether a sealed file is packed
+	lookAgain   = 30 * time.Second       // longest backoff while the place fails
 )
 
-// Config says what is copied, and where to.
+// Config says what to copy, and where.
 type Config struct {
-	Dir      string                               // of the log
-	Log      store.Log                            // that this process writes
-	Durable  func() (events.Identity, store.Head) // its durable head, with the identity that it has there
-	Written  func() uint64                        // bytes of records that the log was given since it was opened
-	Place    copylog.Place                        // of the copy
-	Unfenced bool                                 // go on where two writers are not told apart
-	Writer   string                               // the version of this program
+	Dir      string                               // the log's directory
+	Log      store.Log                            // the log, which this process writes
+	Durable  func() (events.Identity, store.Head) // the log's durable head, and its identity there
+	Written  func() uint64                        // bytes of records appended since the log was opened
+	Place    copylog.Place                        // destination of the copy
+	Unfenced bool                                 // continue even if the place cannot keep two writers apart
+	Writer   string                               // version of this program
 	Logger   *slog.Logger
 
-	// Ahead is called once when the copy has records that the log does not have; nil for no call.
+	// Ahead is called once if the copy has records that the log does not have; may be nil.
 	Ahead func(*backup.AheadError)
 }
 
-// Copier copies a log. Make it with New; Run may be called once.
+// Copier copies a log. Make it with New, and call Run once.
 type Copier struct {
 	Config
 	offset  follow.Offset
 	session *backup.Session
 	state   state
 	known   bool          // the place was tried
-	put     chan struct{} // has a token when a sealed file was put that a pass is to name
-	written uint64        // bytes that the log had been given when the last pass began
+	put     chan struct{} // has a token when a pass must name a newly written sealed file
+	written uint64        // Config.Written at the beginning of the last pass
 }
 
 // New returns a copier that does nothing until Run.
@@ -72,7 +72,7 @@ func New(c Config) (*Copier, error) {
 	return k, nil
 }
 
-// live is the log in this process, for a session.
+// live is the log of this process, for a backup.Session.
 type live struct {
 	store.Reader
 	durable func() (events.Identity, store.Head)
@@ -89,7 +89,7 @@ func (l live) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 	return l.Reader.Read(ctx, from)
 }
 
-// Run copies what becomes durable until ctx ends or the log closes. Nothing that the place does ends it.
+// Run copies records as they become durable, until ctx ends or the log closes. No failure of the place ends it.
 func (k *Copier) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -124,14 +124,14 @@ func (k *Copier) Run(ctx context.Context) error {
 	return nil
 }
 
-// wait returns when a pass is due; false when there is none any more.
+// wait waits until a pass is due. It returns false if no further pass is due.
 func (k *Copier) wait(ctx context.Context, failures int) bool {
 	if failures > 0 {
 		return pause(ctx, min(time.Second<<min(failures-1, 10), lookAgain))
 	}
 	copied, begun := k.state.through()
 	if !begun {
-		return ctx.Err() == nil // the first pass looks at the copy, though nothing may be new
+		return ctx.Err() == nil // the first pass reads the copy even if nothing is new
 	}
 	if !k.newRecord(ctx, copied) {
 		return false
@@ -147,12 +147,12 @@ func (k *Copier) wait(ctx context.Context, failures int) bool {
 	return true
 }
 
-// newRecord waits until the log has a record that the copy does not have, or a sealed file was put.
+// newRecord waits until the log has a record that the copy lacks, or a sealed file was written.
 func (k *Copier) newRecord(ctx context.Context, copied events.Sequence) bool {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	put := make(chan struct{})
-	go func() { // ends when this function does
+	go func() { // ends with this function
 		defer close(put)
 		select {
 		case <-k.put:
@@ -177,8 +177,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pass copies what is durable. Another process may have written the manifest meanwhile: then the copy is looked at
-// anew.
+// pass copies the durable records. If another process has written the manifest meanwhile, it reads the copy again, up
+// to 3 times.
 func (k *Copier) pass(ctx context.Context) error {
 	if err := k.try(ctx); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (k *Copier) pass(ctx context.Context) error {
 	}
 }
 
-// try finds out once whether the place tells two writers apart.
+// try checks once whether the place can keep two writers apart.
 func (k *Copier) try(ctx context.Context) error {
 	if k.known || k.Unfenced {
 		return nil
@@ -215,11 +215,11 @@ func (k *Copier) try(ctx context.Context) error {
 	return nil
 }
 
-// ErrUnfenced: two writers would not be told apart at a place.
+// ErrUnfenced: the place cannot keep two writers apart.
 var ErrUnfenced = errors.New("the server of the copy knows no conditional writes (If-Match, If-None-Match), so a second controller, of an older " +
 	"copy of the log, could overwrite the copy: use another server, or say --copy-unfenced and see to it that nothing else writes there")
 
-// upload puts sealed files as they are packed.
+// upload writes sealed files once they are packed.
 func (k *Copier) upload(ctx context.Context) {
 	for failures := 0; pause(ctx, cmp.Or(min(time.Duration(failures)*uploadEvery, lookAgain), uploadEvery)); {
 		first, err := k.session.Upload(ctx)
@@ -239,7 +239,7 @@ func (k *Copier) upload(ctx context.Context) {
 	}
 }
 
-// CatchUp copies what is durable now. It is for the end of a run, when Run has ended.
+// CatchUp copies the records that are durable now. Call it after Run has ended.
 func (k *Copier) CatchUp(ctx context.Context) error {
 	_, head := k.Durable()
 	if copied, begun := k.state.through(); begun && copied >= head.Sequence || k.state.ended() {

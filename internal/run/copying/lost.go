@@ -12,19 +12,20 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// OtherLogError: at the place is a copy of another log.
+// OtherLogError: the place has a copy of another log.
 type OtherLogError struct {
 	place    string
 	copy, ID string
 }
 
-// Error says what helps.
+// Error says what the operator can do.
 func (e *OtherLogError) Error() string {
 	return fmt.Sprintf("at %s is a copy of log %s, and this is log %s: make this log of that copy (jobledger restore --from %s), or give it a place of its own",
 		e.place, e.copy, e.ID, e.place)
 }
 
-// Lost reports whether the copy has records that the log had and does not have.
+// Lost reports whether the copy has records that the log once had and lacks now. It returns an OtherLogError for a copy
+// of another log.
 func Lost(ctx context.Context, place copylog.Place, log store.Reader) (lost events.Loss, is bool, err error) {
 	content, _, err := copylog.ReadAll(ctx, place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {

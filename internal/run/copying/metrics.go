@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Degraded is what probes show of a copy that is not kept; empty when it is. It makes no controller unready: Jobs do
-// not wait for it.
+// Degraded returns why the copy is behind, for probes; empty if it is not. It does not make the controller unready:
+// Jobs do not wait for the copy.
 func (k *Copier) Degraded() string {
 	st := k.Status()
 	behindBy := "no records behind"
@@ -24,14 +24,14 @@ func (k *Copier) Degraded() string {
 	return ""
 }
 
-// lagging is how old a record may be that is not in the copy before that is called behind.
+// lagging is how old a record that the copy lacks may be before the copy counts as behind.
 const lagging = 20 * time.Second
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("jobledger_copy_"+name, help, labels, nil)
 }
 
-// What a copy says about itself.
+// The metrics of a copy.
 var (
 	sequence   = desc("sequence", "Sequence of the record through which all are in the copy of the log.")
 	lagRecords = desc("lag_records", "Durable records that are not in the copy of the log yet.")

@@ -16,21 +16,21 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Status is how copying goes.
+// Status is the state of the copying.
 type Status struct {
-	Copied   events.Sequence // the record through which all are in the copy
-	Lag      uint64          // durable records after that
-	Behind   time.Duration   // the age of the oldest of them; 0 when there is none
-	Problem  string          // why nothing is copied; empty when nothing is wrong
-	Objects  uint64          // that were put since the start
-	Bytes    uint64          // of these
+	Copied   events.Sequence // last record up to which the copy is complete
+	Lag      uint64          // number of durable records after Copied
+	Behind   time.Duration   // age of the oldest of them; 0 for none
+	Problem  string          // why nothing is copied; empty if nothing is wrong
+	Objects  uint64          // objects put since the start
+	Bytes    uint64          // bytes of these
 	Failures map[string]uint64
 }
 
-// Reasons are those by which failures are counted.
+// Reasons are the classes by which failures are counted.
 var Reasons = []string{"ahead", "busy", "changed", "denied", "full", "other", "timeout", "unfenced", "unreachable"}
 
-// reason is the class of a failure.
+// reason returns the class of a failure.
 func reason(err error) string {
 	var ahead *backup.AheadError
 	var network net.Error
@@ -55,7 +55,7 @@ func reason(err error) string {
 	return "other"
 }
 
-// state is what Status tells of. Any goroutine may use it.
+// state holds the values of Status. It is safe for concurrent use.
 type state struct {
 	logger  *slog.Logger
 	durable func() (events.Identity, store.Head)
@@ -64,10 +64,10 @@ type state struct {
 
 	mu       sync.Mutex
 	status   Status
-	begun    bool // a pass has come to its end
-	over     bool // the copy is of a log that went another way
+	begun    bool // a pass has completed
+	over     bool // the copy has diverged from the log
 	oldest   events.Sequence
-	written  time.Time // of the record after that one
+	written  time.Time // when the record after oldest was written
 	told     string
 	toldAt   time.Time
 	troubled bool
@@ -82,7 +82,7 @@ func (s *state) init(c *Config, through events.Sequence) {
 	}
 }
 
-// Status says how copying goes.
+// Status returns the state of the copying.
 func (k *Copier) Status() Status {
 	_, head := k.Durable()
 	s := &k.state
@@ -97,12 +97,12 @@ func (k *Copier) Status() Status {
 	return st
 }
 
-// since is when the first record after that one was written, of those that the log keeps. The caller holds mu.
+// since returns when the first kept record after copied was written. The caller holds mu.
 func (s *state) since(copied events.Sequence) time.Time {
 	if s.oldest == copied && !s.written.IsZero() {
 		return s.written
 	}
-	s.oldest, s.written = copied, time.Now() // if the log says nothing: it is closed
+	s.oldest, s.written = copied, time.Now() // stays if the log yields nothing, because it is closed
 	for _, from := range []events.Sequence{copied + 1, 0} {
 		for r, err := range s.log.Read(context.Background(), from) {
 			if err == nil {
@@ -115,7 +115,7 @@ func (s *state) since(copied events.Sequence) time.Time {
 	return s.written
 }
 
-// through is through which record the copy has all; begun is false before that was looked at.
+// through returns the last record up to which the copy is complete; begun is false before the first pass.
 func (s *state) through() (copied events.Sequence, begun bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *state) step(step backup.Step) {
 	s.status.Bytes += uint64(step.Bytes)
 }
 
-// copied notes a pass that came to its end.
+// copied notes a completed pass.
 func (s *state) copied(r *backup.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,10 +164,10 @@ func (s *state) count(err error) {
 	s.status.Failures[reason(err)]++
 }
 
-// again is after how long a problem that is still there is logged once more.
+// again is the time between logs of the same problem.
 const again = time.Minute
 
-// fail notes why a pass failed, and logs it now and then.
+// fail notes why a pass failed. It logs the failure if its reason is new or was last logged more than again ago.
 func (s *state) fail(err error) {
 	s.count(err)
 	s.mu.Lock()

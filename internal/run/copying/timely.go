@@ -8,19 +8,19 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// timely is a place whose calls end: a server that says nothing is one that fails.
+// timely is a place whose calls have a time limit: a server that does not answer counts as failed.
 type timely struct{ copylog.Place }
 
 const (
-	answer = 30 * time.Second // of a call with little content
-	slow   = 64 << 10         // bytes a second that are expected at least of a long one
+	answer = 30 * time.Second // limit of a call with little content
+	slow   = 64 << 10         // least bytes per second of a long call: 256 MiB get 30 s + 4096 s
 )
 
 func within(ctx context.Context, bytes int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, answer+time.Duration(bytes/slow)*time.Second)
 }
 
-// Get is described by copylog.Place. Objects are read up to the size of a sealed file.
+// Get is described by copylog.Place. Its limit allows for an object of 256 MiB, the size of a sealed file.
 func (t timely) Get(ctx context.Context, name string) (copylog.Opened, error) {
 	ctx, cancel := within(ctx, 256<<20)
 	o, err := t.Place.Get(ctx, name)
@@ -37,7 +37,7 @@ type closing struct {
 	cancel context.CancelFunc
 }
 
-// Close ends the time of the call, too.
+// Close closes the reader, and releases the call's context.
 func (c closing) Close() error {
 	defer c.cancel()
 	return c.ReadCloser.Close()

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Outcome is what came of a check.
+// Outcome is the result of a check.
 type Outcome string
 
 // The outcomes.
@@ -18,31 +18,31 @@ const (
 	NotChecked Outcome = "not checked"
 )
 
-// Report is what a drill came to. Its JSON changes only by growing.
+// Report is the result of a drill. Its JSON may only gain fields.
 type Report struct {
 	Passed  bool      `json:"passed"`
 	By      string    `json:"by"`      // who ran it, and where
-	Version string    `json:"version"` // of the program
+	Version string    `json:"version"` // of this program
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended"`
 	Seconds float64   `json:"seconds"`
 	Copy    Copy      `json:"copy"`
 	Checks  []Check   `json:"checks"`
-	Jobs    []Job     `json:"jobs"` // that were explained
+	Jobs    []Job     `json:"jobs"` // the explained ones
 }
 
-// Copy is the copy that was tried.
+// Copy is the copy that was tested.
 type Copy struct {
 	Place   string    `json:"place"`
 	LogID   string    `json:"logID,omitempty"`
 	Epoch   uint64    `json:"epoch,omitempty"`
-	First   uint64    `json:"first,omitempty"` // the first record that was restored
+	First   uint64    `json:"first,omitempty"` // first restored record
 	Head    uint64    `json:"head,omitempty"`
-	Hash    string    `json:"hash,omitempty"`   // of the chain at the head
-	Newest  time.Time `json:"newest,omitzero"`  // the time of the head
-	Written time.Time `json:"written,omitzero"` // of the manifest, by the clock of its writer
+	Hash    string    `json:"hash,omitempty"`   // chain value at the head
+	Newest  time.Time `json:"newest,omitzero"`  // time of the head
+	Written time.Time `json:"written,omitzero"` // time of the manifest, by its writer's clock
 	Writer  string    `json:"writer,omitempty"`
-	Bytes   int64     `json:"bytes,omitempty"` // that a restore brings
+	Bytes   int64     `json:"bytes,omitempty"` // size of a restore
 }
 
 // Check is one check.
@@ -54,19 +54,19 @@ type Check struct {
 	Seconds float64  `json:"seconds"`
 }
 
-// Job is a Job that was explained.
+// Job is an explained Job.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	Verdict   string `json:"verdict"`
-	Live      string `json:"live"` // whether the live log says the same
+	Live      string `json:"live"` // how the live log's answer compares
 }
 
-// mostDetails is how many details of a check are told; the rest is counted.
+// mostDetails is the number of details of a check in the report; further ones are only counted.
 const mostDetails = 20
 
-// told are the details, the last of which counts those that are left out.
+// told returns the first mostDetails details, and a line that counts the others.
 func told(details []string) []string {
 	if more := len(details) - mostDetails; more > 0 {
 		return append(details[:mostDetails:mostDetails], fmt.Sprintf("and %d more", more))
@@ -74,7 +74,8 @@ func told(details []string) []string {
 	return details
 }
 
-// Markdown is the report for people. Texts of others have no control characters, and no marks of Markdown.
+// Markdown returns the report as Markdown. Foreign texts are cleaned of control characters, and their Markdown syntax
+// is escaped.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	result := "passed"

@@ -19,26 +19,26 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Config says what is tried.
+// Config says what to test.
 type Config struct {
 	Place    copylog.Place
-	Manifest string // the name of an earlier one; empty for MANIFEST
-	Dir      string // an empty directory, or one to be made; empty for that of temporary files
+	Manifest string // name of an earlier manifest; empty for MANIFEST
+	Dir      string // an empty or new directory; empty for the one for temporary files
 	Apart    []Apart
 
-	Decisions int   // so many of the newest are made again, at least; 0 for all
-	Jobs      int   // so many are explained
-	Live      *Live // the log of which the copy is; nil to compare with none
+	Decisions int   // least number of newest decisions to replay; 0 for all
+	Jobs      int   // number of Jobs to explain
+	Live      *Live // the log that was copied; nil to compare with none
 
-	By      string // who runs it; empty for the user of the process and its host
-	Version string // of the program
+	By      string // who runs the drill; empty for the process's user and host
+	Version string // version of this program
 
-	Clock func() time.Time // nil for that of this machine
-	// Tell is called now and then with how far a check has come; nil for no call.
+	Clock func() time.Time // nil for this machine's clock
+	// Tell is called now and then with the progress of a check; may be nil.
 	Tell func(check string, done, total uint64)
 }
 
-// The names of the checks, in their order.
+// The names of the checks, in order.
 const (
 	checkManifest  = "Manifest"
 	checkRestore   = "Restore"
@@ -58,11 +58,11 @@ type running struct {
 	log    store.Archive
 	damage store.Damage
 
-	unfounded bool // a record refers to what no record before it says: nothing more is folded
+	unfounded bool // a record refers to a missing earlier record: nothing more is folded
 }
 
-// Run carries out a drill. The error is for one that could not be carried out: a UsageError, or that of a context
-// that ended. Whatever does not hold is in the report.
+// Run carries out a drill. It returns an error if the drill could not be carried out: a UsageError, or ctx's error.
+// Failed checks are in the report.
 func Run(ctx context.Context, config *Config) (*Report, error) {
 	c := *config
 	if c.Clock == nil {
@@ -82,13 +82,13 @@ func Run(ctx context.Context, config *Config) (*Report, error) {
 		By: c.By, Version: c.Version, Began: c.Clock().UTC(), Copy: Copy{Place: c.Place.String()}, Jobs: []Job{},
 	}}
 	defer func() {
-		if r.space != nil { // a check did not return
+		if r.space != nil { // a check panicked
 			_ = r.space.remove()
 		}
 	}()
 	err = r.checks(ctx)
 	if ctx.Err() != nil {
-		err = ctx.Err() // what a check says of a drill that was ended is nothing about the copy
+		err = ctx.Err() // a check of an interrupted drill says nothing about the copy
 	}
 	removed := r.check(checkRemoved, func() (Check, error) {
 		r.space = nil
@@ -106,7 +106,7 @@ func Run(ctx context.Context, config *Config) (*Report, error) {
 	return r.report, nil
 }
 
-// gone is an error when the directory is still there.
+// gone returns an error if the directory still exists.
 func (s *space) gone() error {
 	if _, err := os.Lstat(s.dir); err == nil {
 		return fmt.Errorf("%s could not be removed", s.dir)
@@ -114,12 +114,11 @@ func (s *space) gone() error {
 	return nil
 }
 
-// checks makes one check after the other. Behind one that has to hold for those that follow, these are not made, and
-// it is said.
+// checks makes the checks in order. After a failed check that the others need, it marks these as not checked.
 func (r *running) checks(ctx context.Context) error {
 	steps := []struct {
 		name  string
-		needs bool // those that follow need it
+		needs bool // the following checks need it
 		run   func(context.Context) (Check, error)
 	}{
 		{checkManifest, true, r.manifest},
@@ -131,7 +130,7 @@ func (r *running) checks(ctx context.Context) error {
 	}
 	defer func() {
 		if r.log != nil {
-			_ = r.log.Close() // it was only read
+			_ = r.log.Close() // opened for reading
 		}
 	}()
 	failed := ""
@@ -152,7 +151,7 @@ func (r *running) checks(ctx context.Context) error {
 	return nil
 }
 
-// check makes one check and notes what came of it. An error says that it does not hold.
+// check makes one check and adds its result to the report. An error means that the check failed.
 func (r *running) check(name string, run func() (Check, error)) bool {
 	began := r.Clock()
 	c, err := run()
@@ -237,7 +236,7 @@ func (r *running) verify(ctx context.Context) (Check, error) {
 		report.Head.Hash), Details: report.Notes}, nil
 }
 
-// states compares the lists of Jobs that came with a fold of the records of each file.
+// states compares the restored lists of Jobs with a fold of each file's records.
 func (r *running) states(ctx context.Context) (Check, error) {
 	checked, err := joblist.Check(ctx, joblist.Config{Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log()})
 	if err != nil {
@@ -255,7 +254,7 @@ func (r *running) states(ctx context.Context) (Check, error) {
 	return c, nil
 }
 
-// whoRuns is the user of the process and its host.
+// whoRuns returns the process's user and host.
 func whoRuns() string {
 	name := fmt.Sprintf("user %d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {

@@ -12,18 +12,18 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// UsageError says that a drill must not be where it was asked for.
+// UsageError: a drill may not use the given directory.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
 
-// Apart is a directory that a drill keeps away from.
+// Apart is a directory that a drill must stay out of.
 type Apart struct {
 	Dir  string
-	What string // "the live log"
+	What string // a name for messages, such as "the live log"
 }
 
-// The names of the directories of drills. One has the file of the lock, and the restored log.
+// Names in the directory of a drill, which contains a lock file and the restored log.
 const (
 	prefix   = "jobledger-drill-"
 	lockName = "DRILL"
@@ -33,13 +33,14 @@ const (
 // space is the directory of one drill.
 type space struct {
 	dir  string
-	made string   // the directory around it, when the drill has made that; empty otherwise
-	lock *os.File // held while the drill lasts, so that no other one takes the directory for a leftover
+	made string   // the directory around it, if the drill made that; else empty
+	lock *os.File // held during the drill, so that no other drill takes the directory for a leftover
 }
 
 func (s *space) log() string { return filepath.Join(s.dir, logName) }
 
-// newSpace makes a directory in another one: in that of temporary files when around is empty, else in an empty one.
+// newSpace makes a directory inside around, which must be empty or new, or inside the directory for temporary files if
+// around is "".
 func newSpace(around string, apart []Apart) (*space, error) {
 	own := around != ""
 	if !own {
@@ -88,7 +89,7 @@ func makeSpace(around string) (*space, error) {
 	return &space{dir: dir, lock: lock}, nil
 }
 
-// remove deletes all that the drill has made.
+// remove deletes everything that the drill made.
 func (s *space) remove() error {
 	err := os.RemoveAll(s.dir)
 	if s.made != "" {
@@ -97,7 +98,7 @@ func (s *space) remove() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// isEmpty checks that nothing is in a directory but drills that go on.
+// isEmpty checks that the directory contains nothing but directories of running drills.
 func isEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -111,7 +112,7 @@ func isEmpty(dir string) error {
 	return nil
 }
 
-// removeLeftovers deletes directories of drills that were killed: ours, with a lock that no process holds.
+// removeLeftovers deletes the directories of killed drills: our user's, with a lock that no process holds.
 func removeLeftovers(around string) error {
 	entries, err := os.ReadDir(around)
 	if err != nil {
@@ -131,7 +132,7 @@ func removeLeftovers(around string) error {
 	return nil
 }
 
-// left takes the lock of a directory that a killed drill left; nil when it is none.
+// left locks the directory of a killed drill, and returns the lock; nil if it is none.
 func left(dir string) *os.File {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -145,13 +146,13 @@ func left(dir string) *os.File {
 		return nil
 	}
 	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		_ = lock.Close() // a drill has it; nothing was written
+		_ = lock.Close() // a running drill holds it; nothing was written
 		return nil
 	}
 	return lock
 }
 
-// keepAway refuses a directory that is in one with a log, or in one of those that are given.
+// keepAway refuses a directory inside one with a log, or inside one of apart.
 func keepAway(dir string, apart []Apart) error {
 	real := realPath(dir)
 	for _, a := range apart {
@@ -174,7 +175,7 @@ func keepAway(dir string, apart []Apart) error {
 	}
 }
 
-// realPath is a path without links, as far as it is there.
+// realPath returns path with the symbolic links of its existing part resolved.
 func realPath(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// API wraps the executor's way to the API server with the points of calls.
+// API wraps the executor's API with the points of calls.
 func (p *Points) API(api executor.API) executor.API { return &pointAPI{api, p} }
 
 type pointAPI struct {
@@ -21,8 +21,8 @@ type pointAPI struct {
 	points *Points
 }
 
-// call passes the points around a call. The one after is passed only by a call that succeeded: a call that failed may
-// have had no effect, and then nothing has happened that the next process would not know of.
+// call runs do between the points before and after the call. It passes the second point only if the call succeeded: a
+// failed call may have had no effect, so there would be nothing that the next process does not know.
 func call[T any](p *Points, verb string, do func() (T, error)) (T, error) {
 	p.pass(CallBefore + "." + verb)
 	answer, err := do()
@@ -79,7 +79,7 @@ func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*kubewi
 	return call(a.points, FindPod, func() (*kubewire.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
 }
 
-// Groups does so for what gang scheduling needs.
+// Groups wraps the API for gang scheduling in Kubernetes 1.36 in the same way.
 func (p *Points) Groups(api executor.GroupAPI) executor.GroupAPI { return &pointGroups{api, p} }
 
 type pointGroups struct {
@@ -107,7 +107,7 @@ func (a *pointGroups) CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) 
 	return call(a.points, CreatePodGroup, func() (*v1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
 }
 
-// Workloads does so for what gang scheduling of Kubernetes 1.37 needs.
+// Workloads wraps the API for gang scheduling in Kubernetes 1.37 in the same way.
 func (p *Points) Workloads(api executor.WorkloadAPI) executor.WorkloadAPI {
 	return &pointWorkloads{api, p}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// Crons does what API does for what CronJobs need.
+// Crons wraps the API for CronJobs like API.
 func (p *Points) Crons(api executor.CronAPI) executor.CronAPI { return &pointCrons{api, p} }
 
 type pointCrons struct {

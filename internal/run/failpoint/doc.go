@@ -1,17 +1,17 @@
-// Package failpoint ends the process at a chosen place between a decision and what comes of it, as a power cut would.
+// Package failpoint ends the process at a chosen point between a decision and its effects, as a power cut would.
 //
-// The places lie on the way of a command: its record is appended, becomes durable, the call is made, its outcome is
-// recorded. [Points.Log], [Points.API] and [Points.Groups] wrap the interfaces through which all of that passes; no
-// other package has code for it. The program has these wrappers only when it is built with the tag failpoints, and
-// obeys the environment variable [Env] then. Invariants:
+// The points lie on the way of a command: its record is appended, becomes durable, the call is made, its outcome is
+// recorded. [Points.Log], [Points.API] and [Points.Groups] wrap the interfaces that all of this passes; no other
+// package has code for it. Only a build with the tag failpoints has these wrappers, and obeys the environment variable
+// [Env]. Invariants:
 //
-//   - A wrapper changes nothing but when the process ends: every call goes through with the arguments and answers it had.
-//   - The end is SIGKILL: no deferred call runs, no buffer is flushed, no lock is given back in good order.
-//   - What passes once per passage is counted once: of several goroutines exactly one meets the count.
+//   - A wrapper changes only when the process ends: every call passes with its arguments and results unchanged.
+//   - The process ends by SIGKILL: no deferred call runs, no buffer is flushed, no lock is released.
+//   - Each passage is counted once: of several goroutines exactly one meets the count.
 //
 // # Concurrency
 //
-// All of it may be used from any goroutine, as the interfaces it wraps.
+// Everything is safe for concurrent use, like the wrapped interfaces.
 //
-// Read next: points.go for the names and what has happened at each.
+// Read next: points.go for the names of the points, and what has happened at each.
 package failpoint

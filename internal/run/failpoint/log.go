@@ -16,11 +16,11 @@ type pointLog struct {
 	points *Points
 
 	mu      sync.Mutex
-	told    events.Sequence // the end of the newest commit that was reported
-	noticed events.Sequence // the newest that a caller has returned from. Invariant: noticed <= told
+	told    events.Sequence // end of the newest commit that was reported
+	noticed events.Sequence // the newest end that a caller has dealt with. Invariant: noticed <= told
 }
 
-// Append takes a batch. One that has outcomes passes the points of an outcome too.
+// Append passes the points of an append, and those of an outcome if the batch has outcomes.
 func (l *pointLog) Append(b events.Batch, soon bool) store.Commit {
 	outcomes := hasOutcomes(b)
 	if outcomes {
@@ -44,8 +44,8 @@ func hasOutcomes(b events.Batch) bool {
 	return false
 }
 
-// Wait is how durability is told. It has several callers; the first to hear of a commit passes the point before, and
-// the first to ask for more, having dealt with it, the point after.
+// Wait reports durability. It has several callers. The first caller to learn of a commit passes DurableBefore. The
+// first caller that has dealt with the commit and waits for the next passes DurableAfter.
 func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	if after > l.noticed && after <= l.told {
@@ -66,7 +66,7 @@ func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequ
 	return head, nil
 }
 
-// SaveSnapshot saves a snapshot.
+// SaveSnapshot passes the points of a snapshot.
 func (l *pointLog) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	l.points.pass(SnapshotBefore)
 	if err := l.Log.SaveSnapshot(ctx, s); err != nil {

@@ -10,30 +10,32 @@ import (
 	"syscall"
 )
 
-// Env is the environment variable that says where the process ends: NAME:COUNT, the COUNT-th passage of that point.
+// Env is the environment variable that sets where the process ends: NAME:COUNT. For example, append.after:3 ends it
+// when it passes that point for the third time.
 const Env = "JOBLEDGER_FAILPOINT"
 
-// The points, in the order in which a command meets them. Those of calls have the verb of the call behind them.
+// The points, in the order in which a command meets them. The names of the call points are followed by a verb:
+// call.before.create-pod.
 const (
 	AppendBefore   = "append.before"   // a turn has decided; the log does not have the batch
 	AppendAfter    = "append.after"    // the log has taken the batch; it may be durable or not
 	DurableBefore  = "durable.before"  // a commit is on the disk and not yet reported
-	DurableAfter   = "durable.after"   // who waited for the commit has been told, and acts on it
+	DurableAfter   = "durable.after"   // the callers that waited for the commit have been told, and act on it
 	CallBefore     = "call.before"     // a durable command is about to be sent
-	CallAfter      = "call.after"      // the API server has answered that it did it; the answer is not yet reported
+	CallAfter      = "call.after"      // the API server has confirmed the call; the answer is not yet reported
 	OutcomeBefore  = "outcome.before"  // the loop has folded outcomes; the log does not have their batch
 	OutcomeAfter   = "outcome.after"   // the log has taken a batch with outcomes; it may be durable or not
 	SnapshotBefore = "snapshot.before" // a snapshot is about to be saved
 	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
 )
 
-// The verbs of calls. Those that commands have in their traits are among them.
+// The verbs of calls. They include the verbs in the traits of commands.
 const (
 	CreatePod      = "create-pod"
 	DeletePod      = "delete-pod"
 	PatchPod       = "patch-pod"
 	UpdateStatus   = "update-status"
-	FinishJob      = "finish-job" // an update-status with a terminal condition; it passes the points of both
+	FinishJob      = "finish-job" // an update-status with a terminal condition; it passes the points of both verbs
 	GetJob         = "get-job"
 	DeleteJob      = "delete-job"
 	FindPod        = "find-pod"
@@ -46,7 +48,7 @@ const (
 	PatchWorkload  = "patch-workload"
 	PatchPodGroup  = "patch-pod-group"
 
-	CreateJob        = "create-job" // of a CronJob, like the ones that follow
+	CreateJob        = "create-job" // for a CronJob, like the following ones
 	DeleteRun        = "delete-run"
 	UpdateCronStatus = "update-cronjob-status"
 	GetCronJob       = "get-cronjob"
@@ -60,7 +62,7 @@ var verbs = []string{
 	CreateJob, DeleteRun, UpdateCronStatus, GetCronJob, GetRun,
 }
 
-// Names are all points that there are.
+// Names returns the names of all points.
 func Names() []string {
 	names := []string{AppendBefore, AppendAfter, DurableBefore, DurableAfter}
 	for _, verb := range verbs {
@@ -69,7 +71,7 @@ func Names() []string {
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
 }
 
-// Points count the passages of one point and end the process at one of them. The zero value never does.
+// Points counts the passages of one point, and ends the process at one of them. The zero Points never ends it.
 type Points struct {
 	name  string
 	count int
@@ -79,8 +81,8 @@ type Points struct {
 	passed int
 }
 
-// FromEnv makes the Points that the environment asks for; those of an unset variable never end the process. The error
-// says what cannot be understood.
+// FromEnv returns the Points that the environment sets; without Env, Points that never end the process. It returns an
+// error for a value that it cannot parse.
 func FromEnv(getenv func(string) string) (*Points, error) {
 	text := getenv(Env)
 	if text == "" {
@@ -101,16 +103,16 @@ func parse(text string, end func(string)) (*Points, error) {
 	return &Points{name: name, count: count, end: end}, nil
 }
 
-// kill ends the process as kill -9 does. It does not return.
+// kill ends the process like kill -9. It does not return.
 func kill(reached string) {
 	fmt.Fprintf(os.Stderr, "failpoint %s: killing process %d\n", reached, os.Getpid())
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		panic(fmt.Sprintf("failpoint %s: kill: %v", reached, err)) // a process may always kill itself
 	}
-	select {} // until the signal has come
+	select {} // until the signal arrives
 }
 
-// pass counts a passage. The caller may hold locks: at the end they do not matter any more.
+// pass counts a passage. The caller may hold locks, which no longer matter when the process ends.
 func (p *Points) pass(name string) {
 	if name != p.name {
 		return

@@ -1,17 +1,17 @@
-// Package restore makes a log of a copy: in an empty directory, with every object checked as it comes.
+// Package restore makes a log from a copy, in an empty directory. It checks every object as it arrives.
 //
 //	plan, err := restore.Make(ctx, &restore.Config{Place: place, Dir: dir})
 //	result, err := plan.Run(ctx)
 //
-// A sealed file comes as it is; the file that was written is written again from its segments. Each object must have the
-// bytes that the manifest names, and its records the chain that leads from those before it to those behind it.
-// Invariants:
+// A sealed file is copied as it is; the file that was being written is rebuilt from its segments. Each object must have
+// the bytes that the manifest names, and its records must continue the chain on both sides. Invariants:
 //
-//   - Nothing is a log before all of it is there: until then the directory says that a restore has not ended, and nothing opens it. The
-//     next run goes on with the files that are whole.
-//   - What is damaged or missing ends the restore with its name, and with the record up to which the copy is whole before it.
-//   - A log that is restored to an earlier record than the copy's last says so beside itself (HEAD): no controller goes on with it but
-//     under another epoch.
+//   - The directory is no log before it is complete: until then a file in it says that a restore has not ended, and no
+//     function opens it. The next run reuses the complete files.
+//   - A damaged or missing object ends the restore. The error names it, and the record up to which the copy is whole
+//     before it.
+//   - A log restored to a record before the end of the copy notes this beside itself (HEAD): a controller continues it
+//     only under another epoch.
 //
 // # Concurrency
 //

@@ -21,7 +21,7 @@ import (
 // errOther: an object has other bytes than were put.
 var errOther = errors.New("it has other bytes than were put")
 
-// fetch brings an object into a file, durably, and compares its bytes with what the manifest says.
+// fetch copies an object to the file at path, durably, and compares its bytes with the manifest.
 func (w *working) fetch(ctx context.Context, o copylog.Object, path string) (err error) {
 	content, err := w.Place.Get(ctx, o.Name)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w *working) fetch(ctx context.Context, o copylog.Object, path string) (err
 	}
 	sum := sha256.New()
 	n, err := copyTo(io.MultiWriter(f, sum), io.LimitReader(content, o.Bytes+1))
-	var own *fs.PathError // of the file that is written
+	var own *fs.PathError // an error of the local file
 	switch {
 	case err != nil && !errors.As(err, &own):
 		err = w.unread(ctx, o.Name, err)
@@ -50,7 +50,8 @@ func copyTo(out io.Writer, in io.Reader) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{out}, struct{ io.Reader }{in}, make([]byte, 1<<20))
 }
 
-// unread is the error of an object that could not be read: it is damage where it is not there, or is no file.
+// unread returns the error for an object that could not be read: a DamageError if it does not exist or is no regular
+// file.
 func (w *working) unread(ctx context.Context, name string, err error) error {
 	if ctx.Err() == nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd)) {
 		return w.damaged(name, err)
@@ -58,19 +59,19 @@ func (w *working) unread(ctx context.Context, name string, err error) error {
 	return fmt.Errorf("read %s at %s: %w", name, w.Place, err)
 }
 
-// sameBytes reports whether a file is there already, of a restore that did not end.
+// sameBytes reports whether the file exists already, from an unfinished restore, with the object's bytes.
 func sameBytes(path string, o copylog.Object) bool {
 	f, err := regular.Open(path)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // opened for reading
 	sum := sha256.New()
 	n, err := copyTo(sum, f)
 	return err == nil && n == o.Bytes && events.Hash(sum.Sum(nil)) == o.SHA256
 }
 
-// last makes the last file, where it does not come whole, and gives the head of the log.
+// last makes the last file, if it is not copied as a whole, and returns the head of the log.
 func (w *working) last(ctx context.Context) (store.Head, events.Identity, error) {
 	switch {
 	case w.Cut != nil:
@@ -78,7 +79,7 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	case w.Last != nil:
 		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
 		if w.Short() {
-			spec.Term = 0 // that of the records counts
+			spec.Term = 0 // the records name their term
 			spec.Term = w.termBefore()
 		}
 		return w.write(ctx, spec, w.fromSegments(ctx, w.Segments()))
@@ -87,7 +88,7 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	return end.End, events.Identity{LogID: w.Copy.Identity.LogID, Epoch: end.Epoch}, nil
 }
 
-// termBefore is the newest term that began in the log before its last file.
+// termBefore returns the newest term that began in the log before its last file.
 func (w *working) termBefore() uint64 {
 	first := w.before
 	if first == 0 {
@@ -97,11 +98,11 @@ func (w *working) termBefore() uint64 {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = s.Close() }() // it was only read
+	defer func() { _ = s.Close() }() // opened for reading
 	return s.Term
 }
 
-// cut brings a sealed file and writes it again, through the record that is wanted.
+// cut fetches a sealed file, and writes it again up to the wanted record.
 func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity, err error) {
 	f := *w.Cut
 	temp := filepath.Join(w.Dir, "cut.tmp")
@@ -140,7 +141,7 @@ func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity,
 
 var errEnough = errors.New("enough")
 
-// write writes the last file from its records, whole batches through what is wanted.
+// write writes the last file from its records: whole batches up to the wanted record or time.
 func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.Seq2[[]byte, error]) (store.Head, events.Identity, error) {
 	head, id, err := boltlog.WriteFile(ctx, w.Dir, spec, w.wanted(stored))
 	if err != nil {
@@ -157,7 +158,7 @@ func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.
 	return head, id, nil
 }
 
-// wanted gives whole batches that end with the wanted record or before it.
+// wanted yields the whole batches that end at or before the wanted record or time.
 func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	if w.Through == 0 && w.At == 0 {
 		return stored
@@ -189,7 +190,7 @@ func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, erro
 	}
 }
 
-// sealed writes the files again that are there as segments, but for the last one.
+// sealed rebuilds the files that the copy has as segments, except the last one.
 func (w *working) sealed(ctx context.Context) error {
 	for _, t := range w.Sealed {
 		spec := boltlog.FileSpec{First: t.First, Begin: t.Begin, Term: t.Term, Offsets: t.Offsets}
@@ -205,7 +206,7 @@ func (w *working) sealed(ctx context.Context) error {
 	return nil
 }
 
-// fromSegments brings one segment after the other, and gives its records.
+// fromSegments fetches the segments in order, and yields their records.
 func (w *working) fromSegments(ctx context.Context, segments []copylog.File) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, s := range segments {
@@ -245,7 +246,7 @@ func (w *working) segment(ctx context.Context, s copylog.File) ([][]byte, error)
 	return stored, nil
 }
 
-// key brings the key of the log, where the copy has it.
+// key fetches the log's key, if the copy has it.
 func (w *working) key(ctx context.Context) error {
 	if w.Key == nil {
 		return nil

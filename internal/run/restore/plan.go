@@ -14,37 +14,38 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Config says what is restored, and where to.
+// Config says what to restore, and where.
 type Config struct {
 	Place    copylog.Place
-	Manifest string // the name of an earlier one; empty for MANIFEST
-	Dir      string // must be empty, or have what a restore of the same log left that did not end
+	Manifest string // name of an earlier manifest; empty for MANIFEST
+	Dir      string // must be empty, or contain an unfinished restore of the same log
 
-	Through events.Sequence // the last record that is wanted; 0 for all
-	At      events.Time     // likewise, by time; 0 for all
-	All     bool            // also the files that the log did not keep any more
+	Through events.Sequence // last record to restore; 0 for all
+	At      events.Time     // last time to restore; 0 for all
+	All     bool            // also the files that the log had pruned
 
-	WithoutKey bool // the key of the log stays where it is
+	WithoutKey bool // do not restore the log's key
 
-	// Tell is called for each object that has come; nil for no call.
+	// Tell is called for each fetched object; may be nil.
 	Tell func(name string, done, total int64)
 }
 
-// Plan is what a restore is to do.
+// Plan is what a restore does.
 type Plan struct {
 	Config
 	Copy   *copylog.Manifest
-	Files  []copylog.File // that come whole
-	Sealed []copylog.Tail // that are written again from segments, before the last file
-	Last   *copylog.Tail  // the last file, when it is written again from segments
-	Cut    *copylog.File  // the last file, when it is to come from a sealed one; its records through the wanted one
+	Files  []copylog.File // copied as they are
+	Sealed []copylog.Tail // rebuilt from segments, before the last file
+	Last   *copylog.Tail  // the last file, if it is rebuilt from segments
+	Cut    *copylog.File  // the last file, if it is a sealed one to cut at the wanted record
 	Key    *copylog.Object
-	Bytes  int64 // of all that comes
+	Bytes  int64 // bytes to fetch
 
-	before events.Sequence // with which the file before the last one begins; 0 for none, and where the last one comes whole
+	// First record of the file before the last one; 0 if there is none or the last one is copied as it is
+	before events.Sequence
 }
 
-// Make reads the manifest and decides what comes.
+// Make reads the manifest and plans the restore.
 func Make(ctx context.Context, config *Config) (*Plan, error) {
 	p := &Plan{Config: *config}
 	if p.Manifest == "" {
@@ -67,7 +68,7 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 		p.Key = p.Copy.Key
 	}
 	if p.Through == p.Copy.Head.Sequence {
-		p.Through = 0 // that is all of it
+		p.Through = 0 // which is everything
 	}
 	if p.At >= p.Copy.Head.Time {
 		p.At = 0
@@ -81,7 +82,7 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 	return p, nil
 }
 
-// choose decides which files come, and where the last one ends.
+// choose picks the files to restore, and where the last one ends.
 func (p *Plan) choose() error {
 	all := p.Copy.Runs()
 	end := len(all)
@@ -93,7 +94,7 @@ func (p *Plan) choose() error {
 		}
 	}
 	last := all[end-1]
-	begin := end - 1 // the last run of files without a hole, and of these what the log kept
+	begin := end - 1 // the last run of files without a hole, limited to what the log kept
 	for begin > 0 && joined(all[begin-1], all[begin]) && (p.All || all[begin].First() > p.Copy.First) {
 		begin--
 	}
@@ -129,10 +130,10 @@ func (p *Plan) take(r copylog.Run) {
 	}
 }
 
-// joined reports whether two files follow each other.
+// joined reports whether b directly follows a.
 func joined(a, b copylog.Run) bool { return a.End().Sequence+1 == b.First() }
 
-// parts are the files and segments that come, in the order of the log.
+// parts returns the files and segments to fetch, in log order.
 func (p *Plan) parts() []copylog.File {
 	all := slices.Clone(p.Files)
 	for _, t := range p.Sealed {
@@ -146,7 +147,7 @@ func (p *Plan) parts() []copylog.File {
 	return all
 }
 
-// objects are those that come, in the order of the log.
+// objects returns the objects to fetch, in log order.
 func (p *Plan) objects() (all []copylog.Object) {
 	for _, f := range p.parts() {
 		all = append(append(all, f.Object), f.Derived...)
@@ -157,7 +158,7 @@ func (p *Plan) objects() (all []copylog.Object) {
 	return all
 }
 
-// Segments are those of the last file that come.
+// Segments returns the segments of the last file to fetch.
 func (p *Plan) Segments() []copylog.File {
 	if p.Last == nil {
 		return nil
@@ -170,7 +171,7 @@ func (p *Plan) Segments() []copylog.File {
 	return p.Last.Segments
 }
 
-// Check looks whether each object is there with its size, and names those that are not. It reads none of them.
+// Check checks that each object exists with its size, and names those that do not. It reads no content.
 func (p *Plan) Check(ctx context.Context) error {
 	var errs []error
 	for _, o := range p.objects() {
@@ -188,17 +189,17 @@ func (p *Plan) Check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// first is the first record that comes.
+// first returns the first record to restore.
 func (p *Plan) first() events.Sequence { return p.parts()[0].First }
 
-// Short reports whether the copy has later records than those that come.
+// Short reports whether the copy has later records than the restored log will have.
 func (p *Plan) Short() bool {
 	parts := p.parts()
 	return p.Cut != nil || parts[len(parts)-1].End != p.Copy.Head || p.Last != nil && (p.Through != 0 || p.At != 0)
 }
 
-// empty checks that the directory is one to restore into. What a restore of the same log left that did not end may
-// stay.
+// empty checks that the directory can take the restore: it must be empty, or contain an unfinished restore of the same
+// log.
 func (p *Plan) empty() error {
 	note, err := boltlog.Restoring(p.Dir)
 	if err == nil {

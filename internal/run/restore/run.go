@@ -18,24 +18,24 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Result is what a restore came to.
+// Result is the result of a restore.
 type Result struct {
 	Identity events.Identity
 	First    events.Sequence
 	Head     store.Head
 	Short    bool     // the copy has later records
-	Notes    []string // what did not come, and can be made again
+	Notes    []string // derived objects that could not be restored and can be made again
 }
 
-// DamageError names an object that is missing, or not what was put.
+// DamageError: an object is missing, or differs from what was put.
 type DamageError struct {
 	Place   string
 	Name    string
 	Cause   error
-	Through events.Sequence // the copy is whole up to this record before it; 0 when nothing is
+	Through events.Sequence // the copy is whole up to this record, before the object; 0 for none
 }
 
-// Error names the object, and what can be had without it.
+// Error names the object, and what can be restored without it.
 func (e *DamageError) Error() string {
 	text := fmt.Sprintf("%s at %s: %v", e.Name, e.Place, e.Cause)
 	if errors.Is(e.Cause, fs.ErrNotExist) {
@@ -50,10 +50,10 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("%s; --through %d gives the log without it, up to that record", text, e.Through)
 }
 
-// Unwrap gives the cause.
+// Unwrap returns Cause.
 func (e *DamageError) Unwrap() error { return e.Cause }
 
-// damaged says what can be had without an object.
+// damaged returns the DamageError for an object.
 func (p *Plan) damaged(name string, cause error) error {
 	through := events.Sequence(0)
 	for _, f := range p.parts() {
@@ -73,10 +73,10 @@ type working struct {
 	notes []string
 }
 
-// atOnce is how many files come at the same time: one may be checked while another comes.
+// atOnce is how many files are fetched at a time: one can be checked while another arrives.
 const atOnce = 2
 
-// Run restores the log. The error is a DamageError when the copy is not whole.
+// Run restores the log. It returns a DamageError if the copy is not whole.
 func (p *Plan) Run(ctx context.Context) (Result, error) {
 	if err := p.empty(); err != nil {
 		return Result{}, err
@@ -117,15 +117,15 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	return result, w.look(head)
 }
 
-// room ends a restore for which the disk has too little space, before anything has come. What is written again from
-// segments takes more than they do.
+// room refuses a restore before it begins if the disk has too little space. Files rebuilt from segments take more space
+// than it counts.
 func (w *working) room(free func(dir string) (int64, error)) error {
 	has, err := free(w.Dir)
 	if err != nil {
-		return nil //nolint:nilerr // it is not known on this system
+		return nil //nolint:nilerr // this system does not tell
 	}
 	need := w.Bytes
-	for _, f := range w.Files { // of a restore before
+	for _, f := range w.Files { // already there from an unfinished restore
 		if info, err := os.Lstat(filepath.Join(w.Dir, boltlog.FileName(f.First))); err == nil {
 			need -= info.Size()
 		}
@@ -136,13 +136,13 @@ func (w *working) room(free func(dir string) (int64, error)) error {
 	return nil
 }
 
-// look opens the log once: it has the head that was restored, and its files follow each other.
+// look opens the log once, and checks that it has the restored head and that its files follow each other.
 func (w *working) look(head store.Head) error {
 	log, err := boltlog.OpenReadOnly(w.Dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // it was only read
+	defer func() { _ = log.Close() }() // opened for reading
 	if has := log.Head(); has != head {
 		return fmt.Errorf("the log in %s ends with record %d, hash %s, and not with record %d, hash %s", w.Dir, has.Sequence, has.Hash, head.Sequence, head.Hash)
 	}
@@ -154,7 +154,7 @@ func (w *working) look(head store.Head) error {
 	return nil
 }
 
-// clear removes what a restore before has left and this one does not make, or does not know to be whole.
+// clear removes what an unfinished restore left and this one will not make, or does not know to be complete.
 func (w *working) clear() error {
 	entries, err := os.ReadDir(w.Dir)
 	if err != nil {
@@ -174,8 +174,8 @@ func (w *working) clear() error {
 	return nil
 }
 
-// files brings the sealed files, two at a time. Of several that are damaged the first one in the log is named: behind
-// one that failed no other begins, and those before it go on.
+// files fetches the sealed files, two at a time. After a failure it begins no later file, and finishes the earlier
+// ones. So it returns the error of the first damaged file in the log.
 func (w *working) files(ctx context.Context) error {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -199,11 +199,11 @@ func (w *working) files(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // none has an error
+	_ = group.Wait() // no function returns an error
 	return first
 }
 
-// file brings a sealed file and what is derived from it.
+// file fetches a sealed file and the objects derived from it.
 func (w *working) file(ctx context.Context, f copylog.File) error {
 	path := filepath.Join(w.Dir, boltlog.FileName(f.First))
 	if !sameBytes(path, f.Object) {
@@ -259,7 +259,7 @@ func (w *working) came(o copylog.Object) {
 	w.Tell(o.Name, w.done, w.Bytes)
 }
 
-// checked reads a file that has come with its chain, and compares it with what the manifest says.
+// checked reads a fetched file with its chain, and compares it with the manifest.
 func (w *working) checked(ctx context.Context, f copylog.File, path string) (err error) {
 	s, err := boltlog.OpenSealed(path, f.First)
 	if err != nil {

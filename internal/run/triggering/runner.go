@@ -17,8 +17,8 @@ import (
 // errDead: the holder of a Lease does not renew it.
 var errDead = errors.New("the controller that runs the CronJobs does not run now")
 
-// places are the namespaces of the Leases that may say who runs the CronJobs of the namespace. The first that a
-// controller holds for that, and renews, is believed.
+// places returns the namespaces of the Leases that may name the controller of the namespace's CronJobs. The first Lease
+// that a controller holds and renews for them counts.
 func (c *Config) places() []string {
 	places := slices.Clone(lease.OperatorNamespaces)
 	if !slices.Contains(places, c.Namespace) {
@@ -27,12 +27,12 @@ func (c *Config) places() []string {
 	return places
 }
 
-// runner finds the controller of ours that runs the CronJobs of the namespace, by the Leases. Its error says who else
-// does, as far as that can be told, and what a user can do then.
+// runner finds our controller that runs the CronJobs of the namespace, by the Leases. Its error says who else runs
+// them, as far as that is known, and what the user can do.
 func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 	var denied []string
 	var reason, dead error
-	without := "" // a holder that runs Jobs of the namespace, and no CronJobs
+	without := "" // a holder that runs the namespace's Jobs, but not its CronJobs
 	for _, namespace := range c.places() {
 		l, err := lease.Read(ctx, c.Client, namespace)
 		if apierrors.IsForbidden(err) {
@@ -53,7 +53,7 @@ func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 			without = said.Holder
 			continue
 		}
-		if err := c.lives(ctx, l); errors.Is(err, errDead) { // it may have a successor, whose Lease is elsewhere
+		if err := c.lives(ctx, l); errors.Is(err, errDead) { // its successor may hold another Lease
 			dead = cmp.Or(dead, err)
 			continue
 		} else if err != nil {
@@ -74,7 +74,7 @@ func (c *Config) runner(ctx context.Context) (holder, name string, err error) {
 		c.Namespace, c.leases(), c.instead())
 }
 
-// instead is what a user of the built-in controller does.
+// instead returns the kubectl command for users of the built-in controller.
 func (c *Config) instead() string {
 	return fmt.Sprintf("'kubectl create job NAME --from=cronjob/%s -n %s' makes a Job at once, whatever the concurrency policy says", c.Name, c.Namespace)
 }
@@ -87,11 +87,11 @@ func (c *Config) leases() string {
 	return strings.Join(names, " or ")
 }
 
-// named is the Lease of a namespace.
+// named returns the name of the Lease in a namespace.
 func named(namespace string) string { return namespace + "/" + lease.UsualName }
 
-// lives makes sure that the holder renews its Lease: by our clock if that agrees with the operator's, else by waiting
-// for a renewal. A request that is older than a minute when a controller first sees it is not carried out.
+// lives checks that the holder renews its Lease: by our clock if that agrees with the operator's, else by waiting for a
+// renewal. A controller ignores a request that is older than a minute when it first sees it.
 func (c *Config) lives(ctx context.Context, l *lease.Found) error {
 	said := l.Judged()
 	if age := c.Now().Sub(said.Renewed); said.Word == lease.Operators && age > -time.Minute && age <= said.Patience {

@@ -18,27 +18,27 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
 
-// Config says which CronJob. All fields but Note are required.
+// Config names the CronJob. All fields but Note are required.
 type Config struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
 	Now             func() time.Time
-	Note            func(text string) // is told what is waited for; may be nil
+	Note            func(text string) // called while Run waits, with the reason; may be nil
 }
 
-// Asked is what was asked for, and who is to do it.
+// Asked is the request that was made, and the controller that will handle it.
 type Asked struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
 	At        time.Time `json:"at"`
 	ID        string    `json:"id"`
-	By        string    `json:"by,omitempty"` // empty where the server does not tell
+	By        string    `json:"by,omitempty"` // empty if the server does not tell
 	Holder    string    `json:"holder"`       // the controller that runs the CronJobs of the namespace
 	Lease     string    `json:"lease"`
 }
 
-// Run asks for a run now. Its error says why nothing was asked.
+// Run requests a run now. Its error says why nothing was requested.
 func Run(ctx context.Context, c Config) (Asked, error) {
 	if c.Note == nil {
 		c.Note = func(string) {}
@@ -65,7 +65,7 @@ func Run(ctx context.Context, c Config) (Asked, error) {
 		"annotations": map[string]string{trigger.Annotation: request.String()},
 	}})
 	if err != nil {
-		panic(err) // strings
+		panic(err) // strings always marshal
 	}
 	options := metav1.PatchOptions{FieldManager: trigger.Manager}
 	if _, err := cronJobs.Patch(ctx, c.Name, types.MergePatchType, patch, options); err != nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, c Config) (Asked, error) {
 	}, nil
 }
 
-// refuse says why a CronJob cannot run now, whoever runs it.
+// refuse returns why the CronJob cannot run now, under any controller; nil if it can.
 func refuse(cronJob *batchv1.CronJob) error {
 	switch {
 	case cronJob.DeletionTimestamp != nil:
@@ -87,11 +87,11 @@ func refuse(cronJob *batchv1.CronJob) error {
 	return nil
 }
 
-// caller is the name that the API server has for who asks.
+// caller returns the API server's name for the caller; empty if it does not tell.
 func (c *Config) caller(ctx context.Context) (string, error) {
 	review, err := c.Client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	switch {
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err): // it need not be told: the field manager is recorded all the same
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err): // optional: the field manager is recorded in any case
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("ask the API server who you are: %w", err)
