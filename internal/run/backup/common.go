@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// common finds what the copy and the log have in common, when the log has gone on under a later epoch, and drops the
-// rest from the copy. What is dropped stays where it is: an earlier manifest may name it.
+// common finds what the copy and the log have in common, if the log has continued under a later epoch, and drops the
+// rest from the copy. The dropped objects stay at the place, because an earlier manifest may name them.
 func (r *run) common() error {
 	next := &copylog.Manifest{Leaving: r.next.Leaving, Kept: r.next.Kept, Key: r.next.Key}
 	keep := events.Sequence(0) // the last record that both have
@@ -49,7 +49,7 @@ func (r *run) common() error {
 	return nil
 }
 
-// same is how many objects of a file of the copy have records that the log has, too.
+// same returns how many objects of the copy's file have records that the log has, too.
 func (r *run) same(one copylog.Run) (n int, err error) {
 	parts := []copylog.File{}
 	if one.File != nil {
@@ -67,8 +67,8 @@ func (r *run) same(one copylog.Run) (n int, err error) {
 	return n, nil
 }
 
-// has reports whether the log has records first to last between these chain values. What is before the log's first file
-// counts as what the file goes on from.
+// has reports whether the log has records first to last between the chain values before and after. For records before
+// the log's first file, it takes the chain value with which that file begins.
 func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool, error) {
 	if last > r.log.head.Sequence {
 		return false, nil
@@ -82,14 +82,14 @@ func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool,
 	}
 	a, err := r.chain(last)
 	if errors.Is(err, errPruned) {
-		return true, nil // it was the log's before it was pruned; what follows it is looked at, too
+		return true, nil // the log had it before it was pruned; the records after it are compared, too
 	}
 	return a == after, err
 }
 
 var errPruned = errors.New("the log does not keep that record")
 
-// chain is the chain value behind a record of the log.
+// chain returns the log's chain value behind a record.
 func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	if known, is := r.Live.(Chained); is {
 		hash, err = known.Chain(at)
@@ -120,7 +120,7 @@ func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	return chainIn(r, f, at)
 }
 
-// chainInTail reads the tail once, and remembers the chain value behind each run of records of the copy.
+// chainInTail reads the tail once, and caches the chain values at the ends of the copy's files and segments.
 func (r *run) chainInTail(at events.Sequence) (events.Hash, error) {
 	if r.seen == nil {
 		first := r.log.last()

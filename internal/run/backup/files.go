@@ -18,12 +18,12 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// files puts the sealed files that the copy does not have, oldest first. Each is named at once: a run that ends early
-// has not gone for nothing.
+// files puts the sealed files that the copy lacks, oldest first. The manifest names each one at once, so a run that
+// ends early has not worked in vain.
 func (r *run) files() error {
 	for _, first := range r.log.firsts[:len(r.log.firsts)-1] {
 		err := r.oneFile(first)
-		if errors.Is(err, fs.ErrNotExist) { // it was pruned a moment ago
+		if errors.Is(err, fs.ErrNotExist) { // pruned a moment ago
 			err = fmt.Errorf("%w: %w", err, copylog.ErrChanged)
 		}
 		if err != nil {
@@ -48,7 +48,7 @@ func (r *run) oneFile(first events.Sequence) error {
 	return r.file(first)
 }
 
-// isSame checks that a file of the log is the one that the copy has: that it lies between the same chain values.
+// isSame checks that the log's file lies between the same chain values as the copy's.
 func (r *run) isSame(one copylog.Run) error {
 	s, err := r.log.open(one.First())
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *run) isSame(one copylog.Run) error {
 	return errors.Join(err, s.Close())
 }
 
-// isKnown notes that a file needs not be looked at again.
+// isKnown notes that a file was compared.
 func (r *run) isKnown(first events.Sequence) {
 	if r.known == nil {
 		r.known = map[events.Sequence]bool{}
@@ -70,7 +70,7 @@ func (r *run) isKnown(first events.Sequence) {
 	r.known[first] = true
 }
 
-// runBefore is the last file of the copy before that record; nil for none.
+// runBefore returns the copy's last file before record first; nil for none.
 func (r *run) runBefore(first events.Sequence) *copylog.Run {
 	var last *copylog.Run
 	for _, one := range r.next.Runs() {
@@ -81,8 +81,8 @@ func (r *run) runBefore(first events.Sequence) *copylog.Run {
 	return last
 }
 
-// gap notes the records that were gone before they were copied, when the next ones begin with first. What the copy has
-// of a file that is gone stays.
+// gap notes the records that were pruned before they were copied, if the next file begins with record first. The copy
+// keeps what it has of a pruned file.
 func (r *run) gap(first events.Sequence) error {
 	end := events.Sequence(0)
 	if before := r.runBefore(first); before != nil {
@@ -96,7 +96,7 @@ func (r *run) gap(first events.Sequence) error {
 		return fmt.Errorf("the copy has records through %d, and a file of the log begins with record %d: %w", end, first, r.ahead())
 	}
 	if end+1 < first && first != r.log.firsts[0] {
-		return r.ahead() // the log has the records before that file, and others than the copy
+		return r.ahead() // the log has the records before that file, and they differ from the copy's
 	}
 	if end+1 < first {
 		hole := copylog.Hole{From: end + 1, Through: first - 1}
@@ -116,7 +116,7 @@ func (r *run) ahead() error {
 	return &AheadError{Place: r.Place.String(), Copy: was, ID: r.log.id, Head: r.log.head}
 }
 
-// file puts a sealed file, and names it.
+// file puts a sealed file, and adds it to the manifest.
 func (r *run) file(first events.Sequence) (err error) {
 	s, err := r.log.open(first)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *run) file(first events.Sequence) (err error) {
 	return r.name(false)
 }
 
-// putFile puts a sealed file, packed, after it was read with all its checks.
+// putFile puts a sealed file in packed form, after reading it with all checks.
 func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 	is, err := s.IsPacked()
 	if err == nil && !is {
@@ -171,7 +171,7 @@ func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 	return nil
 }
 
-// packed is a file as it will be when it is packed. It takes a third of the place.
+// packed returns the file in packed form, which takes a third of the space. unpack removes it.
 func (r *run) packed(s *boltlog.Sealed) (packed *boltlog.Sealed, unpack func() error, err error) {
 	temp, err := r.temp()
 	if err != nil {
@@ -183,16 +183,16 @@ func (r *run) packed(s *boltlog.Sealed) (packed *boltlog.Sealed, unpack func() e
 	return packed, func() error { return errors.Join(packed.Close(), os.Remove(temp)) }, nil
 }
 
-// temp is a new file without content.
+// temp creates an empty temporary file.
 func (r *run) temp() (path string, err error) {
-	f, err := os.CreateTemp(r.Temp, "copy-*.tmp") // the next opening of a log removes what ends so
+	f, err := os.CreateTemp(r.Temp, "copy-*.tmp") // the next open of the log removes files with this suffix
 	if err != nil {
 		return "", err
 	}
 	return f.Name(), f.Close()
 }
 
-// take adds a file to the copy. The segments with its records go.
+// take adds a file to the copy, and drops the segments with its records.
 func (r *run) take(f copylog.File) {
 	i, _ := slices.BinarySearchFunc(r.next.Files, f.First, func(f copylog.File, first events.Sequence) int { return cmp.Compare(f.First, first) })
 	r.next.Files = slices.Insert(slices.Clone(r.next.Files), i, f)
@@ -209,7 +209,7 @@ func (r *run) take(f copylog.File) {
 	r.next.Partial = slices.DeleteFunc(slices.Clone(r.next.Partial), func(t copylog.Tail) bool { return t.First == f.First })
 }
 
-// leave notes that the manifest names segments no more.
+// leave notes that the manifest no longer names the segments.
 func (r *run) leave(segments ...copylog.File) {
 	r.next.Leaving = slices.Clone(r.next.Leaving)
 	for _, s := range segments {
@@ -217,7 +217,8 @@ func (r *run) leave(segments ...copylog.File) {
 	}
 }
 
-// readThrough reads a file with all its checks. Where the copy has segments of it, they must be of these records.
+// readThrough reads a file with all checks, and returns the hash of its records. If the copy has segments of the file,
+// they must have the same records.
 func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	ends := map[events.Sequence]events.Hash{}
 	for _, one := range r.next.Runs() {
@@ -240,8 +241,8 @@ func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	})
 }
 
-// sameFile says whether an object that is there is a file with these records, whatever its bytes are: its chain at both
-// ends and the hash of its records are the same. The object gets the size and the hash of what is there.
+// sameFile reports whether an existing object is a file with the records of f, even if its bytes differ: the chain
+// values at both ends and the hash of the records must match. It sets o's size and hash to those of the object.
 func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	if is, err := r.sameBytes(o); is || err != nil {
 		return err
@@ -280,7 +281,7 @@ func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	return nil
 }
 
-// sameBytes says whether the object that is there has the bytes that were to be put.
+// sameBytes reports whether the existing object has the bytes of o.
 func (r *run) sameBytes(o *copylog.Object) (bool, error) {
 	content, err := r.Place.Get(r.ctx, o.Name)
 	if err != nil {
@@ -290,7 +291,7 @@ func (r *run) sameBytes(o *copylog.Object) (bool, error) {
 	return sum == o.SHA256, errors.Join(err, content.Close())
 }
 
-// derived puts the indexes and the lists of Jobs of files, where they are there and whole, and the copy lacks them.
+// derived puts the files' indexes and lists of Jobs that exist, are whole, and are missing in the copy.
 func (r *run) derived() error {
 	if r.DryRun {
 		return nil
@@ -318,7 +319,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 		}
 		content, err := regular.Read(path, mostDerived)
 		if err != nil {
-			continue // it is replaced at this moment, and can be made again
+			continue // it is being replaced, and can be made again
 		}
 		o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 		if _, err := r.object(&o, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {
@@ -330,7 +331,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 	return nil
 }
 
-// mostDerived is more bytes than an index or a list of Jobs has.
+// mostDerived is above the size of any index or list of Jobs.
 const mostDerived = 1 << 30
 
 func shaOf(content io.Reader) (sum events.Hash, err error) {

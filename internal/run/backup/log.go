@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// logFiles is the log that is copied, as of one head: its sealed files, and the one that is or was written.
+// logFiles is the log as of one head: its sealed files, and the newest one.
 type logFiles struct {
 	dir    string
 	live   Live
@@ -21,12 +21,12 @@ type logFiles struct {
 	id     events.Identity
 	head   store.Head
 
-	tail    *boltlog.Sealed // of a log that is written its records are not read there
+	tail    *boltlog.Sealed // for a live log, the records are not read from here
 	offsets map[string]events.Sequence
 }
 
-// openLog looks at the log. The files are listed before and after the head is asked for: a controller may begin another
-// one meanwhile.
+// openLog opens the log. It lists the files before and after it asks for the head, because a controller may begin
+// another file meanwhile.
 func openLog(ctx context.Context, dir string, live Live) (*logFiles, error) {
 	for range mostTries {
 		l := &logFiles{dir: dir, live: live}
@@ -43,7 +43,8 @@ func openLog(ctx context.Context, dir string, live Live) (*logFiles, error) {
 			}
 		}
 		newest := l.last()
-		for live != nil && len(l.firsts) > 1 && l.last() > l.head.Sequence { // it has no durable record yet
+		// The newest file has no durable record yet
+		for live != nil && len(l.firsts) > 1 && l.last() > l.head.Sequence {
 			l.firsts = l.firsts[:len(l.firsts)-1]
 		}
 		if err = l.openTail(); err != nil {
@@ -60,7 +61,7 @@ func openLog(ctx context.Context, dir string, live Live) (*logFiles, error) {
 	return nil, errors.New("the controller begins new files faster than they can be looked at: try again")
 }
 
-// last is the first record of the newest file.
+// last returns the first record of the newest file.
 func (l *logFiles) last() events.Sequence { return l.firsts[len(l.firsts)-1] }
 
 func (l *logFiles) openTail() (err error) {
@@ -84,7 +85,7 @@ func (l *logFiles) open(first events.Sequence) (*boltlog.Sealed, error) {
 	return boltlog.OpenSealed(filepath.Join(l.dir, boltlog.FileName(first)), first)
 }
 
-// record is one record of the tail as it is stored.
+// record is a record of the tail as stored.
 type record struct {
 	label  events.Label
 	time   events.Time
@@ -93,11 +94,11 @@ type record struct {
 	after  events.Hash
 }
 
-// errStop ends a walk that has given enough.
+// errStop ends a walk early.
 var errStop = errors.New("enough")
 
-// records gives the records of a file from one on, whose chain value before is known, through an end. The last one has
-// the chain value of that, or there is an error: then the log does not go on from the value before.
+// records yields the records from from through end. before is the chain value before the first. If the chain does not
+// end with end's value, it yields a forkError: the log does not continue from before.
 func (l *logFiles) records(ctx context.Context, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		at, hash := from-1, before
@@ -132,7 +133,7 @@ func (l *logFiles) records(ctx context.Context, from events.Sequence, before eve
 	}
 }
 
-// forkError says that the records of the log do not go on from what the copy has.
+// forkError: the log does not continue the copy's records.
 type forkError struct{ at events.Sequence }
 
 func (e *forkError) Error() string {
@@ -150,8 +151,8 @@ func epochOf(stored []byte) (uint64, error) {
 	return 0, fmt.Errorf("record %d says no epoch", r.Sequence)
 }
 
-// stored gives the records of the tail from one on through another, as they are stored. A controller that is asked has
-// those of sealed files, too.
+// stored yields stored records of the tail, from from through through. A live controller also has those of sealed
+// files.
 func (l *logFiles) stored(ctx context.Context, from, through events.Sequence) iter.Seq2[[]byte, error] {
 	if l.live == nil {
 		return l.fromDisk(ctx, from, through)

@@ -12,13 +12,12 @@ import (
 // mergeAt is how many small segments at the end of a file become one.
 const mergeAt = 8
 
-// smallBytes are below how many bytes an object is small: first those below 16 KiB become one of up to 128 KiB, then
-// those below 128 KiB one of up to 1 MiB. So a file of 256 MiB that was copied each five seconds has a few hundred
-// segments, not ten thousand, and each record is put three times at most, but for those of objects that stay below 16
-// KiB.
+// smallBytes are the sizes below which segments are merged. Segments below 16 KiB become one of up to 128 KiB; segments
+// below 128 KiB become one of up to 1 MiB. So a file of 256 MiB that was copied every five seconds has a few hundred
+// segments instead of ten thousand. Each record is put at most three times, except in objects that stay below 16 KiB.
 var smallBytes = []int64{128 << 10, 16 << 10}
 
-// merge puts the small segments at the end of a file again, as one. A restore reads few objects then.
+// merge puts the small segments at the end of a file again as one segment, so that a restore reads few objects.
 func (r *run) merge(t *copylog.Tail) error {
 	if r.DryRun {
 		return nil
@@ -71,7 +70,7 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 	return nil
 }
 
-// sameSpan says whether an object that is there has the records of a merged segment.
+// sameSpan checks that an existing object has the records of a merged segment.
 func (r *run) sameSpan(o *copylog.Object, f *copylog.File) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// leaveAfter is how long an object stays that no manifest names any more: who restores has read an earlier one.
+// leaveAfter is how long an object stays after the last manifest that named it: a running restore may have read an
+// earlier manifest.
 const leaveAfter = time.Hour
 
-// errDamagedObject: an object that no manifest names is there, and is not what its name says.
+// errDamagedObject: an existing object that no manifest names does not have the content that its name says.
 var errDamagedObject = errors.New("the object is damaged")
 
 func readerAt(content []byte) io.ReaderAt { return bytes.NewReader(content) }
@@ -30,8 +31,8 @@ func (r *run) step(s Step) {
 	r.Tell(s)
 }
 
-// object puts an object. There may be one of that name, which no manifest names: same then says whether it will do, and
-// gives it its size and hash. One that is damaged is put anew: a run before did not end, and no manifest names it.
+// object puts an object. If one of that name exists that no manifest names, same decides whether it will do, and sets
+// o's size and hash. A damaged one, from a run that ended early, is put again.
 func (r *run) object(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
 	if errors.Is(err, copylog.ErrExists) {
@@ -50,14 +51,14 @@ func (r *run) object(o *copylog.Object, content io.ReaderAt, same func(*copylog.
 	return there, nil
 }
 
-// asItIs takes an object that is there for what was to be put.
+// asItIs accepts the existing object for o.
 func (r *run) asItIs(o *copylog.Object, most int64) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, most)
 	o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 	return err
 }
 
-// key puts the key of the log, if that is asked for. A copy that has one keeps it.
+// key puts the log's key, if Config.WithKey is set. A copy keeps the key that it has.
 func (r *run) key() error {
 	if !r.WithKey {
 		return nil
@@ -86,7 +87,7 @@ func (r *run) key() error {
 	return nil
 }
 
-// tidy deletes what no manifest has named for an hour.
+// tidy deletes the objects that no manifest has named for an hour.
 func (r *run) tidy() error {
 	old := events.At(r.Now().Add(-leaveAfter))
 	if place, is := r.Place.(copylog.Tidier); is && !r.tidied {
@@ -111,8 +112,8 @@ func (r *run) tidy() error {
 	return nil
 }
 
-// name writes the manifest, if something has changed. The last one of a run stays under a name of its own, too, once a
-// day.
+// name writes the manifest, if something has changed. Once a day, the last manifest of a run is also kept under a name
+// of its own.
 func (r *run) name(last bool) error {
 	if !r.put {
 		return nil
@@ -136,7 +137,7 @@ func (r *run) name(last bool) error {
 		}
 	}
 	tag, err := r.Place.Replace(r.ctx, copylog.ManifestName, content, r.tag)
-	if errors.Is(err, copylog.ErrChanged) { // perhaps by a try of ours that had no answer
+	if errors.Is(err, copylog.ErrChanged) { // perhaps our own earlier try, whose answer was lost
 		now, itsTag, readErr := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 		if readErr == nil && bytes.Equal(now, content) {
 			tag, err = itsTag, nil
@@ -151,7 +152,7 @@ func (r *run) name(last bool) error {
 
 func dayOf(t events.Time) string { return t.Go().UTC().Format(time.DateOnly) }
 
-// keep puts a manifest under its head. Another one that is there is of the same head, and will do.
+// keep puts the manifest under the name of its head. An existing one has the same head, and will do.
 func (r *run) keep(content []byte) error {
 	m := r.next
 	k := copylog.Kept{Name: copylog.KeptName(m.Head.Sequence, m.Identity.Epoch), Epoch: m.Identity.Epoch, Head: m.Head, Written: m.Written}
@@ -163,7 +164,7 @@ func (r *run) keep(content []byte) error {
 	return nil
 }
 
-// keepDropped keeps the manifest of before, when the copy has records that the log went on without.
+// keepDropped keeps the previous manifest, if it has records that the log continued without.
 func (r *run) keepDropped() error {
 	if r.result.Dropped == 0 || r.raw == nil {
 		return nil
@@ -181,8 +182,7 @@ func (r *run) keepDropped() error {
 	return nil
 }
 
-// readBack reads the manifest and the object with the newest records as they are at the place, and gives the head that
-// they have.
+// readBack reads the manifest and the object with the newest records from the place, and returns their head.
 func (r *run) readBack() (head store.Head, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *run) readBack() (head store.Head, err error) {
 	}
 	segments := m.Segments()
 	if len(segments) == 0 {
-		return head, errors.New("it has no segment") // the file that is written has a record at least
+		return head, errors.New("it has no segment") // the newest file has at least one record
 	}
 	last := segments[len(segments)-1]
 	value, _, err := copylog.ReadAll(r.ctx, r.Place, last.Object.Name, mostSegment)

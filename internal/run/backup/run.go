@@ -94,15 +94,15 @@ type run struct {
 	*Config
 	ctx      context.Context
 	log      *logFiles
-	was      *copylog.Manifest               // that was found; nil for a new copy
-	next     *copylog.Manifest               // what the copy has so far
+	was      *copylog.Manifest               // the manifest found; nil for a new copy
+	next     *copylog.Manifest               // the manifest of the copy so far
 	raw      []byte                          // the bytes of was
-	tag      string                          // of the manifest that is there now
-	seen     map[events.Sequence]events.Hash // chain values of the log's tail
-	known    map[events.Sequence]bool        // files that were compared with those of the copy
-	resident bool                            // it goes on after this pass: see Session
-	tidied   bool                            // what earlier runs left was removed
-	put      bool                            // something is not named yet
+	tag      string                          // of the current manifest
+	seen     map[events.Sequence]events.Hash // cached chain values of the log's tail
+	known    map[events.Sequence]bool        // files that were compared with the copy's
+	resident bool                            // it continues after this pass: see Session
+	tidied   bool                            // leftovers of earlier runs were removed
+	put      bool                            // something was put that the manifest does not name yet
 	result   Result
 }
 
@@ -155,7 +155,7 @@ func (r *run) all() (err error) {
 	return nil
 }
 
-// found reads the manifest that is there.
+// found reads the existing manifest.
 func (r *run) found() error {
 	content, tag, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +172,7 @@ func (r *run) found() error {
 	return nil
 }
 
-// begin decides from where the copy goes on.
+// begin decides where the copy continues.
 func (r *run) begin() error {
 	if r.was == nil {
 		r.next = &copylog.Manifest{}
@@ -191,12 +191,12 @@ func (r *run) begin() error {
 		if was.Head.Sequence > r.log.head.Sequence || was.Head.Sequence == r.log.head.Sequence && was.Head.Hash != r.log.head.Hash {
 			return ahead
 		}
-		return r.fenced() // else whether the log goes on from there shows when its records are read
+		return r.fenced() // otherwise reading the records shows whether the log continues the copy
 	}
 	return r.common()
 }
 
-// fenced checks that the log goes on from the head of the copy, where that can be known before records are read.
+// fenced checks that the log continues the copy's head, if that is known before records are read.
 func (r *run) fenced() error {
 	if _, is := r.Live.(Chained); !is {
 		return nil

@@ -21,12 +21,12 @@ import (
 // One goroutine may call Pass, and another Upload. Use NewSession.
 type Session struct {
 	config Config
-	r      *run // nil before the first pass, and after one that failed
+	r      *run // nil before the first pass and after a failed one
 
 	mu     sync.Mutex
 	was    *copylog.Manifest // as of the last pass, for Upload
-	wanted []copylog.Tail    // sealed files that the copy has as segments, and the log still has
-	done   []copylog.File    // of these, that Upload has put
+	wanted []copylog.Tail    // sealed files that the copy has as segments and the log still has
+	done   []copylog.File    // the ones of these that Upload has put
 }
 
 // NewSession returns a Session for a log that this process writes. config.Live provides its records.
@@ -80,7 +80,7 @@ func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	return r.result, nil
 }
 
-// bring does the steps of a pass.
+// bring makes the steps of a pass.
 func (s *Session) bring(r *run, fresh bool) error {
 	if err := r.files(); err != nil {
 		return err
@@ -103,14 +103,14 @@ func (s *Session) bring(r *run, fresh bool) error {
 	return r.name(true)
 }
 
-// takeDone names the files that were put since the last pass, in the place of their segments.
+// takeDone replaces the segments of each file that Upload has put by the file.
 func (s *Session) takeDone(r *run) (took bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.done {
 		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == f.First })
 		if i < 0 || (copylog.Run{Segments: &r.next.Partial[i]}).End() != f.End || r.next.Partial[i].Segments[0].Before != f.Before {
-			continue // the copy went another way meanwhile
+			continue // the copy has changed meanwhile
 		}
 		r.take(f)
 		r.put, took = true, true
@@ -119,7 +119,7 @@ func (s *Session) takeDone(r *run) (took bool) {
 	return took
 }
 
-// remember notes what Upload is to do.
+// remember notes the work for Upload.
 func (s *Session) remember(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 		r.log = &logFiles{dir: s.config.Dir, live: s.config.Live, id: was.Identity, head: was.Head}
 		f, err := r.upload(&t)
 		if f == nil && err == nil || errors.Is(err, fs.ErrNotExist) {
-			continue // it is not packed yet, or was pruned a moment ago
+			continue // not packed yet, or pruned a moment ago
 		}
 		if err != nil {
 			return t.First, err
@@ -165,7 +165,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	return 0, nil
 }
 
-// upload puts one file; nil when it is not packed yet.
+// upload puts one file; it returns nil if the file is not packed yet.
 func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	s, err := r.log.open(t.First)
 	if err != nil {
@@ -185,8 +185,8 @@ func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	return f, r.derivedOf(f)
 }
 
-// rest copies what is missing of a sealed file of which the copy has segments, and all of one that is not packed yet;
-// done is false for any other.
+// rest copies the missing part of a sealed file as segments, if the copy has segments of it or the file is not packed
+// yet. done is false for other files.
 func (r *run) rest(first events.Sequence) (done bool, err error) {
 	has := slices.ContainsFunc(r.next.Files, func(f copylog.File) bool { return f.First == first })
 	if has {
@@ -222,7 +222,7 @@ func (r *run) rest(first events.Sequence) (done bool, err error) {
 	return true, nil
 }
 
-// asSegments is a file of the copy that is there as segments; nil when it is not.
+// asSegments returns a file that the copy has as segments; nil if it does not.
 func (r *run) asSegments(first events.Sequence) *copylog.Tail {
 	for _, one := range r.next.Runs() {
 		if one.Segments != nil && one.First() == first {
@@ -232,7 +232,7 @@ func (r *run) asSegments(first events.Sequence) *copylog.Tail {
 	return nil
 }
 
-// completed is a file as segments, to its end.
+// completed returns t with segments to the end of the file.
 func (r *run) completed(t *copylog.Tail, s *boltlog.Sealed) (*copylog.Tail, error) {
 	whole := *t
 	whole.Segments = slices.Clone(t.Segments)

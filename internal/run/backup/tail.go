@@ -13,24 +13,24 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// residentBytes is segmentBytes of a Session: what waits in memory is bounded by it.
+// residentBytes is segmentBytes for a Session: it bounds the records held in memory.
 const residentBytes = 1 << 20
 
-// segmentBytes is with how many bytes of records a segment ends, when their batch does. A file of 256 MiB has 64 of
-// them at most, if it is copied at once.
+// segmentBytes is the size at which a segment ends with the current batch. A file of 256 MiB copied at once has at most
+// 64 segments.
 const segmentBytes = 4 << 20
 
-// mostSegment is more bytes than a segment has.
+// mostSegment is above the size of any segment.
 const mostSegment = 128 << 20
 
-// segment is one in the making.
+// segment is a segment in the making.
 type segment struct {
 	records []record
 	before  events.Hash
 	bytes   int
 }
 
-// tail puts what the copy does not have of the newest file, in segments. They are named together.
+// tail puts the records of the newest file that the copy lacks, as segments. The manifest names them together.
 func (r *run) tail() error {
 	t := copylog.Tail{First: r.log.last(), Begin: r.log.tail.Begin}
 	s := segment{before: r.log.tail.Before.Hash}
@@ -55,7 +55,7 @@ func (r *run) tail() error {
 	return nil
 }
 
-// segments puts records, which follow those that the copy has of a file.
+// segments puts records that follow the copy's records of the file.
 func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, error]) error {
 	most := segmentBytes
 	if r.resident {
@@ -84,9 +84,9 @@ func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, er
 	return nil
 }
 
-// segment puts a segment, and takes its records off. One that is there may have fewer of them. One that is there and
-// has others, of another log or none, stays: then the segment gets its other name. What the manifest says at last
-// decides between two writers.
+// segment puts a segment and removes its records from s. If the object exists with fewer of the records, that one is
+// used. If it exists with other records, of another log or none, it stays, and the segment gets its alternative name.
+// Between two writers, the manifest decides in the end.
 func (r *run) segment(t *copylog.Tail, s *segment) error {
 	n := len(s.records)
 	last := s.records[n-1]
@@ -141,7 +141,7 @@ func storedOf(records []record) [][]byte {
 	return out
 }
 
-// sameSegment says how many of the records an object has that is there: of a run that ended early, when the log had
+// sameSegment returns how many of the records an existing object has: of a run that ended early, when the log had
 // fewer.
 func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
@@ -156,5 +156,5 @@ func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int
 	return n, nil
 }
 
-// errTaken: an object of a name is there, and has other records than the log.
+// errTaken: the object of that name has other records than the log.
 var errTaken = errors.New("it has other records than the log")

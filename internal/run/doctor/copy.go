@@ -10,19 +10,19 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Copy is where the log is to be copied to.
+// Copy is the destination of the log's copy.
 type Copy struct {
-	Place    copylog.Place // nil for nowhere
+	Place    copylog.Place // nil for no copy
 	Unfenced bool          // --copy-unfenced
 }
 
 const (
-	copyWait  = 20 * time.Second // how long the place may take to answer
-	clockFar  = time.Minute      // from which difference on a clock is worth a word
-	clockMost = 15 * time.Minute // servers of S3 refuse requests beyond it
+	copyWait  = 20 * time.Second // time limit for the place's answers
+	clockFar  = time.Minute      // difference of clocks worth a warning
+	clockMost = 15 * time.Minute // servers of S3 refuse requests above it
 )
 
-// copyPlace tries what the controller does at the place of the copy, with an object of its own, and says what is there.
+// copyPlace does what the controller does at the place, with an object of its own, and reports the existing copy.
 func copyPlace(ctx context.Context, c *Config) []Finding {
 	place := c.Copy.Place
 	if place == nil {
@@ -46,7 +46,7 @@ func copyPlace(ctx context.Context, c *Config) []Finding {
 	return []Finding{isThere(ctx, place, OK)}
 }
 
-// able is what a place cannot do.
+// able returns findings on what the place cannot do.
 func able(c *Config, found copylog.Probe) (all []Finding) {
 	if !found.Fenced {
 		f := Finding{
@@ -80,7 +80,7 @@ func clockOf(place copylog.Place, ahead time.Duration) []Finding {
 	return []Finding{f}
 }
 
-// isThere says which copy there is.
+// isThere reports the existing copy.
 func isThere(ctx context.Context, place copylog.Place, level Level) Finding {
 	content, _, err := copylog.ReadAll(ctx, place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {

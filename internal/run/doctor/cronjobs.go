@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronJobs says who runs the CronJobs, as far as their objects tell. No field of a CronJob names its controller, so all
-// of them have one.
+// cronJobs reports who runs the CronJobs, as far as their objects tell. A CronJob has no field for its controller, so
+// one controller runs them all.
 func cronJobs(ctx context.Context, c *Config) []Finding {
 	if !c.Settings.CronJobs {
 		return nil
@@ -43,8 +43,8 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 // cronCensus is what the objects tell.
 type cronCensus struct {
 	found, suspended int
-	newest           time.Time // time in a status that the built-in controller says it wrote
-	more             bool      // there are CronJobs that were not looked at
+	newest           time.Time // newest time in a status written under the built-in controller's name
+	more             bool      // there are further CronJobs that were not read
 }
 
 func countCronJobs(ctx context.Context, c *Config) (*cronCensus, error) {

@@ -12,24 +12,25 @@ import (
 	"time"
 )
 
-// Log is where the controller's log is to be.
+// Log is the directory for the controller's log.
 type Log struct {
-	Dir string // empty where none was named; it need not exist
-	Max int64  // --log-max-size; 0 for no bound
-	// Ready asks the controller that writes that log for the lines of /readyz?verbose. running is false where none does.
+	Dir string // empty if none was named; need not exist
+	Max int64  // --log-max-size; 0 for no limit
+	// Ready asks the controller that writes the log for the lines of /readyz?verbose. running is false if no controller
+	// writes it.
 	Ready func(context.Context) (lines []string, running bool, err error)
 }
 
-// How many writes the disk is measured with, and the latencies that matter: every batch of decisions waits for two of
-// them.
+// The number of writes for measuring the disk, and the latencies that matter: every batch of decisions waits for two
+// writes.
 const (
 	writesMeasured = 50
 	slowDisk       = 20 * time.Millisecond
 	badDisk        = 200 * time.Millisecond
-	ahead24        = 24 << 20 // what the log allocates ahead
+	ahead24        = 24 << 20 // bytes that the log allocates ahead
 )
 
-// unfit are file systems that a log should not be on, by the magic number that statfs gives.
+// unfit maps the file systems that a log should not be on, by their magic number in statfs.
 var unfit = map[int64]struct {
 	name  string
 	level Level
@@ -44,8 +45,7 @@ var unfit = map[int64]struct {
 	0x2fc12fc1: {"ZFS", Warning, "copy-on-write makes each write several"},
 }
 
-// disk looks at the file system that the log is on, or will be: its kind, its room and how long it takes to write
-// durably.
+// disk checks the file system of the log: its kind, its free space, and the latency of durable writes.
 func disk(ctx context.Context, c *Config) []Finding {
 	if c.Log.Dir == "" {
 		return []Finding{{Level: Unknown, Text: "no log was named", Do: "name its directory with --log, on the machine where the controller runs"}}
@@ -66,7 +66,7 @@ func disk(ctx context.Context, c *Config) []Finding {
 	return speed(ctx, dir, free, found)
 }
 
-// room says whether there is room for the log.
+// room checks whether the log has enough space.
 func room(c *Config, dir string, free int64) (found []Finding) {
 	switch used := sizeOf(c.Log.Dir); {
 	case free < 2*ahead24:
@@ -84,11 +84,11 @@ func room(c *Config, dir string, free int64) (found []Finding) {
 	return found
 }
 
-// speed adds how long a durable write takes: before the others when there is nothing to do about it.
+// speed adds the latency of durable writes: in front of the others if there is nothing to do about it.
 func speed(ctx context.Context, dir string, free int64, found []Finding) []Finding {
 	took, err := measure(ctx, dir)
 	switch {
-	case errors.Is(err, syscall.ENOSPC) && free < 2*ahead24: // that is said already
+	case errors.Is(err, syscall.ENOSPC) && free < 2*ahead24: // room has reported it
 	case errors.Is(err, syscall.ENOSPC):
 		found = append(found, Finding{
 			Level: Problem, Text: fmt.Sprintf("%s cannot be written: %v", dir, err), Do: "make room: files, or the account's share of the disk, are used up",
@@ -110,7 +110,7 @@ func speed(ctx context.Context, dir string, free int64, found []Finding) []Findi
 	return found
 }
 
-// existing is the directory, or the nearest above it that exists.
+// existing returns dir, or its nearest parent that exists.
 func existing(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -131,9 +131,9 @@ func existing(dir string) (string, error) {
 	}
 }
 
-// sizeOf is what the files of a directory take, 0 where there is none.
+// sizeOf returns the size of the files in a directory; 0 if it does not exist.
 func sizeOf(dir string) (total int64) {
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error { // what cannot be read is not counted
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error { // unreadable files are not counted
 		if err == nil && e.Type().IsRegular() {
 			if info, err := e.Info(); err == nil {
 				total += info.Size()
@@ -144,7 +144,7 @@ func sizeOf(dir string) (total int64) {
 	return total
 }
 
-// measure writes pages durably, as the log does, and returns how long each took, sorted.
+// measure writes pages durably, as the log does, and returns the latencies, sorted.
 func measure(ctx context.Context, dir string) (took []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, ".jobledger-doctor-")
 	if err != nil {
@@ -178,7 +178,7 @@ func short(d time.Duration) string {
 	return d.Round(100 * time.Microsecond).String()
 }
 
-// bytes is a size for people.
+// bytes formats a size: "1.5 GiB".
 func bytes(n int64) string {
 	for _, unit := range []struct {
 		name string

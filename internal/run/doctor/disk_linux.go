@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileSystem is the kind of the file system of a directory, and what a process without privileges may still write
-// there.
+// fileSystem returns the kind of dir's file system, and the bytes that an unprivileged process may still write there.
 func fileSystem(dir string) (kind, free int64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// fileSystem is not known here: the controller runs on Linux.
+// fileSystem is not implemented: the controller runs on Linux.
 func fileSystem(string) (kind, free int64, err error) {
 	return 0, 0, errors.New("it can be looked at on Linux only, where the controller runs")
 }

@@ -17,10 +17,10 @@ type Level string
 // The levels.
 const (
 	OK      Level = "ok"
-	Note    Level = "note"    // worth knowing; nothing has to be done
-	Warning Level = "warning" // it works, but not as well, or not for long
-	Problem Level = "problem" // a controller cannot work, or Jobs do not go on
-	Unknown Level = "unknown" // it could not be looked at; Do says what is missing for that
+	Note    Level = "note"    // worth knowing; no action needed
+	Warning Level = "warning" // it works, but less well, or not for long
+	Problem Level = "problem" // a controller cannot work, or Jobs do not progress
+	Unknown Level = "unknown" // not checked; Do says what the check needs
 )
 
 // Finding is one result of a check.
@@ -28,7 +28,7 @@ type Finding struct {
 	Check string `json:"check"`
 	Level Level  `json:"level"`
 	Text  string `json:"text"`
-	Do    string `json:"do,omitempty"` // what to do about it; empty where nothing has to be done
+	Do    string `json:"do,omitempty"` // what to do about it; empty for nothing
 
 	unreachable bool // the API server does not answer at all
 }
@@ -51,7 +51,7 @@ type Config struct {
 	Now   func() time.Time
 	Log   Log
 	Copy  Copy
-	NATS  *publish.Config // nil where nothing is to be published, and where the server is in the controller's own process
+	NATS  *publish.Config // nil if nothing is published, or the server runs in the controller's process
 }
 
 // Lease is the Lease that the controller would hold.

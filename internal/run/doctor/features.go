@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// features finds what the server lacks, of what a controller with these settings, or the files of deploy/, can use.
+// features reports what the server lacks for a controller with these settings, or for the files of deploy/.
 func features(ctx context.Context, c *Config) []Finding {
 	_, v, err := serverVersion(c)
 	if err != nil {
@@ -29,12 +29,10 @@ func features(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// fieldsAlwaysKept is the first version in which no feature gate can make the API server drop a field of a Job that we
-// know.
+// fieldsAlwaysKept is the first version in which no feature gate makes the API server drop a Job field that we know.
 var fieldsAlwaysKept = version.MajorMinor(1, 35)
 
-// jobField is a field of a Job that the API server drops while its feature gate is off. All gates are on unless turned
-// off.
+// jobField is a field of a Job that the API server drops while its feature gate is off. All gates are on by default.
 type jobField struct {
 	name, gate string
 	kept       func(*batchv1.JobSpec) bool
@@ -47,7 +45,7 @@ var gatedFields = []jobField{
 	{"backoffLimitPerIndex", "JobBackoffLimitPerIndex", func(s *batchv1.JobSpec) bool { return s.BackoffLimitPerIndex != nil }},
 }
 
-// jobFields tries which fields of a Job the server keeps, by a create that is a dry run: nothing is stored.
+// jobFields tests which fields of a Job the server keeps, by a dry-run create, which stores nothing.
 func jobFields(ctx context.Context, c *Config, v *version.Version) []Finding {
 	if c.Settings.Mode == events.ModeObserve || v.LessThan(oldest) || !v.LessThan(fieldsAlwaysKept) {
 		return nil
@@ -88,7 +86,7 @@ func jobFields(ctx context.Context, c *Config, v *version.Version) []Finding {
 	return []Finding{f}
 }
 
-// everyField is a Job with each of those fields. It is suspended, should anybody store it.
+// everyField returns a Job with each of those fields. It is suspended, in case a server stores it.
 func everyField() *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "jobledger-doctor-"},
@@ -103,7 +101,7 @@ func everyField() *batchv1.Job {
 	}
 }
 
-// mutatingPolicies says whether deploy/policy/mutating.yaml can be applied, which is for delegated Jobs.
+// mutatingPolicies checks whether deploy/policy/mutating.yaml, for delegated Jobs, can be applied.
 func mutatingPolicies(c *Config) []Finding {
 	if c.Settings.Mode != events.ModeDelegated {
 		return nil
@@ -121,8 +119,8 @@ func mutatingPolicies(c *Config) []Finding {
 	}}
 }
 
-// streamedLists says whether the first list comes as a watch. The watch that tries it is about no object, and ends at
-// once.
+// streamedLists checks whether the server streams the first list as a watch. The test watch selects no object, and ends
+// at once.
 func streamedLists(ctx context.Context, c *Config) []Finding {
 	w, err := c.Client.BatchV1().Jobs(c.Settings.Namespace).Watch(ctx, metav1.ListOptions{
 		FieldSelector: "metadata.name=jobledger-doctor", SendInitialEvents: new(true), AllowWatchBookmarks: true,
@@ -133,7 +131,7 @@ func streamedLists(ctx context.Context, c *Config) []Finding {
 		w.Stop()
 	case apierrors.IsInvalid(err):
 		return []Finding{{Level: Note, Text: "the server does not stream lists (feature gate WatchList): a start lists in pages instead, which works as well"}}
-	case apierrors.IsForbidden(err): // the rights are looked at by themselves
+	case apierrors.IsForbidden(err): // the check of rights reports it
 	default:
 		return []Finding{{Level: Unknown, Text: fmt.Sprintf("whether the server streams lists: %v", err)}}
 	}

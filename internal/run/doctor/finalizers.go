@@ -12,11 +12,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// held is how long a pod that is being deleted, and whose containers have ended, may keep a finalizer before that is
-// told.
+// held is how long a terminating pod whose containers have ended may keep a finalizer before it is reported.
 const held = 5 * time.Minute
 
-// finalizers finds pods that cannot go because a tracking finalizer is left on them.
+// finalizers finds pods that cannot be deleted because of a leftover tracking finalizer.
 func finalizers(ctx context.Context, c *Config) []Finding {
 	stuck := map[string]int{}
 	example := map[string]string{}
@@ -58,7 +57,7 @@ func finalizers(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// overdue reports whether nothing but finalizers has held the pod back for long.
+// overdue reports whether only finalizers have held the pod back for longer than held.
 func overdue(p *corev1.Pod, now time.Time) bool {
 	return p.DeletionTimestamp != nil && now.Sub(p.DeletionTimestamp.Time) > held && slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}, p.Status.Phase)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// The versions of Workloads and PodGroups: of Kubernetes 1.37 and of 1.36.
+// The versions of Workloads and PodGroups in Kubernetes 1.37 and 1.36.
 const betaWorkloads = "scheduling.k8s.io/v1beta1"
 
 var (
@@ -22,7 +22,8 @@ var (
 	withAlpha      = version.MajorMinor(1, 36)
 )
 
-// served reports whether the server has Workloads of a version. PriorityClasses are of the group, too.
+// served reports whether the server has PodGroups in a version of the group. The group alone proves nothing: it also
+// has PriorityClasses.
 func served(c *Config, of string) bool {
 	list, err := c.Client.Discovery().ServerResourcesForGroupVersion(of)
 	if err != nil {
@@ -36,7 +37,7 @@ func served(c *Config, of string) bool {
 	return false
 }
 
-// workloads says whether there are the objects of gang scheduling.
+// workloads checks whether the server has the objects for gang scheduling.
 func workloads(c *Config) []Finding {
 	switch {
 	case !gangs(c) || served(c, betaWorkloads):
@@ -55,8 +56,8 @@ func workloads(c *Config) []Finding {
 	return nil
 }
 
-// schedulingKept tries whether the server keeps spec.scheduling, by a create that is a dry run. Without the field no
-// Job can ask for a gang.
+// schedulingKept tests by a dry-run create whether the server keeps spec.scheduling. Without the field no Job can ask
+// for a gang.
 func schedulingKept(ctx context.Context, c *Config) []Finding {
 	if !gangs(c) || !served(c, betaWorkloads) {
 		return nil
@@ -82,8 +83,8 @@ func schedulingKept(ctx context.Context, c *Config) []Finding {
 	}}
 }
 
-// alphaGroups counts the Workloads and PodGroups of Kubernetes 1.36, whoever made them: the next version has no such
-// objects, and what is left of them in etcd cannot be read there.
+// alphaGroups counts the Workloads and PodGroups of Kubernetes 1.36, of any origin. The next version does not have
+// these objects, and cannot read the ones left in etcd.
 func alphaGroups(ctx context.Context, c *Config, v *version.Version) []Finding {
 	if !v.EqualTo(withAlpha) || !served(c, alphaWorkloads) {
 		return nil
@@ -108,7 +109,7 @@ func alphaGroups(ctx context.Context, c *Config, v *version.Version) []Finding {
 	}}
 }
 
-// countRaw counts the objects of a list; the server tells how many are on the pages after the first.
+// countRaw counts the objects of a list: the first page, and the server's count of the remaining ones.
 func countRaw(ctx context.Context, c *Config, path string) (int, error) {
 	read := c.Raw
 	if read == nil {

@@ -15,23 +15,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// unbegun is how long a Job may wait for its controller before that is told: a running one begins it within a second.
+// unbegun is how long a Job may wait for its controller before it is reported. A running controller begins it within a
+// second.
 const unbegun = time.Minute
 
-// census is who runs which Jobs, as far as their objects tell.
+// census is which controllers run which Jobs, as far as the objects tell.
 type census struct {
 	ours, builtin, others int
-	scheduling            int               // of ours that have not ended, how many have a spec.scheduling
-	foreign               string            // a controller that is neither, by its name
-	waiting               map[string]int    // how many wait for a controller to begin them, by its name
-	example               map[string]string // one of them
-	newest                time.Time         // time in a status that the built-in controller says it wrote
-	more                  bool              // there are Jobs that were not looked at
+	scheduling            int               // unfinished Jobs of ours with a spec.scheduling
+	foreign               string            // name of a controller that is neither ours nor the built-in one
+	waiting               map[string]int    // by controller, Jobs that wait for it to begin them
+	example               map[string]string // by controller, one of these Jobs
+	newest                time.Time         // newest time in a status written under the built-in controller's name
+	more                  bool              // there are further Jobs that were not read
 }
 
 const builtinName = "the built-in controller"
 
-// jobs counts who runs the Jobs now, and finds those that no controller begins.
+// jobs counts the Jobs by their controllers, and finds Jobs that no controller begins.
 func jobs(ctx context.Context, c *Config) []Finding {
 	all, err := count(ctx, c)
 	if err != nil {
@@ -63,11 +64,11 @@ func jobs(ctx context.Context, c *Config) []Finding {
 	return append([]Finding{{Level: OK, Text: text}}, found...)
 }
 
-// mostWaited is how many controllers are named that Jobs wait for. Users choose the names.
+// mostWaited is the number of awaited controllers that are named. Users choose the names.
 const mostWaited = 5
 
-// unbegun finds Jobs that nobody begins. That others' controllers do not run is no matter of ours, and anybody who may
-// make Jobs can invent one: a warning.
+// unbegun reports Jobs that no controller begins. If they wait for another controller, it only warns: that is not our
+// concern, and any user who may create Jobs can invent a controller.
 func (all *census) unbegun() (found []Finding) {
 	names := slices.SortedFunc(maps.Keys(all.waiting), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(all.waiting[a], all.waiting[b]), cmp.Compare(a, b))
@@ -101,8 +102,8 @@ func (all *census) unbegun() (found []Finding) {
 	return found
 }
 
-// noNamespace finds that the namespace of the settings does not exist: then there are no Jobs, and nothing else is
-// wrong. Who may not look is not told.
+// noNamespace reports that the namespace of the settings does not exist: then there are no Jobs, and nothing else is
+// wrong. It reports nothing without the right to look.
 func noNamespace(ctx context.Context, c *Config) []Finding {
 	if c.Settings.Namespace == "" {
 		return nil
@@ -160,7 +161,7 @@ func (all *census) add(j *batchv1.Job, now time.Time) {
 	}
 }
 
-// asksInVain reports whether a Job of ours that goes on has a spec.scheduling.
+// asksInVain reports whether the Job is ours and unfinished, and has a spec.scheduling.
 func asksInVain(j *batchv1.Job, c *Config) bool {
 	by := ""
 	if j.Spec.ManagedBy != nil {
@@ -169,7 +170,7 @@ func asksInVain(j *batchv1.Job, c *Config) bool {
 	return j.Spec.Scheduling != nil && j.Status.CompletionTime == nil && c.Settings.Mode.Manages(by)
 }
 
-// unasked says how many Jobs ask by their spec.scheduling for what is not made.
+// unasked reports how many Jobs ask for a gang in spec.scheduling that is not made.
 func (all *census) unasked(c *Config) []Finding {
 	if all.scheduling == 0 || gangs(c) || !works(c) {
 		return nil
@@ -181,16 +182,16 @@ func (all *census) unasked(c *Config) []Finding {
 	}}
 }
 
-// byBuiltin reports whether the newest write of a status was the built-in controller's, by its name. Whoever may change
-// the object can write that name, and any time beside it.
+// byBuiltin reports whether a status was written under the built-in controller's field manager. Any user who may change
+// the object can use that name, with any time.
 func byBuiltin(fields []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(fields, func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == events.BuiltinManager && f.Subresource == "status"
 	})
 }
 
-// statusTime is the newest time in the status of a Job that is not to come. Only who may write statuses can write it
-// there: a controller, and no tenant.
+// statusTime returns the newest time in a Job's status that is not in the future. Only users with the right to write
+// statuses can set it: controllers, and no tenants.
 func statusTime(j *batchv1.Job, now time.Time) (newest time.Time) {
 	times := []*metav1.Time{j.Status.StartTime, j.Status.CompletionTime}
 	for i := range j.Status.Conditions {
@@ -208,11 +209,11 @@ func newestOf(now time.Time, times ...*metav1.Time) (newest time.Time) {
 	return newest
 }
 
-// apart is how far the clocks of two controllers may be from one another.
+// apart is the assumed largest difference between the clocks of two controllers.
 const apart = time.Minute
 
-// byAnother reports whether a controller wrote a status lately that none of ours can have written: at that time no
-// Lease was renewed. While one of ours runs it looks for the built-in controller itself, and says so
+// byAnother reports whether a controller other than ours wrote a status in the last hour: no Lease of ours was renewed
+// at that time. While ours runs, it looks for the built-in controller itself, and reports it
 // (docs/design/0008-two-controllers.md).
 func (c *Config) byAnother(ctx context.Context, at time.Time) bool {
 	if c.Now().Sub(at) >= time.Hour {

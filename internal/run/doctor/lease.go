@@ -10,11 +10,11 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// leaseHolder says who holds the Lease, and who holds another for Jobs that are also those of the settings.
+// leaseHolder reports the holder of the Lease, and holders of other Leases for the same Jobs.
 func leaseHolder(ctx context.Context, c *Config) []Finding {
 	switch {
 	case c.Settings.Mode == events.ModeObserve:
-		return nil // it writes nothing, so it needs none
+		return nil // it writes nothing, so it needs no Lease
 	case !c.Lease.On:
 		return []Finding{{
 			Level: Warning, Text: "no Lease is held (--leader-elect=false): nothing keeps two controllers with two logs apart", Do: "leave --leader-elect on",
@@ -31,7 +31,7 @@ func leaseHolder(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// heldIn is what there is to say of the Lease in a namespace.
+// heldIn returns the findings on the Lease in a namespace.
 func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	own := namespace == c.Lease.Namespace
 	name := namespace + "/" + lease.UsualName
@@ -72,13 +72,14 @@ func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	return well(fmt.Sprintf("the Lease %s is held by %s", name, said.Holder))
 }
 
-// age is how long ago a Lease was renewed, by the clock of its holder; not known where that was not yet.
+// age returns the time since a Lease was renewed, by its holder's clock. known is false if that is a minute or more in
+// the future.
 func (c *Config) age(said *lease.Judged) (age time.Duration, known bool) {
 	age = c.Now().Sub(said.Renewed)
 	return max(age, 0), age > -time.Minute
 }
 
-// scope is whose Jobs the controller runs.
+// scope returns the namespace whose Jobs the controller runs, or lease.Everywhere.
 func (c *Config) scope() string {
 	if c.Settings.Namespace != "" {
 		return c.Settings.Namespace
@@ -86,8 +87,8 @@ func (c *Config) scope() string {
 	return lease.Everywhere
 }
 
-// newestLease is when a Lease of ours for these Jobs was last written, as far as that is believed: until then a
-// controller of ours may have written statuses. Ok is false where one may do so now, and where it cannot be told.
+// newestLease returns when a trusted Lease of ours for these Jobs was last written: up to then a controller of ours may
+// have written statuses. ok is false if one may be doing so now, or if it is unknown.
 func (c *Config) newestLease(ctx context.Context) (newest time.Time, ok bool) {
 	for _, namespace := range append(slices.Clone(lease.OperatorNamespaces), c.Settings.Namespace) {
 		if namespace == "" {

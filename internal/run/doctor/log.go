@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// logKept asks the controller that writes the log how it is.
+// logKept asks the controller that writes the log for the log's health.
 func logKept(ctx context.Context, c *Config) []Finding {
 	if c.Log.Dir == "" || c.Log.Ready == nil {
-		return nil // disk has said so
+		return nil // disk has reported it
 	}
 	lines, running, err := c.Log.Ready(ctx)
 	switch {

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/events/nats/publish"
 )
 
-// natsWait is how long the server may take to answer.
+// natsWait is the time limit for the server's answers.
 const natsWait = 5 * time.Second
 
-// natsServer looks at the server and at the stream, where records are to be published.
+// natsServer checks the NATS server and the stream, if records are to be published.
 func natsServer(ctx context.Context, c *Config) []Finding {
 	if c.NATS == nil {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// right is what a controller must be allowed to do.
+// right is a right that a controller needs.
 type right struct {
 	group, resource, subresource string
 	verbs                        []string
-	name                         string               // of the only object that it is about; empty for all
-	namespace                    func(*Config) string // nil for those of the settings
+	name                         string               // the only object that it concerns; empty for all
+	namespace                    func(*Config) string // nil for the namespace of the settings
 	need                         func(*Config) bool   // nil for always
-	file                         string               // of deploy/ that gives it
-	without                      string               // what a controller that lacks it does not do; empty where it does nothing at all
+	file                         string               // the file of deploy/ that grants it
+	without                      string               // what a controller cannot do without it; empty if it cannot work
 }
 
 func works(c *Config) bool      { return c.Settings.Mode != events.ModeObserve }
@@ -53,7 +53,7 @@ const (
 	metricsFile = "deploy/metrics-authorize/clusterrole.yaml"
 )
 
-// needed is what deploy/ gives, by mode and feature; a test compares the two.
+// needed lists what deploy/ grants, by mode and feature; a test compares the two.
 var needed = []right{
 	{group: "batch", resource: "jobs", verbs: []string{"list", "watch"}},
 	{group: "", resource: "pods", verbs: []string{"list", "watch"}},
@@ -94,8 +94,7 @@ var needed = []right{
 	},
 }
 
-// rights asks the API server for each right that the controller needs, and names those that are missing, by the file
-// that gives them.
+// rights asks the API server for each needed right, and reports the missing ones by the file that grants them.
 func rights(ctx context.Context, c *Config) []Finding {
 	lacks := map[string][]string{} // by file
 	var found []Finding
@@ -126,7 +125,7 @@ func rights(ctx context.Context, c *Config) []Finding {
 	}
 	if len(lacks)+len(found) > 0 {
 		if none := noAccount(ctx, c); none != nil {
-			return none // which is why it has no right
+			return none // the account does not exist, so it has no rights
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(lacks)) {
@@ -140,8 +139,8 @@ func rights(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// noAccount finds that the account that lacks rights does not exist: its name was mistyped, or it is still to be made.
-// Who may not look is not told.
+// noAccount reports that the account with missing rights does not exist: its name was mistyped, or it must still be
+// created. It reports nothing without the right to look.
 func noAccount(ctx context.Context, c *Config) []Finding {
 	namespace, name, _ := strings.Cut(c.Account, "/")
 	if c.Account == "" {
@@ -169,7 +168,7 @@ func who(c *Config) string {
 	return "the ServiceAccount " + c.Account
 }
 
-// text names verbs of the right: "create, patch events (core) in all namespaces".
+// text formats verbs of the right: "create, patch events (core) in all namespaces".
 func (r *right) text(c *Config, verbs []string) string {
 	resource, group, where := r.resource, r.group, "in all namespaces"
 	if r.subresource != "" {
@@ -184,7 +183,7 @@ func (r *right) text(c *Config, verbs []string) string {
 	return fmt.Sprintf("%s %s (%s) %s", strings.Join(verbs, ", "), resource, group, where)
 }
 
-// from is the file that gives the right.
+// from returns the file that grants the right.
 func (r *right) from(c *Config) string {
 	switch {
 	case r.file != "":
@@ -195,7 +194,7 @@ func (r *right) from(c *Config) string {
 	return clusterFile
 }
 
-// in is the namespace that the right is about; empty for all.
+// in returns the right's namespace; empty for all.
 func (r *right) in(c *Config) string {
 	if r.namespace != nil {
 		return r.namespace(c)
@@ -203,7 +202,7 @@ func (r *right) in(c *Config) string {
 	return c.Settings.Namespace
 }
 
-// may asks the server.
+// may asks the API server whether the account has the right.
 func (r *right) may(ctx context.Context, c *Config, verb string) (bool, error) {
 	attributes := &authorizationv1.ResourceAttributes{
 		Namespace: r.in(c), Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name,

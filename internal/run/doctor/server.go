@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The minor versions of Kubernetes that this program is for. A run of the tests was seen to pass on each: test/minors
-// has one for each older one, and all other tests use the newest, which is that of the libraries in go.mod.
+// The minor versions of Kubernetes that this program supports. Tests have passed on each: test/minors has one for each
+// older version, and all other tests use the newest, that of the libraries in go.mod.
 var (
 	oldest = version.MajorMinor(1, 32) // the first with the field managedBy by default
 	newest = version.MajorMinor(1, 37)
 )
 
-// server asks for the version, and says when it is too old or too new. A server that cannot be asked is a problem: a
-// script that waits for a cluster would go on without one.
+// server asks for the version, and reports one that is too old or too new. A server that does not answer is a Problem:
+// a script that waits for a cluster would otherwise continue without one.
 func server(_ context.Context, c *Config) []Finding {
 	name, v, err := serverVersion(c)
 	switch {
@@ -37,10 +37,10 @@ func server(_ context.Context, c *Config) []Finding {
 	return []Finding{skew(c, name, v)}
 }
 
-// errNoAnswer: nothing that we ask the API server is answered.
+// errNoAnswer: the API server answers no request.
 var errNoAnswer = errors.New("the API server does not answer")
 
-// serverVersion is what the server calls itself, and the minor version that it behaves like.
+// serverVersion returns the server's name for its version, and the minor version that it behaves like.
 func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	info, err := c.Client.Discovery().ServerVersion()
 	switch {
@@ -62,7 +62,7 @@ func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	return name, v, nil
 }
 
-// skew compares the server's version with those that this program is for.
+// skew compares the server's version with the supported ones.
 func skew(c *Config, name string, v *version.Version) Finding {
 	span := fmt.Sprintf("this program is for %s to %s", oldest, newest)
 	switch {
@@ -90,14 +90,14 @@ func skew(c *Config, name string, v *version.Version) Finding {
 	return Finding{Level: OK, Text: fmt.Sprintf("%s, %s older than this program's libraries (%s), and tried with it", name, older, newest)}
 }
 
-// The differences of clocks that matter. A certificate or a token can be too young by seconds; a deadline of a Job is
-// off by as much.
+// The clock differences that matter. A few seconds can make a certificate or a token too young, and shift the deadline
+// of a Job as much.
 const (
 	clockWarning = 2 * time.Second
 	clockProblem = 30 * time.Second
 )
 
-// clock compares ours with the server's, which tells whole seconds.
+// clock compares our clock with the server's, which tells whole seconds.
 func clock(_ context.Context, c *Config) []Finding {
 	there, ok := c.Clock()
 	if !ok {

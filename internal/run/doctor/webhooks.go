@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// hook is what matters of an admission webhook, mutating or validating.
+// hook is the relevant part of an admission webhook, mutating or validating.
 type hook struct {
 	configuration, name string
 	client              admissionv1.WebhookClientConfig
@@ -20,7 +20,7 @@ type hook struct {
 	must                bool // requests fail while it does not answer
 }
 
-// writes are the requests of a controller that a webhook may stand in the way of.
+// writes lists the controller's requests that a webhook may block.
 var writes = []struct {
 	group, resource string
 	operation       admissionv1.OperationType
@@ -32,7 +32,7 @@ var writes = []struct {
 	{"batch", "jobs/status", admissionv1.Update, "writes of a Job's status"},
 }
 
-// webhooks finds those that are asked about our writes, and whose absence stops them.
+// webhooks finds the webhooks that are called for our writes and block them while they do not answer.
 func webhooks(ctx context.Context, c *Config) []Finding {
 	if c.Settings.Mode == events.ModeObserve {
 		return nil // it writes nothing
@@ -64,7 +64,7 @@ func webhooks(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// gone is the finding that nothing answers for the webhook, where that can be seen from outside.
+// gone returns the finding that no endpoint serves the webhook, if that is visible from outside.
 func (h *hook) gone(ctx context.Context, c *Config, asked []string) (Finding, bool) {
 	if h.client.Service == nil || !h.must {
 		return Finding{}, false
@@ -132,8 +132,8 @@ func hooks(ctx context.Context, c *Config) ([]hook, error) {
 
 func failing(p *admissionv1.FailurePolicyType) bool { return p == nil || *p == admissionv1.Fail }
 
-// asksAbout reports whether a rule is about such a request. Its selectors are not looked at: what they leave out may
-// come tomorrow.
+// asksAbout reports whether the rule covers such a request. It ignores selectors: an object that they exclude today may
+// match tomorrow.
 func asksAbout(r admissionv1.RuleWithOperations, group, resource string, operation admissionv1.OperationType) bool {
 	has := func(list []string, words ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })

@@ -1,8 +1,9 @@
-// Package witness says whether a log lacks a record that a witness of it names.
+// Package witness finds out whether a log lacks a record that a witness of the log names.
 //
 //	is, err := witness.Lacks(log, events.Loss{Witness: events.WitnessLease, Epoch: 1, Sequence: 900, Hash: hash})
 //
-// A witness is what has seen the log: the Lease, its copy. The functions keep nothing, and any goroutine may call them.
+// A witness is a place outside the log that stores its head, such as the Lease or the copy. The functions are safe for
+// concurrent use.
 //
 // Read witness.go.
 package witness
