@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 )
 
-// Commands are the commands that do more than read a log.
+// Commands returns the commands that do more than read a log.
 func Commands(c *cli.CLI) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(c), newServe(c), newSubscribe(c), newDoctor(c), newPrune(c),

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// backupFlags say what is copied and where to.
+// backupFlags say what to copy, and where.
 type backupFlags struct {
 	log, to string
 	withKey bool
@@ -109,7 +109,7 @@ func runBackup(ctx context.Context, c *cli.CLI, f *backupFlags) error {
 	return nil
 }
 
-// liveOf is the controller that writes the log; nil when none does.
+// liveOf returns the controller that writes the log; nil if none does.
 func liveOf(ctx context.Context, c *cli.CLI, address, dir string) (backup.Live, error) {
 	log, err := open.Archive(address)
 	var held *store.HeldError
@@ -127,7 +127,7 @@ func liveOf(ctx context.Context, c *cli.CLI, address, dir string) (backup.Live, 
 	return nil, cli.ExplainOpen(dir, err)
 }
 
-// stepLine says what became of an object.
+// stepLine returns the line about an object.
 func stepLine(verb string, s backup.Step) string {
 	switch {
 	case s.Deleted:

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// copyFlags say where a controller copies its log to.
+// copyFlags say where a controller copies its log.
 type copyFlags struct {
 	to       string
 	unfenced bool
@@ -19,13 +19,13 @@ func (f *copyFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.unfenced, controller.UnfencedFlag, false, "copy also to a server that knows no conditional writes, where a second writer is not held off")
 }
 
-// validate refuses what cannot be copied to.
+// validate returns the error of config.
 func (f *copyFlags) validate() error {
 	_, err := f.config()
 	return err
 }
 
-// config is where the log is copied to.
+// config returns the destination of the copy, or a usage error.
 func (f *copyFlags) config() (config controller.CopyConfig, err error) {
 	if f.to == "" {
 		if f.unfenced {

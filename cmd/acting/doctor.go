@@ -25,7 +25,7 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// doctorFlags are those of run, and how to look.
+// doctorFlags are the flags of run, and those of doctor itself.
 type doctorFlags struct {
 	run     RunFlags
 	account string
@@ -72,10 +72,10 @@ answer is one.`,
 	return cmd
 }
 
-// Flags of run that doctor shows.
+// Flags of run that the help of doctor shows.
 var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context"}
 
-// config is what is looked at.
+// config returns what to check, or a usage error.
 func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	if err := f.output.Validate(); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	return config, nil
 }
 
-// settings are those of the controller. It need not be said where its log is.
+// settings returns the controller's settings. --log may be missing.
 func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.run.log != "" {
 		return f.run.Settings(flags)
@@ -135,7 +135,7 @@ func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	return f.run.Settings(flags)
 }
 
-// readiness asks the controller that writes a log for what /readyz says.
+// readiness returns a function that asks the controller of the log in dir for /readyz?verbose.
 func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	return func(ctx context.Context) ([]string, bool, error) {
 		address, err := regular.Read(filepath.Join(dir, serve.AddressFile), cli.MostAddress)
@@ -153,7 +153,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return nil, false, nil // it left its address when it was killed
+			return nil, false, nil // a killed controller left its address
 		}
 		defer response.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
@@ -164,7 +164,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	}
 }
 
-// lookAgain is how long --wait lets things be between two looks.
+// lookAgain is the time between two looks of --wait.
 const lookAgain = 2 * time.Second
 
 func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorFlags) error {
@@ -187,7 +187,7 @@ func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorF
 	return examine(ctx, c, config, f)
 }
 
-// examine looks once, and shows what is found as it comes, or as one document.
+// examine runs the checks once, and prints the findings as they come, or as one document.
 func examine(ctx context.Context, c *cli.CLI, config *doctor.Config, f *doctorFlags) error {
 	page := c.Page(&f.output)
 	all := []doctor.Finding{}
@@ -217,5 +217,5 @@ func examine(ctx context.Context, c *cli.CLI, config *doctor.Config, f *doctorFl
 	return nil
 }
 
-// styles are how levels look on a terminal.
+// styles maps levels to styles on a terminal.
 var styles = map[doctor.Level]show.Style{doctor.Problem: show.Trouble, doctor.Warning: show.Trouble, doctor.Unknown: show.Trouble}

@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// drillFlags say which copy is tried, where, and what it is compared with.
+// drillFlags say which copy to test, where, and what to compare it with.
 type drillFlags struct {
 	cli.JobFlags
 	output             cli.OutputFlag
@@ -74,7 +74,7 @@ The report says who ran the drill, when, at which head, what was checked and how
 	return cmd
 }
 
-// config is what the flags choose, or a usage error.
+// config returns the drill that the flags choose, or a usage error.
 func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 	if err := f.output.Validate(); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func runDrill(ctx context.Context, c *cli.CLI, f *drillFlags) error {
 	return nil
 }
 
-// write writes the report into its files.
+// write writes the report into the files of --report.
 func (f *drillFlags) write(report *drill.Report) error {
 	if f.report == "" {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// gangFlag chooses for which Jobs groups are made. Without a value it is all.
+// gangFlag chooses the Jobs for which gangs are made. Without a value it means all.
 const gangFlag = "gang-scheduling"
 
 func addGangFlag(flags *pflag.FlagSet, value *string) {
@@ -16,7 +16,7 @@ func addGangFlag(flags *pflag.FlagSet, value *string) {
 	flags.Lookup(gangFlag).NoOptDefVal = "all"
 }
 
-// gangSettings are what the flag's value asks for. By which version of the API groups are made follows from the server.
+// gangSettings parses the flag's value. The server decides by which version of the API gangs are made.
 func gangSettings(value string) (on bool, rule events.GangRule, err error) {
 	switch value {
 	case "", "false":

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// KubeNamespace is that of the kubeconfig's current context; empty without a kubeconfig.
+// KubeNamespace returns the namespace of the kubeconfig's current context; empty without a kubeconfig.
 func KubeNamespace() (string, error) {
 	loader, err := kubeconfigOf("", "")
 	if err != nil {
@@ -19,7 +19,7 @@ func KubeNamespace() (string, error) {
 	}
 	namespace, _, err := loader.Namespace()
 	if clientcmd.IsEmptyConfig(err) {
-		return "", nil // a log can be read far from any cluster
+		return "", nil // reading a log needs no cluster
 	}
 	if err != nil {
 		return "", fmt.Errorf("find out the namespace of the kubeconfig (-n names one): %w", err)
@@ -27,8 +27,7 @@ func KubeNamespace() (string, error) {
 	return namespace, nil
 }
 
-// kubeconfigOf reads the kubeconfig: the file of that path, else those of $KUBECONFIG, else the one in the home
-// directory.
+// kubeconfigOf reads the kubeconfig at path, else those of $KUBECONFIG, else the one in the home directory.
 func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
@@ -46,8 +45,8 @@ func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}), nil
 }
 
-// knownContext checks that the kubeconfig has the context that is meant, and says which there are. What else is wrong
-// with it is told to whoever connects.
+// knownContext checks that the kubeconfig has the context, and otherwise names those that it has. It leaves other
+// errors to the connection.
 func knownContext(loader clientcmd.ClientConfig, named string) error {
 	config, err := loader.RawConfig()
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// electFlags say whether a Lease is held, and which.
+// electFlags say whether to hold a Lease, and which.
 type electFlags struct {
 	on              bool
-	given           bool // on was said by the operator
+	given           bool // the operator gave --leader-elect
 	duration, renew time.Duration
 	retry           time.Duration
 	namespace       string
@@ -31,7 +31,7 @@ func (f *electFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.adopt, "adopt", false, "go on though the Lease says that another log runs the Jobs of this cluster")
 }
 
-// check takes which flags were given, and refuses what cannot work.
+// check notes whether --leader-elect was given, and refuses durations that cannot work.
 func (f *electFlags) check(flags *pflag.FlagSet) error {
 	f.given = flags.Changed("leader-elect")
 	switch {
@@ -39,7 +39,7 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 		return cli.Usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
 	case f.renew <= f.retry+f.retry/5:
 		return cli.Usage("--leader-elect-renew-deadline=%s: must be longer than 1.2 times --leader-elect-retry-period=%s", f.renew, f.retry)
-	case f.duration < f.renew+f.retry+f.retry/5: // a loss is noticed that long after the renew deadline, at the latest
+	case f.duration < f.renew+f.retry+f.retry/5: // a loss is noticed at most that long after the renew deadline
 		return cli.Usage("--leader-elect-lease-duration=%s: must be longer than --leader-elect-renew-deadline=%s by 1.2 times --leader-elect-retry-period=%s at least",
 			f.duration, f.renew, f.retry)
 	case f.duration < time.Second:
@@ -48,12 +48,12 @@ func (f *electFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// place is the namespace of the Lease of a controller with that --namespace.
+// place returns the namespace of the Lease for a controller with that --namespace.
 func (f *electFlags) place(namespace string) string {
 	return cmp.Or(f.namespace, namespace, lease.DefaultNamespace)
 }
 
-// checkPlace refuses a Lease that no other controller would look for, or wait for.
+// checkPlace refuses a Lease that no other controller would look for or wait for.
 func (f *electFlags) checkPlace(namespace string) error {
 	if err := lease.CheckPlace(f.place(namespace), namespace, f.duration); err != nil {
 		return cli.Usage("--leader-elect-resource-namespace=%s: %v", f.namespace, err)
@@ -61,7 +61,7 @@ func (f *electFlags) checkPlace(namespace string) error {
 	return nil
 }
 
-// config is the Lease that they choose.
+// config returns the Lease that the flags choose.
 func (f *electFlags) config() controller.LeaseConfig {
 	return controller.LeaseConfig{
 		On: f.on, Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Namespace: f.namespace, Adopt: f.adopt,

@@ -8,13 +8,13 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// The formats of what run tells.
+// The formats of run's log messages.
 const (
 	logText = "text"
 	logJSON = "json"
 )
 
-// newLogger makes the logger of a run. Client libraries log through it as well.
+// newLogger returns the logger of a run, and makes the client libraries log through it.
 func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
 	if format == "" {
 		format = logJSON
@@ -22,7 +22,7 @@ func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
 			format = logText
 		}
 	}
-	options := &slog.HandlerOptions{Level: slog.Level(-verbosity)} // as klog counts: V(4) is slog.LevelDebug
+	options := &slog.HandlerOptions{Level: slog.Level(-verbosity)} // klog's V(4) is slog.LevelDebug
 	var handler slog.Handler = slog.NewJSONHandler(out, options)
 	if format == logText {
 		handler = slog.NewTextHandler(out, options)

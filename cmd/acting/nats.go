@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// embeddedURL is where the NATS server answers that runs in the process of the controller with that log.
+// embeddedURL returns the address of the NATS server in the process of the log's controller.
 func embeddedURL(log string) (string, error) {
 	text, err := regular.Read(filepath.Join(log, controller.NATSFile), cli.MostAddress)
 	if err != nil {
@@ -25,26 +25,25 @@ func embeddedURL(log string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// embeddedReader connects as one who reads from that server. The secret is read for each connection: it may be made
-// anew.
+// embeddedReader returns an option to connect to that server as a reader. It reads the password for each connection,
+// because it may change.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
 		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), cli.MostAddress)
 		if err != nil {
-			return "", "" // the server says itself that it needs one
+			return "", "" // the server answers that it needs one
 		}
 		return readerUser, strings.TrimSpace(string(text))
 	})
 }
 
-// readerUser is embedded.Reader, without a server in each program that reads.
+// readerUser repeats embedded.Reader, so that reading programs do not link the server.
 const readerUser = "reader"
 
-// embeddedDialer connects to that server wherever it is at that moment: each start of the controller may give it
-// another address.
+// embeddedDialer connects to the current address of that server: each start of the controller may change it.
 type embeddedDialer struct{ log string }
 
-// Dial looks up the address anew; the one that the client knows may be that of a server which is gone.
+// Dial reads the address again, because the one that the client knows may be outdated.
 func (d embeddedDialer) Dial(network, _ string) (net.Conn, error) {
 	text, err := embeddedURL(d.log)
 	if err != nil {
@@ -57,8 +56,8 @@ func (d embeddedDialer) Dial(network, _ string) (net.Conn, error) {
 	return net.DialTimeout(network, at.Host, connectTimeout)
 }
 
-// natsFlags say where NATS is, and as whom to connect. There is none for a password, which everybody on the machine
-// would see: it stands in a context or in a file.
+// natsFlags say where NATS is, and as which user to connect. No flag takes a password, which every user of the machine
+// would see: it belongs in a context or a file.
 type natsFlags struct{ dial.Config }
 
 func (f *natsFlags) add(cmd *cobra.Command) {
@@ -79,10 +78,10 @@ func (f *natsFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// where reports whether it is said where NATS is.
+// where reports whether a flag says where NATS is.
 func (f *natsFlags) where() bool { return f.URL != "" || f.Context != "" }
 
-// check refuses what a person should not do.
+// check refuses secrets in --nats-url.
 func (f *natsFlags) check() error {
 	if hasSecret(f.URL) {
 		return cli.Usage("--nats-url: everybody on this machine can see the secret in it; put it into a context (--nats-context) or a file (--nats-creds)")
@@ -90,5 +89,5 @@ func (f *natsFlags) check() error {
 	return nil
 }
 
-// hasSecret reports whether URLs have one.
+// hasSecret reports whether the URLs contain a secret.
 func hasSecret(urls string) bool { return strings.Contains(urls, "@") }

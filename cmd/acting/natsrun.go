@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// streamFlags are an operator's choices of what goes out on NATS, and how. Nothing does unless it is said where, or
-// that a server is to run in this process.
+// streamFlags say what is published on NATS, and how. Nothing is published unless they name a server, or run one in
+// this process.
 type streamFlags struct {
 	natsFlags
 	cluster  string
@@ -32,12 +32,12 @@ type streamFlags struct {
 	embeddedBytes string
 }
 
-// contentTypes are what --nats-data may say.
+// contentTypes maps the values of --nats-data.
 var contentTypes = map[string]string{"protobuf": nats.Protobuf, "json": nats.JSON}
 
 const (
 	defaultMaxAge = 7 * 24 * time.Hour
-	natsDir       = "nats" // in the log's directory: what the server in this process stores
+	natsDir       = "nats" // in the log's directory: storage of the server in this process
 )
 
 func (f *streamFlags) add(cmd *cobra.Command) {
@@ -59,7 +59,7 @@ func (f *streamFlags) add(cmd *cobra.Command) {
 // wanted reports whether anything is to be published.
 func (f *streamFlags) wanted() bool { return f.embedded || f.where() }
 
-// validate refuses what does not go together.
+// validate refuses contradictory flags.
 func (f *streamFlags) validate() error {
 	if err := f.check(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (f *streamFlags) validate() error {
 	return err
 }
 
-// goTogether refuses flags that would do nothing as the others are.
+// goTogether refuses flags that the other flags make useless.
 func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	refuse := func(why string, names ...string) error {
 		for _, name := range names {
@@ -115,7 +115,7 @@ func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	return cmp.Or(ofServer, ofStream)
 }
 
-// size reads a size as Kubernetes writes them.
+// size parses a size in Kubernetes' format, such as 10Gi.
 func size(flag, text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Value() <= 0 {
@@ -124,8 +124,8 @@ func size(flag, text string) (int64, error) {
 	return q.Value(), nil
 }
 
-// server is how the server in this process is set up. The stream gets what the server has, but for a little: a server
-// that has no room takes nothing more, a stream that is full drops its oldest messages.
+// server configures the server in this process. The stream gets 9/10 of the server's space: a full server accepts
+// nothing more, but a full stream drops its oldest messages.
 func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig, error) {
 	room, err := size("nats-embedded-size", f.embeddedBytes)
 	stream := f.stream
@@ -138,7 +138,7 @@ func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig,
 	}, stream, err
 }
 
-// config is what the controller publishes, with its log in that directory.
+// config returns what the controller publishes, with its log in that directory.
 func (f *streamFlags) config(log string) (c controller.StreamConfig, err error) {
 	if !f.wanted() {
 		return c, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// placeHelp says how the place of a copy is named.
+// placeHelp explains how to name the place of a copy.
 const placeHelp = `The place of a copy is a directory (DIR, or file:///DIR), or a part of a bucket:
 s3://BUCKET/PREFIX?endpoint=https://SERVER&region=REGION, without the question mark for Amazon's.
 AWS_ENDPOINT_URL and AWS_REGION of the environment do as well. The keys are those in
@@ -17,7 +17,7 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of the machine or the p
 place of its own. The objects have the same names and bytes in a directory and in a bucket, so a copy
 may be copied on by any tool.`
 
-// placeOf is the place of a copy that a flag names.
+// placeOf returns the place of a copy that a flag names.
 func placeOf(getenv func(string) string, flag, address string) (copylog.Place, error) {
 	switch {
 	case address == "":

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// pruneFlags say what goes.
+// pruneFlags say what to delete.
 type pruneFlags struct {
 	log    string
 	size   string
@@ -58,7 +58,7 @@ has four fifths of that. --before SEQ lets files go that have only records befor
 	return cmd
 }
 
-// config is what the flags choose, or a usage error.
+// config returns the records to delete, or a usage error.
 func (f *pruneFlags) config(c *cli.CLI) (*controller.PruneConfig, error) {
 	size, err := resource.ParseQuantity(f.size)
 	switch {

@@ -20,14 +20,14 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// releaseFlags say how Jobledger is to go.
+// releaseFlags say how to remove Jobledger.
 type releaseFlags struct {
 	run       RunFlags // a drain is a run
 	letGo     bool
 	drain     bool
 	dryRun    bool
 	finalizer []string
-	ignore    []string // Leases that are no controller's
+	ignore    []string // Leases whose holders are no controllers
 	output    cli.OutputFlag
 }
 
@@ -89,13 +89,13 @@ func newRelease(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// Flags of run that release shows, and those that mean something without --drain.
+// The flags of run that the help of release shows, and the flags that have a meaning without --drain.
 var (
 	shownOfRun = []string{"drain", "log", "kubeconfig", "context", "namespace", "manage"}
 	ofLetGo    = []string{"log", "kubeconfig", "context", "namespace", "let-go", "dry-run", "finalizer", "ignore-lease", "output"}
 )
 
-// check refuses flags that do not go together.
+// check refuses contradictory flags.
 func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
 	if err := f.output.Validate(); err != nil {
 		return err
@@ -197,14 +197,14 @@ func notInUse(f *releaseFlags) error {
 	return cli.ExplainOpen(open.Place(f.run.log), err)
 }
 
-// drainFirst runs the controller until nothing of what it does is left.
+// drainFirst runs the controller until it has nothing left to do.
 func drainFirst(ctx context.Context, c *cli.CLI, f *releaseFlags, settings events.Settings) error {
 	logger := newLogger(c.Err, f.run.logFormat, f.run.verbosity)
 	running, end := context.WithCancel(ctx)
 	defer end()
 	drained := false
 	err := runController(running, &f.run, settings, logger, func() {
-		drained = true // the loop has ended when it is read
+		drained = true // read after the loop has ended
 		end()
 	})
 	switch {

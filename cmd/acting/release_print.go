@@ -10,12 +10,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// releaseList shows objects that release works on, as they come, or as one document.
+// releaseList prints the objects of a release as they come, or as one document.
 type releaseList struct {
 	c         *cli.CLI
 	format    string
 	dryRun    bool
-	namespace string // that is looked at; empty for all
+	namespace string // the only namespace; empty for all
 	table     *show.Table
 	items     []release.Item
 }
@@ -42,7 +42,7 @@ func (l *releaseList) add(i release.Item) {
 		show.Cell{Text: i.Action}, show.Cell{Text: words.Clean(result), Style: style})
 }
 
-// end shows what is left to show. Looked says that the cluster could be looked at.
+// end prints what is left. looked says that the cluster was read.
 func (l *releaseList) end(s release.Summary, looked bool) error {
 	if l.format == cli.FormatJSON || l.format == cli.FormatYAML {
 		if !looked && len(l.items) == 0 {
@@ -72,7 +72,7 @@ func (l *releaseList) end(s release.Summary, looked bool) error {
 	return nil
 }
 
-// sentence says what was found and done.
+// sentence returns what was found and done.
 func sentence(s release.Summary, dryRun bool, namespace string) string {
 	switch {
 	case s == (release.Summary{}) && namespace != "":

@@ -17,9 +17,9 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// replicateFlags say in which stream the log is replicated. It is not unless they say where NATS is.
+// replicateFlags name the stream that replicates the log. Without an address of NATS the log is not replicated.
 type replicateFlags struct {
-	dial.Config // URL, Creds and CA are flags
+	dial.Config // flags set URL, Creds and CA
 	stream      string
 	keyFile     string
 	unsafe      bool
@@ -27,7 +27,7 @@ type replicateFlags struct {
 	synced      bool
 	monitor     string
 	members     int
-	most        string // bytes, as a quantity
+	most        string // bytes, as a quantity such as 4Gi
 	maxBytes    int64
 }
 
@@ -63,10 +63,10 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 		"from this size on the stream is cut behind what two replicas have, and keeps nothing for one that is away")
 }
 
-// wanted reports whether the log is to be replicated.
+// wanted reports whether to replicate the log.
 func (f *replicateFlags) wanted() bool { return f.URL != "" }
 
-// check refuses what cannot work, and what does nothing.
+// check refuses flags that cannot work or have no effect.
 func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	if !f.wanted() {
 		for _, name := range []string{
@@ -109,7 +109,7 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// goTogether refuses what a replicated log cannot have beside it.
+// goTogether refuses flags of run that contradict a replicated log.
 func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 	if !f.wanted() {
 		return nil
@@ -133,10 +133,9 @@ func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 	return nil
 }
 
-// keyBytes is the length of a key.
 const keyBytes = len(events.Key{})
 
-// config is where the log is replicated; nil for nowhere.
+// config returns the replication; nil for none.
 func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	if !f.wanted() {
 		return nil, nil
@@ -160,7 +159,7 @@ func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	return c, err
 }
 
-// readKey reads a key that nobody else on this machine may read.
+// readKey reads a key file, which other users of this machine must not be able to read.
 func readKey(file string) (key events.Key, err error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// restoreFlags say what is restored and where to.
+// restoreFlags say what to restore, and where.
 type restoreFlags struct {
 	from, log, manifest string
 	at                  string
@@ -67,7 +67,7 @@ that goes on with the log deletes them, as its log says that they are gone.
 	return cmd
 }
 
-// config is what the flags choose, or a usage error.
+// config returns the restore that the flags choose, or a usage error.
 func (f *restoreFlags) config(c *cli.CLI) (*restore.Config, error) {
 	place, err := placeOf(c.Getenv, "from", f.from)
 	if err != nil {
@@ -94,7 +94,7 @@ func (f *restoreFlags) config(c *cli.CLI) (*restore.Config, error) {
 	return config, nil
 }
 
-// pointOf is the record or the time that --at names.
+// pointOf parses --at as a record or a time.
 func pointOf(text string, now time.Time) (events.Sequence, events.Time, error) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n > 0 {
 		return events.Sequence(n), 0, nil
@@ -142,7 +142,7 @@ func runRestore(ctx context.Context, c *cli.CLI, f *restoreFlags) error {
 	return nil
 }
 
-// tellPlan says what is to come.
+// tellPlan prints what will be restored.
 func tellPlan(c *cli.CLI, p *restore.Plan) {
 	m := p.Copy
 	fmt.Fprintf(c.Out, "copy of log %s at %s: head %d, of %s; written at %s by %s\n", m.Identity, p.Place, m.Head.Sequence, m.Head.Time.Go().UTC().Format(time.RFC3339),
@@ -176,10 +176,11 @@ func tellSegments(c *cli.CLI, segments []copylog.File) {
 	}
 }
 
-// longAgo is how much of a log may be left out without a word about the cluster, which did not stand still.
+// longAgo is how much time may be missing at the end of a restored log before tellNext warns about the changes in the
+// cluster since.
 const longAgo = time.Hour
 
-// tellNext ends the output with the command to go on with.
+// tellNext ends the output with the command to continue with.
 func tellNext(c *cli.CLI, p *restore.Plan, result restore.Result) {
 	if result.Short {
 		if ago := p.Copy.Head.Time.Sub(result.Head.Time); ago > longAgo {

@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// retainFlags say how much of the log is kept.
+// retainFlags say how much of the log to keep.
 type retainFlags struct {
 	size string
 	keep store.Retention
 }
 
-// Limits of what may be asked for. Below the least size the space that is held ahead would be most of it.
+// Limits of the flags. In a smaller log, the space allocated ahead would be most of it.
 const (
 	leastLogSize = 16 << 20
 	mostLogSize  = 1 << 50
@@ -30,7 +30,7 @@ func (f *retainFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.keep.MaxAge, controller.MaxAgeFlag, 0, "how old records may be, about, such as 2160h: then they go; 0 for any age")
 }
 
-// validate refuses what cannot be kept.
+// validate refuses values outside the limits.
 func (f *retainFlags) validate() error {
 	size, err := resource.ParseQuantity(f.size)
 	if f.keep.MaxBytes = size.Value(); err != nil || f.keep.MaxBytes != 0 && (f.keep.MaxBytes < leastLogSize || f.keep.MaxBytes > mostLogSize) {

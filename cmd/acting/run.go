@@ -19,15 +19,15 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// RunFlags are the choices of an operator. doctor and release take them, too.
+// RunFlags are an operator's choices, for run, doctor and release.
 type RunFlags struct {
 	log        string
 	kubeconfig string
 	context    string
 	manage     string
-	observe    string // empty, or observeOthers
+	observe    string // empty or observeOthers
 	namespace  string
-	gang       string // empty, or one of gangRules
+	gang       string // empty or one of gangRules
 	drain      bool
 	expire     bool
 	cronJobs   bool
@@ -38,9 +38,9 @@ type RunFlags struct {
 	patience   time.Duration
 	labels     []string
 	messages   string
-	keep       events.Keep // what messages says
+	keep       events.Keep // parsed from messages
 	around     bool
-	epoch      uint64 // to be begun after a loss; 0 for none
+	epoch      uint64 // epoch to begin after a loss; 0 for none
 	numbers    settingFlags
 	elect      electFlags
 	retain     retainFlags
@@ -51,13 +51,13 @@ type RunFlags struct {
 	nats   streamFlags
 }
 
-// observeOthers is what --observe may say.
+// observeOthers is the only value of --observe.
 const observeOthers = "others"
 
 const (
 	defaultListen = "127.0.0.1:10271"
 	cronFlag      = "cronjobs"
-	ttlFlag       = "ttl-after-finished" // the name that kube-controller-manager has for the controller that it replaces
+	ttlFlag       = "ttl-after-finished" // the name of the built-in TTL controller, which this one replaces
 )
 
 const runHelp = `Run Jobs. The controller watches them and decides. It writes each decision into the log before it
@@ -151,7 +151,7 @@ func newRun(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// Add names the flags.
+// Add adds the flags to cmd.
 func (f *RunFlags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var((*cli.LogAddress)(&f.log), "log", "directory of the log (required)")
@@ -195,14 +195,14 @@ func (f *RunFlags) Add(cmd *cobra.Command) {
 	}
 }
 
-// Settings are what the flags choose, or a usage error.
+// Settings returns the settings that the flags choose, or a usage error.
 func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	settings, err := f.validate()
 	if err != nil {
 		return settings, err
 	}
 	if f.namespace != "" && !flags.Changed("watch-cluster") {
-		f.around = false // who runs a controller for one namespace has no rights beyond it
+		f.around = false // a controller for one namespace has no rights beyond it
 	}
 	if err := f.nats.goTogether(flags); err != nil {
 		return settings, err
@@ -222,7 +222,8 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.expire && flags.Changed(ttlFlag) && !settings.DeleteExpired {
 		return settings, cli.Usage("--%s goes with --manage=all: beside the built-in Job controller the built-in TTL controller deletes finished Jobs", ttlFlag)
 	}
-	settings.CronJobs = f.cronJobs && !(settings.Draining && settings.Mode == events.ModeAll) // who drains begins nothing new
+	// A draining controller begins nothing new
+	settings.CronJobs = f.cronJobs && !(settings.Draining && settings.Mode == events.ModeAll)
 	if f.cronJobs && flags.Changed(cronFlag) && !settings.CronJobs {
 		return settings, cli.Usage("--drain begins nothing new, so it runs no CronJobs: leave --%s out", cronFlag)
 	}
@@ -232,7 +233,7 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	return settings, nil
 }
 
-// validate refuses what cannot be run, in words that say what can, and returns the settings that were chosen.
+// validate returns the chosen settings. It refuses what cannot run, and says what can.
 func (f *RunFlags) validate() (settings events.Settings, err error) {
 	mode, err := f.mode()
 	if err != nil {
@@ -280,7 +281,7 @@ func (f *RunFlags) validate() (settings events.Settings, err error) {
 	return settings, f.nats.validate()
 }
 
-// recorded checks what the flags say of what is recorded beside decisions.
+// recorded checks the flags for what is recorded besides decisions.
 func (f *RunFlags) recorded() (err error) {
 	if f.keep, err = events.ParseKeep(f.messages); err != nil {
 		return cli.Usage("--keep-messages: %v", err)
@@ -288,7 +289,7 @@ func (f *RunFlags) recorded() (err error) {
 	return checkLabels(f.labels)
 }
 
-// mostLabels is how many labels of a Job may be recorded.
+// mostLabels is the largest number of recorded labels of a Job.
 const mostLabels = 16
 
 func checkLabels(names []string) error {
@@ -315,8 +316,8 @@ func (f *RunFlags) mode() (events.Mode, error) {
 	return 0, cli.Usage("--manage=%s: must be delegated, all or observe", f.manage)
 }
 
-// runController runs the controller that the flags choose until ctx ends or something fails. One that drains calls
-// drained, unless it is nil, when nothing of it is left to do.
+// runController runs the controller until ctx ends or a part fails. A draining controller calls drained, if not nil,
+// when it has nothing left to do.
 func runController(ctx context.Context, f *RunFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
 	config, err := f.Config(settings, logger)
 	if err != nil {
@@ -330,7 +331,7 @@ func runController(ctx context.Context, f *RunFlags, settings events.Settings, l
 	return err
 }
 
-// Config is the controller that the flags choose. The cluster is found before anything is made on disk.
+// Config returns the controller that the flags choose. It finds the cluster before it creates anything on disk.
 func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*controller.Config, error) {
 	cluster, err := connect(f)
 	if err != nil {
@@ -360,7 +361,7 @@ func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*contr
 	}, nil
 }
 
-// connect makes a client of the cluster that the flags choose; it does not ask it anything yet.
+// connect returns a client of the chosen cluster. It sends no request yet.
 func connect(f *RunFlags) (*controller.Cluster, error) {
 	loader, err := kubeconfigOf(f.kubeconfig, f.context)
 	if err != nil {

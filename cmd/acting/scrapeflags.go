@@ -11,12 +11,12 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// scrapeFlags say where probes and scrapers of other machines are answered, and which.
+// scrapeFlags say where and how probes and scrapers on other machines are answered.
 type scrapeFlags struct {
-	address           string // empty for nowhere
+	address           string // empty for no such port
 	certFile, keyFile string // empty for plain HTTP
 	authorize         bool
-	readers           bool // the log's records are given, too
+	readers           bool // also serve the log's records
 }
 
 func (f *scrapeFlags) add(flags *pflag.FlagSet) {
@@ -28,10 +28,10 @@ func (f *scrapeFlags) add(flags *pflag.FlagSet) {
 		"at --metrics-bind-address, give records to who may get the non-resource URL /v1/ (jobledger serve --controllers)")
 }
 
-// validate refuses what does not go together.
+// validate refuses contradictory flags.
 func (f *scrapeFlags) validate() error {
 	if f.address == "0" {
-		f.address = "" // as other controllers spell it
+		f.address = "" // the spelling of other controllers
 	}
 	switch {
 	case (f.certFile == "") != (f.keyFile == ""):
@@ -52,14 +52,14 @@ func (f *scrapeFlags) validate() error {
 	return nil
 }
 
-// config is what they choose.
+// config returns what the flags choose.
 func (f *scrapeFlags) config() controller.ScrapeConfig {
 	return controller.ScrapeConfig{
 		Address: f.address, CertFile: f.certFile, KeyFile: f.keyFile, Authorize: f.authorize, Readers: f.readers,
 	}
 }
 
-// checkAddress says what is wrong with an address to listen on.
+// checkAddress returns what is wrong with a listen address; nil if it is valid.
 func checkAddress(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -29,13 +29,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// serveFlags are those of serve.
+// serveFlags are the flags of serve.
 type serveFlags struct {
-	job       cli.JobFlags // where the log is
-	mirror    mirrorFlags  // from which controllers it is copied; instead of job
-	cluster   RunFlags     // its kubeconfig and context
+	job       cli.JobFlags // the log
+	mirror    mirrorFlags  // the controllers whose log to copy, instead of job
+	cluster   RunFlags     // for kubeconfig and context
 	listen    string
-	certFile  string // empty for a certificate that is made at start
+	certFile  string // empty for a certificate generated at the start
 	keyFile   string
 	hosts     []string
 	logFormat string
@@ -43,9 +43,9 @@ type serveFlags struct {
 
 // mirrorFlags say from which controllers serve copies a log, and where to.
 type mirrorFlags struct {
-	controllers []string // empty for a log that is read where it is
-	authorities string   // file; empty for those of the system
-	token       string   // file
+	controllers []string // empty to read a log in place
+	authorities string   // a file; empty for the system's
+	token       string   // a file
 	dir         string
 }
 
@@ -130,7 +130,7 @@ func (f *serveFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
 }
 
-// serveUsers answers until the context ends.
+// serveUsers serves until ctx ends.
 func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	if err := f.validate(); err != nil {
 		return err
@@ -157,7 +157,7 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	return watch.UnlessInterrupted(ctx, r.Run(ctx))
 }
 
-// validate refuses what does not go together.
+// validate refuses contradictory flags.
 func (f *serveFlags) validate() error {
 	unset := func(string) string { return "" }
 	if err := f.mirror.validate(f.job.Source.Given(unset)); err != nil {
@@ -177,7 +177,7 @@ func (f *serveFlags) validate() error {
 	return nil
 }
 
-// validate refuses what does not go together. source says whether a flag names a log.
+// validate refuses contradictory flags. source says whether a flag names a log.
 func (f *mirrorFlags) validate(source bool) error {
 	switch {
 	case len(f.controllers) == 0 && (f.dir != "" || f.authorities != ""):
@@ -190,7 +190,7 @@ func (f *mirrorFlags) validate(source bool) error {
 	return nil
 }
 
-// source is the log that is read: the copy of one, that of a controller that is asked, or the one in a directory.
+// source sets the log to read: a mirror, the log of a running controller, or the one in a directory.
 func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Config) error {
 	if len(f.mirror.controllers) > 0 {
 		m, err := f.mirror.open(config.Logger)
@@ -215,7 +215,7 @@ func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Conf
 	return beside.try(ctx)
 }
 
-// open opens the copy, and makes the clients that bring it on. Nothing is asked yet.
+// open opens the mirror and its clients, without sending requests.
 func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	var authorities *x509.CertPool
 	if f.authorities != "" {
@@ -248,10 +248,10 @@ func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	return m, nil
 }
 
-// errNoToken: the file is there, and empty.
+// errNoToken: the token file is empty.
 var errNoToken = errors.New("it is empty")
 
-// readToken reads the token again: that of a ServiceAccount changes.
+// readToken reads the token file, because the token of a ServiceAccount changes.
 func (f *mirrorFlags) readToken() (string, error) {
 	text, err := os.ReadFile(f.token)
 	if err != nil {
@@ -263,10 +263,10 @@ func (f *mirrorFlags) readToken() (string, error) {
 	return string(text), nil
 }
 
-// names are those of this machine, and those that are given, for a certificate that is made.
+// names returns this machine's names and the given ones, for a generated certificate.
 func (f *serveFlags) names() []string {
 	hosts := append([]string{"localhost", "127.0.0.1", "::1"}, f.hosts...)
-	host, _, _ := net.SplitHostPort(f.listen) // it was checked
+	host, _, _ := net.SplitHostPort(f.listen) // validate has checked it
 	if ip := net.ParseIP(host); host != "" && (ip == nil || !ip.IsUnspecified()) {
 		hosts = append(hosts, host)
 	}
@@ -277,7 +277,7 @@ func (f *serveFlags) names() []string {
 	return slices.Compact(hosts)
 }
 
-// hostOf is how a controller is called on pages.
+// hostOf returns the name of a controller on pages.
 func hostOf(server string) string {
 	if u, err := url.Parse(server); err == nil && u.Host != "" {
 		return u.Host
@@ -285,7 +285,7 @@ func hostOf(server string) string {
 	return server
 }
 
-// nameOf is how a log is called on pages: by the last two parts of where it is, which say more than one.
+// nameOf returns the name of a log on pages: the last two parts of its path.
 func nameOf(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Base(filepath.Dir(dir)) + "/" + filepath.Base(dir)

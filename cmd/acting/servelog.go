@@ -14,12 +14,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// openedFor is how long requests share a log that was opened: who asks sees what was in it at most so long ago, and the
-// head that an answer names.
+// openedFor is how long requests share an opened log. An answer, and the head that it names, are at most that old.
 const openedFor = time.Second
 
-// logBeside is the log in a directory, as serve reads it: opened anew after a second, so that what a controller wrote
-// since is seen. While a controller has it open, that controller is asked. It is safe for concurrent use.
+// logBeside is the log in a directory. It opens the log again after a second, to see new records. While a controller
+// has the log open, it asks that controller. It is safe for concurrent use.
 type logBeside struct {
 	flags  cli.JobFlags
 	getenv func(string) string
@@ -28,16 +27,16 @@ type logBeside struct {
 	now *sharedLog
 }
 
-// sharedLog is a log that requests share; the last one closes it.
+// sharedLog is an open log that requests share. The last user closes it.
 type sharedLog struct {
 	src    history.Source
-	damage []error // known when it was opened
+	damage []error // known at the open
 	notes  []string
 	at     time.Time
-	users  int // this logBeside is one, while the log is its now
+	users  int // including the logBeside, while this is its now
 }
 
-// try opens the log once, so that a wrong directory is told before anybody asks.
+// try opens the log once, so that a wrong directory is an error at the start.
 func (l *logBeside) try(ctx context.Context) error {
 	s, err := l.open(ctx)
 	if err == nil {
@@ -46,7 +45,7 @@ func (l *logBeside) try(ctx context.Context) error {
 	return err
 }
 
-// open opens the log, as a command does that is given these flags. What the command would say is kept as notes.
+// open opens the log like a command with these flags, and keeps the command's notes.
 func (l *logBeside) open(ctx context.Context) (*sharedLog, error) {
 	s := &sharedLog{at: time.Now(), users: 1}
 	var said strings.Builder
@@ -57,7 +56,7 @@ func (l *logBeside) open(ctx context.Context) (*sharedLog, error) {
 	}
 	s.damage = own.Met.Met()
 	for line := range strings.Lines(said.String()) {
-		if note, is := strings.CutPrefix(strings.TrimSpace(line), "note: "); is { // damage is known by itself
+		if note, is := strings.CutPrefix(strings.TrimSpace(line), "note: "); is { // damage is reported on its own
 			s.notes = append(s.notes, note)
 		}
 	}
@@ -92,7 +91,7 @@ func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)
 		client := src.Noting(d)
 		out.Source = client
 		out.NotListed = func(ctx context.Context) string {
-			info, _ := client.Info(ctx) // with an error there is only no note
+			info, _ := client.Info(ctx) // an error only loses the note
 			return info.NotListed
 		}
 	case cli.Local:
@@ -108,14 +107,14 @@ func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)
 	return out, nil
 }
 
-// left takes a user off a log. The lock is held.
+// left removes a user of the log. The caller holds the lock.
 func (*logBeside) left(s *sharedLog) {
 	if s.users--; s.users == 0 {
 		s.src.Close()
 	}
 }
 
-// lent is a log that its last user closes.
+// lent is a source whose Close gives it back.
 type lent struct {
 	history.Source
 	giveBack func()

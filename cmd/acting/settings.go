@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log keeps them with the
-// rest of the settings, so a replay decides by those of then.
+// settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log records them with the
+// other settings, so a replay decides by the numbers of the time.
 type settingFlags struct {
 	numbers     events.Settings
 	uncounted   uint
@@ -22,7 +22,7 @@ type settingFlags struct {
 	budget      string
 }
 
-// add names the flags. Their defaults are the contract's.
+// add adds the flags, with the defaults of the contract.
 func (f *settingFlags) add(flags *pflag.FlagSet) {
 	f.numbers = events.DefaultSettings()
 	n := &f.numbers
@@ -52,12 +52,12 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
 }
 
-// Limits of what may be asked for. A status holds all UIDs that wait to be counted, and an object has at most 1.5 MB.
+// Limits of the flags. A status lists all UIDs that wait to be counted, and an object may have at most 1.5 MB.
 const (
 	shortest = 10 * time.Millisecond
 	longest  = 7 * 24 * time.Hour
 
-	mostDeletedPodWait = time.Minute // the replacement of a pod waits for it, too
+	mostDeletedPodWait = time.Minute // the replacement of a pod waits this long, too
 
 	maxUncounted = 10_000
 	maxPods      = 100_000
@@ -65,7 +65,7 @@ const (
 	mostBudget   = 1 << 40
 )
 
-// settings are the numbers that the flags say, or a usage error that says what they may be.
+// settings returns the numbers that the flags set, or a usage error that names the permitted values.
 func (f *settingFlags) settings() (events.Settings, error) {
 	n := f.numbers
 	for _, d := range []struct {

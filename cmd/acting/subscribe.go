@@ -25,7 +25,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// subscribeFlags choose events of the NATS stream, and what is done with them.
+// subscribeFlags choose events of the NATS stream, and what to do with them.
 type subscribeFlags struct {
 	natsFlags
 	log       string
@@ -121,10 +121,11 @@ func newSubscribe(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// config says what to subscribe to.
+// config returns what to subscribe to, or a usage error.
 func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	c := subscribe.Config{
-		Cluster: f.cluster, Stream: f.stream, Durable: f.durable, Tries: 1, // what cannot be written will not be the next time
+		// An event that cannot be written now cannot be written later
+		Cluster: f.cluster, Stream: f.stream, Durable: f.durable, Tries: 1,
 	}
 	if f.exec != "" {
 		c.Tries, c.FirstPause = f.tries, time.Second
@@ -156,7 +157,7 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	return c, err
 }
 
-// object chooses the messages about a Job or a CronJob, or about all of the kind.
+// object returns the filter for the messages about an object, or about all of its kind.
 func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	h, before, err := which.Parse(args)
 	if err == nil {
@@ -189,7 +190,7 @@ func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	return nats.Filter{Namespace: cli.OrDefault(f.namespace), Kind: kind, Name: h.Name}, nil
 }
 
-// start is where to begin.
+// start returns where to begin.
 func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 	given := 0
 	if f.all {
@@ -218,7 +219,7 @@ func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 	return start, nil
 }
 
-// check refuses what cannot be meant.
+// check refuses contradictory flags.
 func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	if err := f.output.Validate(); err != nil {
 		return err
@@ -226,7 +227,8 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	if err := f.natsFlags.check(); err != nil {
 		return err
 	}
-	for _, name := range []string{"after", "since", "durable", "state", "exec"} { // what a script had nothing for is not what it did not ask for
+	// An empty value, perhaps of an unset variable in a script, does not count as a missing flag
+	for _, name := range []string{"after", "since", "durable", "state", "exec"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
 			return cli.Usage("--%s: it is empty", name)
 		}
@@ -250,7 +252,7 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// findEmbedded finds the server in the process of the controller whose log is named.
+// findEmbedded finds the server in the process of the controller whose log --log names.
 func (f *subscribeFlags) findEmbedded() (err error) {
 	if f.log == "" {
 		return nil
@@ -311,7 +313,7 @@ func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []stri
 	return f.explain(cmp.Or(err, printer.Flush()))
 }
 
-// taker is what is done with each event.
+// taker returns the function that handles each event.
 func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.Context, *subscribe.Event) error {
 	if f.exec != "" {
 		return (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
@@ -319,7 +321,7 @@ func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.C
 	return printer.take
 }
 
-// explain says of an event that was not taken what comes of it.
+// explain adds to the error of a refused event what happens to the event.
 func (f *subscribeFlags) explain(err error) error {
 	var refused *subscribe.RefusedError
 	if errors.As(err, &refused) && f.exec == "" {
@@ -331,10 +333,10 @@ func (f *subscribeFlags) explain(err error) error {
 	return err
 }
 
-// connectTimeout is how long the first connection may take. Later ones take as long as they take.
+// connectTimeout bounds the first connection. Reconnects have no bound.
 const connectTimeout = 10 * time.Second
 
-// connect connects, or says why it does not.
+// connect connects to NATS, or returns why it cannot.
 func (f *subscribeFlags) connect(ctx context.Context, c *cli.CLI) (*natsgo.Conn, jetstream.JetStream, error) {
 	config, err := f.Load()
 	if err != nil {
@@ -364,7 +366,7 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli.CLI) (*natsgo.Conn,
 	return conn, js, err
 }
 
-// advise adds to why there is no connection what a person may have left out.
+// advise adds to a connection error what the user may have left out.
 func (f *subscribeFlags) advise(err error) error {
 	switch {
 	case f.log != "":
@@ -400,18 +402,18 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 	return fmt.Errorf("connect to NATS at %s: %w", config.Servers(), err)
 }
 
-// sayNothingYet says that the stream holds nothing of a Job or a namespace: its records may still come, or its name is
-// misspelt.
+// sayNothingYet notes that the stream has no message about the Job or namespace: its records may still come, or the
+// name is misspelt.
 func sayNothingYet(ctx context.Context, c *cli.CLI, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return
 	}
-	all := filters[0] // they differ in the kind of event alone
+	all := filters[0] // the filters differ only in the kind of event
 	all.Event = ""
 	bound, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if _, err := stream.GetMsg(bound, 1, jetstream.WithGetMsgSubject(all.String())); !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return // there is something, or following the stream meets the same error and tells of it
+		return // there are messages, or following the stream reports the same error
 	}
 	what, hint := "namespace "+all.Namespace, "is the name right?"
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// handler gives each event to a command.
+// handler runs a command for each event.
 type handler struct {
 	cli     *cli.CLI
 	cluster string
@@ -25,7 +25,7 @@ type handler struct {
 	tries   int
 }
 
-// grace is how long a command may take to end when subscribe was told to.
+// grace is how long a command may take to end when subscribe is stopped.
 const grace = 10 * time.Second
 
 func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
@@ -47,7 +47,7 @@ func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
 	return err
 }
 
-// environment says what is most asked for. The kernel takes no zero bytes, and none of these has any.
+// environment returns the variables for the most needed fields. None has a zero byte, which the kernel would refuse.
 func (h *handler) environment(e *subscribe.Event) []string {
 	var reasons []string
 	for _, r := range e.Reasons {

@@ -17,12 +17,12 @@ import (
 
 const (
 	findAgain   = time.Second      // between two looks for the stream
-	silentAtAll = time.Minute      // no server of JetStream answers: there may be none
-	findWithin  = 10 * time.Second // one look
+	silentAtAll = time.Minute      // without any answer for so long, there may be no JetStream server
+	findWithin  = 10 * time.Second // limit of one look
 )
 
-// findStream looks whether there is a stream before anybody waits for its events. While the servers of JetStream elect
-// a leader they answer nothing, or that they cannot: it waits for that.
+// findStream looks for the stream before subscribe waits for its events. While the JetStream servers elect a leader,
+// they do not answer or answer 503: it waits for that.
 func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
 	begun, told := time.Now(), false
 	for {
@@ -38,8 +38,8 @@ func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream
 	}
 }
 
-// passes reports whether a look for the stream failed by what passes: JetStream has no leader. A server without
-// JetStream does not answer either, so silence is waited for only so long.
+// passes reports whether the error is temporary: JetStream has no leader. A server without JetStream does not answer
+// either, so silence counts as temporary only for silentAtAll.
 func passes(err error, since time.Duration) bool {
 	const unavailable = 503
 	var api *jetstream.APIError

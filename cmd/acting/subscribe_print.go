@@ -18,13 +18,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// eventPrinter writes events as they come.
+// eventPrinter prints events as they come.
 type eventPrinter struct {
 	*cli.Printer
 	cluster string
-	learned int // events that names were taken from
+	learned int // events from which names were learnt
 
-	waiting, together int // rows that are written together, while more come: columns are as wide as what is in them
+	// Rows of a burst are written together, up to together, so that the columns fit their content
+	waiting, together int
 }
 
 func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
@@ -33,12 +34,12 @@ func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
 		p.Live(kinds)
 	}
 	if f.durable != "" {
-		p.together = 1 // the server takes an event for taken when it is written
+		p.together = 1 // the server counts an event as taken once it is written
 	}
 	return p
 }
 
-// forgetEvery bounds the memory for Jobs when the subscription leaves out their end.
+// forgetEvery bounds the memory for names of Jobs if the subscription leaves out the end of Jobs.
 const forgetEvery = 100_000
 
 func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
@@ -71,8 +72,8 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 	return p.Flush()
 }
 
-// notes say what an event's place in the stream says beside it: what is missing before it, that another life of the log
-// begins.
+// notes returns lines about an event's place in the stream: records missing before it, or another log or epoch that
+// begins with it.
 func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	if e.Before != (nats.ID{}) {
 		if asJSON {
@@ -95,7 +96,7 @@ func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	return lines
 }
 
-// life says that another life of the log begins.
+// life returns the line about a new log or epoch.
 func life(e *subscribe.Event) string {
 	if e.Before.Log.LogID != e.ID.Log.LogID {
 		return fmt.Sprintf("another log begins: %s, in the place of %s", e.ID.Log.LogID, e.Before.Log.LogID)
@@ -108,13 +109,13 @@ func life(e *subscribe.Event) string {
 		e.ID.Log.Epoch, e.ID.Sequence, e.Before.Log.Epoch)
 }
 
-// eventJSON writes an event as one JSON object on one line, in which what a terminal could act on is escaped:
+// eventJSON writes an event as a JSON object on one line. Characters on which a terminal could act are escaped:
 //
-//	id         string    the same for what comes twice
+//	id         string    the same for duplicates of an event
 //	cluster    string
-//	job        object    namespace, name and uid of the Job or CronJob that the event is about; as far as it is known
+//	job        object    namespace, name and uid of the Job or CronJob of the event, as far as known
 //	reasons    [string]  of a decision
-//	omitted    [string]  "evidence", "facts": the message would have been too large; the log has them
+//	omitted    [string]  "evidence", "facts": left out of an oversized message; the log has them
 //	sequence … evidence  as recordjson.Record writes them
 func eventJSON(cluster string, e *subscribe.Event) []byte {
 	type job struct {
@@ -143,17 +144,17 @@ func eventJSON(cluster string, e *subscribe.Event) []byte {
 	return append(append(bytes.TrimSuffix(b, []byte("}")), ','), record[1:]...)
 }
 
-// line writes JSON on one line.
+// line formats a value as JSON on one line.
 func line(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is made of texts and numbers
+		panic(err) // texts and numbers always marshal
 	}
 	return string(text)
 }
 
-// tellUnreadable tells people of messages that cannot be read, and goes on after those of others, and those that are to
-// be skipped. One of a record may be what a program waits for, so it ends subscribe.
+// tellUnreadable reports messages that cannot be read. It continues after foreign messages and those in skip. An
+// unreadable message with a record ends subscribe: a program may be waiting for that record.
 func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
 	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
@@ -164,7 +165,7 @@ func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg
 	}
 }
 
-// tellTrouble tells people what keeps events away, once for each cause, and when they come again.
+// tellTrouble reports each cause that keeps events away once, and when events come again.
 func tellTrouble(c *cli.CLI, cluster string) func(error) {
 	last := ""
 	return func(err error) {
@@ -183,13 +184,12 @@ func tellTrouble(c *cli.CLI, cluster string) func(error) {
 	}
 }
 
-// tellNotice tells people what they should know of the subscription itself.
+// tellNotice reports a notice about the subscription.
 func tellNotice(c *cli.CLI, n subscribe.Notice) {
 	fmt.Fprintln(c.Err, "jobledger: "+words.Clean(n.String()))
 }
 
-// tellComplaint tells people what the server says of the connection beside its answers, such as a right that is
-// missing: each thing once.
+// tellComplaint reports what the server says about the connection itself, such as a missing right, each text once.
 func tellComplaint(c *cli.CLI) natsgo.ErrHandler {
 	told := map[string]bool{} // the client calls it from one goroutine
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {

@@ -12,9 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// openState opens the file in which the last event taken is kept; nil when there is to be none. Where --state does not
-// say the file, a machine on which none can be written (a pod with a file system that is only read) goes without, and
-// is told so.
+// openState opens the file with the last event taken; nil if none is kept. Without --state, a machine on which the file
+// cannot be written, such as a pod with a read-only file system, continues without it, and the user gets a note.
 func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 	path := f.state
 	var err error
@@ -39,10 +38,10 @@ func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 
 var errNoHome = errors.New("keep the last event: neither XDG_STATE_HOME nor HOME is set")
 
-// stateFile is where it is kept unless --state says it: in the user's directory for state, of the XDG base directories.
+// stateFile returns the default path of the file, in the user's state directory of the XDG base directories.
 func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
 	dir := c.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // as that specification says
+	if !filepath.IsAbs(dir) { // as that specification requires
 		home := c.Getenv("HOME")
 		if home == "" {
 			return "", errNoHome
@@ -52,7 +51,7 @@ func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
 	return filepath.Join(dir, "jobledger", "subscribe", nats.Token(cluster)+"."+nats.Token(durable)+".json"), nil
 }
 
-// closeState makes the last event taken safe from a power cut.
+// closeState makes the last event taken durable.
 func closeState(c *cli.CLI, f *subscribe.StateFile) {
 	if f == nil {
 		return

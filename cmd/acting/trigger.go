@@ -16,12 +16,12 @@ import (
 
 // triggerFlags say where the CronJob is.
 type triggerFlags struct {
-	cluster   RunFlags // of which only kubeconfig and context are used
+	cluster   RunFlags // only for kubeconfig and context
 	namespace string
 	output    cli.OutputFlag
 }
 
-// askTimeout is how long it may take, with a wait for a renewal of the Lease.
+// askTimeout bounds the command, including a wait for a renewal of the Lease.
 const askTimeout = time.Minute
 
 func newTrigger(c *cli.CLI) *cobra.Command {
@@ -62,7 +62,7 @@ func runTrigger(ctx context.Context, c *cli.CLI, f *triggerFlags, args []string)
 	if err != nil {
 		return err
 	}
-	if err := which.WantCronJobNamed(args, one, before); err != nil { // it acts, so it does not guess
+	if err := which.WantCronJobNamed(args, one, before); err != nil { // an action must not be based on a guess
 		return err
 	}
 	if f.namespace, err = which.OneNamespace(args, before, f.namespace); err != nil {
