@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NoArgs is for commands that take flags alone. It says which flag may be meant by a word that has none.
+// NoArgs refuses arguments, for commands that only take flags. It suggests the flag that the first word may stand for.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -19,7 +19,8 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return &UsageError{text}
 }
 
-// flagMeant is the flag that a word may stand for: its name without dashes, a Job, or else the directory of the log.
+// flagMeant returns the flag that a word may stand for: a flag's name without dashes, a Job, or else the directory of
+// the log.
 func flagMeant(cmd *cobra.Command, word string) string {
 	if name := flagLike(cmd, word); name != "" && !strings.ContainsAny(word, "./") {
 		return "--" + name
@@ -34,7 +35,7 @@ func flagMeant(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// AtMost refuses a word behind the last that a command takes.
+// AtMost refuses more than most arguments.
 func AtMost(most int, args []string) error {
 	if len(args) <= most {
 		return nil

@@ -12,22 +12,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// asciiWriter writes for a locale that is not UTF-8. Each sign of ours becomes one of ASCII, of the same width, so that
-// columns stay where they are. What others wrote is escaped as in JSON, and loses nothing.
+// asciiWriter writes for a locale without UTF-8. It replaces each of our symbols by one ASCII character, so that
+// columns keep their width. It escapes foreign characters as in JSON, so nothing is lost.
 type asciiWriter struct {
 	io.Writer
-	JSON bool   // what is written is JSON: signs of ours are escaped too, so that a program reads what it would read otherwise
-	part []byte // the beginning of a character, whose rest comes with the next write
+	JSON bool   // the output is JSON: escape our symbols too, so that a program reads the same text as in UTF-8
+	part []byte // the first bytes of a character that the next write completes
 }
 
-// signs are all that is not ASCII in texts of ours.
+// signs maps the non-ASCII symbols in our texts.
 var signs = map[rune]byte{
 	'…': '~', '—': '-', '–': '-', '−': '-', '→': '>', '·': '|', '≤': '<', '≥': '>', '×': 'x',
 	'─': '_', '█': '#', '▒': '=', '░': ':', '╳': 'X', '✓': '+', '✗': 'x',
 }
 
-// AsksForASCII reports whether the locale is one without UTF-8. The first variable that is set counts, as in POSIX.
-// Where none is, the locale asks for nothing: so it is in most containers, whose output ends on a terminal elsewhere.
+// AsksForASCII reports whether the locale is one without UTF-8. The first set variable counts, as in POSIX. If none is
+// set it returns false: most containers set none, and their output ends on a terminal elsewhere.
 func AsksForASCII(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -43,7 +43,7 @@ func (c *CLI) SpeakASCII() {
 	c.Out, c.Err = c.ASCII, &asciiWriter{Writer: c.Err}
 }
 
-// Write writes whole characters.
+// Write writes whole characters, and keeps the rest for the next call.
 func (w *asciiWriter) Write(b []byte) (int, error) {
 	rest := append(w.part, b...)
 	out := make([]byte, 0, len(rest)+16)
@@ -69,7 +69,7 @@ func (w *asciiWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// escaped is a character as JSON escapes it.
+// escaped returns the character as JSON escapes it: é becomes \u00e9.
 func escaped(r rune) string {
 	if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
 		return fmt.Sprintf(`\u%04x\u%04x`, r1, r2)
@@ -77,8 +77,8 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// yaml is JSON as YAML. In ASCII, what is not ASCII is escaped; YAML knows escapes only in double quotes, so each such
-// character goes through the library as a control character and its number: that makes the quotes.
+// yaml converts JSON to YAML. For ASCII output, non-ASCII characters must be escaped, and YAML has escapes only in
+// double quotes. So each one passes through the library as a control character and its number, which forces the quotes.
 func (c *CLI) yaml(json []byte) ([]byte, error) {
 	if c.ASCII != nil {
 		json = notASCII.ReplaceAllFunc(json, func(b []byte) []byte {

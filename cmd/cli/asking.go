@@ -17,17 +17,17 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 )
 
-// AskFlags are the flags of a command that asks a question, but for its parameters: where, in which namespace, and how
-// the answer is shown.
+// AskFlags are the flags of a command that asks a question, except the question's own parameters: the log, the
+// namespace, and the output.
 type AskFlags struct {
 	Job    JobFlags
 	Output OutputFlag
 }
 
-// OfCommand are parameters of questions that commands set by other flags.
+// OfCommand lists parameters of questions that commands set from other flags.
 var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true}
 
-// AddParameters makes the parameters of a question flags of a command.
+// AddParameters adds a question's parameters to a command's flags.
 func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	parameters.VisitAll(func(f *pflag.Flag) {
 		if !OfCommand[f.Name] {
@@ -36,8 +36,8 @@ func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	})
 }
 
-// AskAndShow asks a question and shows the answer. With an answer beside an error, which says why it may not be whole,
-// it shows the answer and fails.
+// AskAndShow asks a question and shows the answer. If the answer comes with an error, which says why it may be
+// incomplete, it shows the answer and returns the error.
 func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A], args []string, show func(*A) error) error {
 	if err := f.Output.Validate(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A]
 	return PutAndShow(ctx, c, src, q, c.Note, show)
 }
 
-// ReadQuestion sets the parameters of a question that are flags of other names, and takes its arguments.
+// ReadQuestion sets the parameters that come from other flags, and reads the arguments.
 func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	if err := f.set(q.Flags, q.Takes); err != nil {
 		return err
@@ -65,7 +65,7 @@ func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	return q.Read(args)
 }
 
-// PutAndShow asks a question that was read and shows the answer, and behind it what is better said there.
+// PutAndShow asks a question that was read, shows the answer, and then the notes that belong behind it.
 func PutAndShow[A any](
 	ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], note func(string), show func(*A) error,
 ) error {
@@ -84,8 +84,8 @@ func PutAndShow[A any](
 	return errors.Join(shown, err)
 }
 
-// Put asks a question that was read: here, or the controller that has the log. A zone of this machine that has no name
-// is known here alone: then the records are fetched.
+// Put asks a question that was read, in this process or at the controller that has the log. A time zone of this machine
+// without a name is unknown to the controller: then the records are fetched.
 func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], hears serve.Hears) (*A, error) {
 	client, zone := ClientOf(src), q.Flags.Lookup(ask.FlagZone).Value.String()
 	if client != nil && zone != unnamedZone {
@@ -94,10 +94,10 @@ func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A]
 	return q.Ask(ctx, c.AskHere(src, hears))
 }
 
-// unnamedZone stands for the zone of this machine where that has no name by which a controller would know it.
+// unnamedZone stands for this machine's zone if it has no name that a controller would know.
 const unnamedZone = "Local"
 
-// set sets the parameters that are flags of other names.
+// set sets the parameters that come from other flags.
 func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	values := map[string]string{}
 	switch {
@@ -123,7 +123,7 @@ func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	return nil
 }
 
-// localZone is the name of this machine's time zone, or unnamedZone.
+// localZone returns the name of this machine's time zone, or unnamedZone.
 func localZone() string {
 	if name := time.Local.String(); name != unnamedZone {
 		return name
@@ -139,24 +139,24 @@ func localZone() string {
 	return name
 }
 
-// AskHere is where questions are answered by this process.
+// AskHere returns a source for questions that this process answers.
 func (c *CLI) AskHere(src history.Source, hears serve.Hears) ask.Source {
 	out := ask.Source{Source: src, Note: hears.Note, Behind: hears.Behind, Clock: time.Now, Damage: c.Met}
 	if client := ClientOf(src); client != nil {
 		out.NotListed = func(ctx context.Context) string {
-			info, _ := client.Info(ctx) // with an error there is only no note
+			info, _ := client.Info(ctx) // an error only loses the note
 			return info.NotListed
 		}
 	}
 	return out
 }
 
-// Here is where questions are answered by this process, with notes at once.
+// Here is AskHere with notes printed at once.
 func (c *CLI) Here(src history.Source) ask.Source {
 	return c.AskHere(src, serve.Hears{Note: c.Note, Behind: c.Note})
 }
 
-// Note tells on standard error what the user should know beside the answer.
+// Note prints a note for the user on standard error.
 func (c *CLI) Note(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }
 
 // HasRead counts records that a controller read for this command.
@@ -166,7 +166,7 @@ func (c *CLI) HasRead(records uint64) {
 	}
 }
 
-// ClientOf is the controller that is asked; nil for a log that this process reads.
+// ClientOf returns the controller behind src; nil for a log that this process reads.
 func ClientOf(src history.Source) *serve.Client {
 	if s, is := src.(countedSource); is {
 		src = s.Source
@@ -175,7 +175,7 @@ func ClientOf(src history.Source) *serve.Client {
 	return client
 }
 
-// Add adds the flags of a command that asks about one Job.
+// Add adds the flags of a command about one Job.
 func (f *AskFlags) Add(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet, formats ...string) {
 	f.Job.Add(cmd, c, "where the Job is (\"default\")")
 	f.Output.AddFormats(cmd, formats...)
@@ -184,7 +184,7 @@ func (f *AskFlags) Add(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet, fo
 	cmd.ValidArgsFunction = completeJobs(c, &f.Job, false)
 }
 
-// AddMany adds the flags of a command that asks about many Jobs.
+// AddMany adds the flags of a command about many Jobs.
 func (f *AskFlags) AddMany(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet) {
 	f.Job.Add(cmd, c, "only Jobs in this namespace")
 	f.Output.Add(cmd)
@@ -192,7 +192,7 @@ func (f *AskFlags) AddMany(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet
 	AddParameters(cmd, parameters)
 }
 
-// OneJobArg is for commands that take one Job.
+// OneJobArg checks the arguments of commands about one Job.
 func OneJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return Usage("say which Job: job/NAME")
@@ -200,7 +200,7 @@ func OneJobArg(_ *cobra.Command, args []string) error {
 	return AtMost(2, args)
 }
 
-// AddCron adds the flags of a command that asks about one CronJob.
+// AddCron adds the flags of a command about one CronJob.
 func (f *AskFlags) AddCron(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet) {
 	f.Job.Add(cmd, c, "namespace of the CronJob (\"default\")")
 	f.Output.AddFormats(cmd, FormatTable, FormatJSON, FormatYAML)
@@ -208,7 +208,7 @@ func (f *AskFlags) AddCron(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet
 	cmd.ValidArgsFunction = completeCronJobs(c, &f.Job)
 }
 
-// OneCronJobArg is for commands that take one CronJob.
+// OneCronJobArg checks the arguments of commands about one CronJob.
 func OneCronJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return Usage("say which CronJob: cronjob/NAME")

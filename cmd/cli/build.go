@@ -12,11 +12,11 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3); else that of the
-// module says.
+// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3). If empty, the
+// module's version is used.
 var version string
 
-// Build says what this program is.
+// Build identifies this program.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -29,7 +29,7 @@ type Build struct {
 	Fold     uint32 `json:"foldVersion"`
 }
 
-// ThisBuild is that of the program that runs.
+// ThisBuild returns the Build of the running program.
 func ThisBuild() Build {
 	b := Build{
 		Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
@@ -56,7 +56,7 @@ func ThisBuild() Build {
 	return b
 }
 
-// ThisIs completes an error that says that a log needs a newer program: which one this is.
+// ThisIs adds this program's version to an error that says that a log needs a newer program.
 func ThisIs(err error) error {
 	var newer *events.NewerError
 	if errors.As(err, &newer) && newer.Has.Program == "" {
@@ -65,10 +65,10 @@ func ThisIs(err error) error {
 	return err
 }
 
-// thisReader is what this program can read.
+// thisReader returns the versions that this program can read.
 func thisReader() events.ReaderVersion { return loop.Reader(ThisBuild().Version) }
 
-// String is the line for people.
+// String returns the Build as one line.
 func (b Build) String() string {
 	return fmt.Sprintf("jobledger %s (%s, %s, rules %d, log format %d, fold %d)", b.Version, b.Go, b.Platform, b.Rules, b.Format, b.Fold)
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CLI is what a command works with.
+// CLI is the environment of a command.
 type CLI struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
-	Begun    bool          // the command line was understood, and the command began
-	Damaged  bool          // what was read is known to be damaged, and it was said
-	Met      *store.Damage // that readers came to: the command ends with it, whatever it can show
-	Reads    *Reading      // shows on a terminal how far it has read; nil where none is
-	ASCII    *asciiWriter  // out, where the locale asks for ASCII; nil otherwise
+	Begun    bool          // the command line was valid, and the command began
+	Damaged  bool          // the log is known to be damaged, and the user was told
+	Met      *store.Damage // damage that readers met: the command fails with it, whatever it shows
+	Reads    *Reading      // shows the progress of reading on a terminal; nil without a terminal
+	ASCII    *asciiWriter  // Out, if the locale asks for ASCII; otherwise nil
 
-	// Completes says that the shell asks what may be typed next. Without it no flag offers values: see OfferValues.
+	// Completes says that the shell asks for completions. Otherwise no flag offers values: see OfferValues.
 	Completes bool
 
-	// KubeNamespace is the namespace of the kubeconfig's current context; empty without one. Nil in a program that reads
-	// no kubeconfig.
+	// KubeNamespace returns the namespace of the kubeconfig's current context; empty without one. It is nil in a
+	// program that reads no kubeconfig.
 	KubeNamespace func() (string, error)
 }
 
-// Terminal reports whether w is a terminal, and how wide it is.
+// Terminal reports whether w is a terminal, and its width.
 func Terminal(w io.Writer) (width int, ok bool) {
 	if s, is := w.(*shownBy); is {
 		w = s.Writer
@@ -53,19 +53,19 @@ func (c *CLI) Colour() bool {
 	return ok && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
 }
 
-// Piped reports whether the output goes to a program or a file, not to a terminal.
+// Piped reports whether the output goes to a program or a file, and not to a terminal.
 func (c *CLI) Piped() bool {
 	_, ok := Terminal(c.Out)
 	return !ok
 }
 
-// TableWidth is how wide a table is where no terminal says otherwise.
+// TableWidth is the width of a table without a terminal or $COLUMNS.
 const TableWidth = 100
 
-// leastWidth is the narrowest that $COLUMNS may ask for: below it texts are no lines any more.
+// leastWidth is the least width that $COLUMNS can set: in less, texts are not readable.
 const leastWidth = 40
 
-// Width is how wide a table may be: what $COLUMNS says, else that of the terminal, if it is not narrow.
+// Width returns the width of a table: $COLUMNS, else the terminal's width but at least 80, else TableWidth.
 func (c *CLI) Width() int {
 	if n, asked := c.AskedWidth(); asked {
 		return n
@@ -76,14 +76,14 @@ func (c *CLI) Width() int {
 	return TableWidth
 }
 
-// AskedWidth is what $COLUMNS says.
+// AskedWidth returns $COLUMNS, but at least leastWidth; false if it is not set.
 func (c *CLI) AskedWidth() (int, bool) {
 	n, err := strconv.Atoi(c.Getenv("COLUMNS"))
 	return max(n, leastWidth), err == nil && n > 0
 }
 
-// RowWidth is how wide a row may be that somebody reads; 0 for no limit: in a pipe a row is one line, and nothing of it
-// is cut, unless the user asked for a width.
+// RowWidth returns the width of a row for people; 0 for no limit. In a pipe a row is one uncut line, unless $COLUMNS is
+// set.
 func (c *CLI) RowWidth() int {
 	if _, asked := c.AskedWidth(); c.Piped() && !asked {
 		return 0

@@ -15,14 +15,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// What a shell is offered is looked up in the log, within bounds: it waits for the answer while the user types.
+// Limits of a lookup for shell completion, during which the user waits.
 const (
 	completionTime  = 3 * time.Second
-	completionNames = 200  // that are offered
-	completionJobs  = 5000 // that are looked at for namespaces: the newest
+	completionNames = 200  // most names offered
+	completionJobs  = 5000 // newest Jobs searched for namespaces
 )
 
-// completeJobs offers "job/NAME" of the log, or, with lists, "jobs" too. After "job" it offers names.
+// completeJobs offers "job/NAME" for the Jobs of the log and, if lists is set, "jobs". After "job" it offers names.
 func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
@@ -51,7 +51,7 @@ func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	}
 }
 
-// completeCronJobs offers "cronjob/NAME" of the log. After "cronjob" it offers names.
+// completeCronJobs offers "cronjob/NAME" for the CronJobs of the log. After "cronjob" it offers names.
 func completeCronJobs(c *CLI, f *JobFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
@@ -81,7 +81,7 @@ func isKind(word string, kind which.Kind) bool {
 	return is && named == kind
 }
 
-// inNamespace has names looked up in the namespace that stands before the slash, unless that is a kind.
+// inNamespace looks names up in the namespace before the slash, unless that word is a kind.
 func inNamespace(f *JobFlags, before string) bool {
 	h, _, err := which.Parse([]string{before + "/x"})
 	if err != nil || h.Kind != which.Any {
@@ -114,7 +114,7 @@ func CompleteObjects(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	}
 }
 
-// cronJobsLike are the names of the newest CronJobs that begin so, each once.
+// cronJobsLike returns the names of the newest CronJobs with the prefix begun, without duplicates.
 func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []string) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
 		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames})
@@ -128,7 +128,7 @@ func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names 
 	return names
 }
 
-// CompleteJobFlag offers the names of Jobs for a flag.
+// CompleteJobFlag offers the names of Jobs as values of a flag.
 func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 	if !c.Completes {
 		return
@@ -141,7 +141,7 @@ func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 	}
 }
 
-// completeNamespaces offers the namespaces of the newest Jobs.
+// completeNamespaces offers the namespaces of the newest Jobs as values of -n.
 func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
 	if !c.Completes {
 		return
@@ -161,7 +161,7 @@ func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
 	}
 }
 
-// jobsLike are the names of the newest Jobs that begin so, each once.
+// jobsLike returns the names of the newest Jobs with the prefix begun, without duplicates.
 func jobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []string) {
 	for _, j := range lookUp(c, cmd, f, history.JobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames}) {
 		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
@@ -172,28 +172,28 @@ func jobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []st
 	return names
 }
 
-// completionNamespace is where names are looked up.
+// completionNamespace returns the namespace for the lookup; empty for all.
 func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
 	namespace := f.Namespace
 	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
 		if Plugin(cmd.Root().DisplayName()) && c.KubeNamespace != nil {
-			namespace, _ = c.KubeNamespace() // without one it is the default
+			namespace, _ = c.KubeNamespace() // an error means the default namespace
 		}
 		namespace = OrDefault(namespace)
 	}
 	return namespace
 }
 
-// lookUp gives Jobs of the log, or none: a shell cannot be told why.
+// lookUp returns Jobs of the log; none after an error, which a shell could not show.
 func lookUp(c *CLI, cmd *cobra.Command, f *JobFlags, q history.JobsQuery) (found []history.Summary) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
-		page, _ := src.Jobs(ctx, q) // what was found until then
+		page, _ := src.Jobs(ctx, q) // with an error, the Jobs found so far
 		found = page.Items
 	})
 	return found
 }
 
-// lookIn looks something up in the log, if it can be read.
+// lookIn calls look with the log, if it can be opened.
 func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, history.Source)) {
 	ctx := cmd.Context()
 	if ctx == nil {
@@ -202,7 +202,7 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	silent := *c
-	silent.Err, silent.Met = io.Discard, &store.Damage{} // what is offered may lack something
+	silent.Err, silent.Met = io.Discard, &store.Damage{} // an incomplete list will do
 	src, _, err := f.Source.Open(ctx, &silent)
 	if err != nil {
 		return
@@ -211,5 +211,5 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	look(ctx, src)
 }
 
-// Plugin reports whether the program was called by kubectl, whose users expect the namespace of their kubeconfig.
+// Plugin reports whether kubectl called the program. Its users expect the namespace of their kubeconfig.
 func Plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }

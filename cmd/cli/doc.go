@@ -1,5 +1,5 @@
-// Package cli is what the commands share: where output goes and in which form, where a log is read, how a question is
-// put, and what is said of a command line that cannot be understood. A [CLI] is one run of the program.
+// Package cli is what the commands share: the output and its formats, access to logs, asking questions, and messages
+// about a wrong command line. A [CLI] is one run of the program.
 //
 //	src, _, err := flags.Job.Source.Open(ctx, c)
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// NoSuchFlag says that a command has no such flag, and which one may be meant.
+// NoSuchFlag returns the error for an unknown flag, with the flag that may be meant.
 func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	name, dashes := none.GetSpecifiedName(), "--"
 	typed := name
@@ -24,7 +24,7 @@ func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 		return Usage("-A is for lists: say with -n where the Job is")
 	case dashes == "-" && name == "A" && cmd.Flags().Lookup("namespace") != nil:
 		return Usage("%s: %s is about all namespaces unless -n names one", text, cmd.Name())
-	case dashes == "-" && len(typed) < 3: // one letter, or two
+	case dashes == "-" && len(typed) < 3: // one or two letters
 	case like != "":
 		return Usage("%s; do you mean --%s?", text, like)
 	case (typed == FormatJSON || typed == FormatYAML) && cmd.Flags().Lookup("output") != nil:
@@ -33,7 +33,7 @@ func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	return &UsageError{text}
 }
 
-// flagLike is the flag of the command with the nearest name; empty when none is near.
+// flagLike returns the flag of the command with the nearest name; empty if none is near.
 func flagLike(cmd *cobra.Command, name string) (best string) {
 	nearest := min(2, len(name)/2) + 1
 	visible(cmd, func(f *pflag.Flag) {
@@ -68,7 +68,7 @@ func visible(cmd *cobra.Command, visit func(*pflag.Flag)) {
 	})
 }
 
-// within reports whether a long list has the words of a short one, in their order.
+// within reports whether long contains the words of short, in their order.
 func within(short, long []string) bool {
 	for _, word := range short {
 		at := slices.Index(long, word)

@@ -12,24 +12,24 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// JobFlags say where records are read from, and the namespace of the Job that is meant.
+// JobFlags say which log to read, and the namespace of the Job.
 type JobFlags struct {
 	Source    sourceFlags
 	Namespace string
 	given     func() bool // the user gave -n
-	settled   bool        // the namespace stood before the name, or the object was found in it
+	settled   bool        // the namespace came before the name, or the object was found in it
 }
 
 const defaultNamespace = "default"
 
-// OrDefault is a namespace, or the one that is meant where none is named.
+// OrDefault returns the namespace, or "default" if it is empty.
 func OrDefault(namespace string) string { return cmp.Or(namespace, defaultNamespace) }
 
 func (f *JobFlags) place() which.Place {
 	return which.Place{Namespace: OrDefault(f.Namespace), Named: f.settled || f.given != nil && f.given()}
 }
 
-// Object reads what the arguments name. A namespace before the name is as if -n had given it.
+// Object parses the arguments as an object. A namespace before the name counts like -n.
 func (f *JobFlags) Object(args []string) (h which.Object, err error) {
 	h, before, err := which.Parse(args)
 	if err != nil || before == "" {
@@ -44,7 +44,7 @@ func (f *JobFlags) Object(args []string) (h which.Object, err error) {
 	return h, err
 }
 
-// Resolve finds out what a name alone means, and where that is.
+// Resolve finds the kind and namespace of an object given by its name alone.
 func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h which.Object) (which.Object, error) {
 	found, in, err := newFinder(c, src).Resolve(ctx, f.place(), h)
 	if err == nil && h.Kind == which.Any {
@@ -53,7 +53,7 @@ func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h wh
 	return found, err
 }
 
-// AddSource adds the flags of a command that asks a log about no Job in particular.
+// AddSource adds only the flags that name the log, for a command about no particular Job.
 func (f *JobFlags) AddSource(cmd *cobra.Command) { f.Source.add(cmd) }
 
 // Given reports whether a flag or the environment names a log.
@@ -61,15 +61,15 @@ func (f *sourceFlags) Given(getenv func(string) string) bool {
 	return f.Log != "" || f.server != "" || getenv(EnvLog) != "" || getenv(envServer) != ""
 }
 
-// newFinder finds objects in a log, and tells on standard error what the user should know of that.
+// newFinder returns a finder for objects in the log. It prints notes on standard error.
 func newFinder(c *CLI, src history.Source) *which.Finder {
 	return &which.Finder{Source: src, Note: func(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }}
 }
 
-// OfKubeconfig marks the commands whose namespace is that of the kubeconfig, when kubectl calls them and none is given.
+// OfKubeconfig marks commands that take the kubeconfig's namespace if kubectl calls them without -n.
 const OfKubeconfig = "namespace of the kubeconfig"
 
-// GaveNamespace reports whether the user gave -n. The namespace of a kubeconfig is not given.
+// GaveNamespace reports whether the user gave -n. The namespace of a kubeconfig does not count.
 func GaveNamespace(cmd *cobra.Command) bool {
 	n := cmd.Flags().Lookup("namespace")
 	return n.Changed && n.Annotations[OfKubeconfig] == nil
@@ -87,8 +87,7 @@ func (f *JobFlags) Add(cmd *cobra.Command, c *CLI, namespace string) {
 	completeNamespaces(c, cmd, f)
 }
 
-// Find finds the stream of the Job that is meant: of several Jobs of one name the newest. Older ones are told as a
-// note.
+// Find returns the stream of the Job: the newest of several with the name. It notes the older ones.
 func (f *JobFlags) Find(ctx context.Context, c *CLI, src history.Source, h which.Object) (events.Stream, error) {
 	finder := newFinder(c, src)
 	streams, err := finder.Jobs(ctx, f.place(), h)

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// KindNames are the names of all kinds, by number.
+// KindNames returns the names of all kinds, by number.
 func KindNames() []string {
 	var out []string
 	for k := events.Kind(1); k < 256; k++ {
@@ -18,7 +18,7 @@ func KindNames() []string {
 	return out
 }
 
-// ChosenKinds are those of --kind, or of --decisions; none for all. Each is there once.
+// ChosenKinds returns the kinds of --kind or --decisions, without duplicates; none for all kinds.
 func ChosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
 	if decisions && len(names) > 0 {
 		return nil, Usage("--decisions is short for --kind Decided,WouldDecide: give one of them")

@@ -26,9 +26,9 @@ const (
 	FormatJSON  = "json"
 	FormatYAML  = "yaml"
 	FormatName  = "name"
-	FormatPath  = "jsonpath" // written jsonpath=TEMPLATE
+	FormatPath  = "jsonpath" // given as jsonpath=TEMPLATE
 
-	FormatMarkdown = "md" // an answer for a chat
+	FormatMarkdown = "md" // an answer to paste into a chat
 )
 
 var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML}
@@ -37,19 +37,19 @@ var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML}
 type OutputFlag struct {
 	Format   string
 	template string   // of jsonpath
-	formats  []string // that may be given
-	Local    bool     // times for people are in the zone of this machine
+	formats  []string // permitted values
+	Local    bool     // times for people are in this machine's zone
 }
 
-// Add adds -o with the formats of records and lists.
+// Add adds -o with the formats for records and lists.
 func (o *OutputFlag) Add(cmd *cobra.Command) { o.AddFormats(cmd, Formats...) }
 
-// AddObjects is for commands that show objects: these have names and fields.
+// AddObjects adds -o with name and jsonpath too, for commands that show objects.
 func (o *OutputFlag) AddObjects(cmd *cobra.Command) {
 	o.AddFormats(cmd, append(slices.Clone(Formats), FormatName, FormatPath)...)
 }
 
-// AddFormats adds -o with those formats; a table is the default.
+// AddFormats adds -o with the given formats; the default is a table.
 func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	last := len(formats) - 1
 	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], FormatPath, FormatPath+"=TEMPLATE", 1)
@@ -62,12 +62,12 @@ func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	o.formats = formats
 }
 
-// AddLocal is for commands that show times to people in whatever zone, and read them likewise.
+// AddLocal adds --local, for commands that show times to people and read them.
 func (o *OutputFlag) AddLocal(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Local, "local", false, "times for people in the time zone of this machine; JSON and YAML stay in UTC")
 }
 
-// Zone is that of the times for people, and of those that people give without one.
+// Zone returns the zone of times for people, and of times that people give without one.
 func (o *OutputFlag) Zone() words.Zone {
 	if o.Local {
 		return words.Zone{Location: time.Local}
@@ -75,7 +75,7 @@ func (o *OutputFlag) Zone() words.Zone {
 	return words.Zone{}
 }
 
-// TextZone is that of the times in sentences: documents say them in UTC.
+// TextZone returns the zone of times in sentences: UTC in documents.
 func (o *OutputFlag) TextZone() words.Zone {
 	if o.Document() {
 		return words.Zone{}
@@ -83,7 +83,7 @@ func (o *OutputFlag) TextZone() words.Zone {
 	return o.Zone()
 }
 
-// Validate refuses a format that the command does not have, with a UsageError.
+// Validate returns a UsageError for a format that the command does not have.
 func (o *OutputFlag) Validate() error {
 	format, template, has := strings.Cut(o.Format, "=")
 	if format == FormatPath && slices.Contains(o.formats, FormatPath) {
@@ -100,24 +100,24 @@ func (o *OutputFlag) Validate() error {
 	return nil
 }
 
-// Document reports whether the format is that of a value, and no table.
+// Document reports whether the format is JSON, YAML or jsonpath.
 func (o *OutputFlag) Document() bool {
 	return o.Format == FormatJSON || o.Format == FormatYAML || o.Format == FormatPath
 }
 
-// offered is the annotation of a flag with the values that the shell may complete.
+// offered is the annotation of a flag with its completion values.
 const offered = "jobledger_values"
 
-// CompleteWith says which values of a flag OfferValues offers to the shell.
+// CompleteWith sets the values of a flag that OfferValues offers to the shell.
 func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.Flags().SetAnnotation(flag, offered, values); err != nil {
 		panic(err) // there is no such flag
 	}
 }
 
-// OfferValues offers the values of all flags of a command, and of the commands below it, to the shell. It is called
-// when the shell asks: cobra keeps a flag that offers something as long as the process lives, and all that its value
-// leads to.
+// OfferValues offers the values of all flags of a command and its subcommands to the shell. It is called only when the
+// shell asks for completions: cobra keeps a flag with a completion function, and everything that its value references,
+// for the life of the process.
 func OfferValues(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		values, has := flag.Annotations[offered]
@@ -146,7 +146,7 @@ func (c *CLI) Value(o *OutputFlag, v any) error {
 	return c.Document(o.Format, recordjson.WithDamage(text, c.Met.Met()))
 }
 
-// Document prints JSON as it is, or as YAML.
+// Document prints JSON unchanged, or as YAML.
 func (c *CLI) Document(format string, json []byte) error {
 	if format == FormatYAML {
 		text, err := c.yaml(json)
@@ -160,7 +160,7 @@ func (c *CLI) Document(format string, json []byte) error {
 	return err
 }
 
-// checkTemplate refuses what is no JSONPath template.
+// checkTemplate returns a UsageError for an invalid JSONPath template.
 func checkTemplate(flag, text string) error {
 	if err := jsonpath.New("").Parse(text); err != nil {
 		return Usage("%s: %v", flag, err)
@@ -168,8 +168,7 @@ func checkTemplate(flag, text string) error {
 	return nil
 }
 
-// executeTemplate writes what a JSONPath template gives of a value. A field that is not there gives nothing, as with
-// kubectl.
+// executeTemplate writes the result of a JSONPath template on a value. A missing field writes nothing, as in kubectl.
 func executeTemplate(out io.Writer, text string, v any) error {
 	tree, err := Fields(v)
 	if err != nil {
@@ -185,7 +184,7 @@ func executeTemplate(out io.Writer, text string, v any) error {
 	return nil
 }
 
-// Fields is a value as its JSON has it, whose texts are safe to print.
+// Fields returns a value as the tree of its JSON, with texts cleaned for a terminal.
 func Fields(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -214,7 +213,8 @@ func cleaned(tree any) any {
 	return tree
 }
 
-// FieldOf finds the value at a path in a tree; nil when it is not there.
+// FieldOf returns the value at a path in a tree. For a missing field it returns nil if missing is set, and else an
+// error.
 func FieldOf(tree any, path string, missing bool) (any, error) {
 	p := jsonpath.New("").AllowMissingKeys(missing)
 	if err := p.Parse(path); err != nil {
@@ -237,13 +237,13 @@ func FieldOf(tree any, path string, missing bool) (any, error) {
 	return nil, nil
 }
 
-// Braced writes a path as JSONPath wants it, however much of that the user left out: name, .name, {.name}.
+// Braced completes a path for JSONPath: name, .name and {.name} all become {.name}.
 func Braced(path string) string {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }
 
-// Page is where people are shown Jobs.
+// Page returns a page for showing Jobs to people.
 func (c *CLI) Page(output *OutputFlag) *show.Page {
 	page := &show.Page{
 		Out: c.Out, Colour: c.Colour(), Wide: output.Format == FormatWide, Whole: c.Piped(), Zone: output.Zone(),

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Printer writes records one after the other in one format.
+// Printer prints records one by one in one format.
 type Printer struct {
 	Format string
 	Out    *bufio.Writer
@@ -17,10 +17,10 @@ type Printer struct {
 	Names  *words.Names
 	Zone   words.Zone
 	yaml   func(json []byte) ([]byte, error)
-	day    string // below whose heading the next row stands
+	day    string // the newest date heading
 }
 
-// NewPrinter prints to the output of c in the format that was asked for.
+// NewPrinter returns a Printer to c.Out in the format of output.
 func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	format := output.Format
 	names.Zone = output.Zone()
@@ -32,10 +32,10 @@ func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	return p
 }
 
-// Live makes room in the table for what may come, so that rows that are shown one by one stand under each other: for
-// the names of the kinds (no name means all) and of pods, if there are records about pods among them.
+// Live widens the columns for records to come, so that rows printed one by one align: for the names of the kinds (none
+// means all), and for pod names if the kinds include records about pods.
 func (p *Printer) Live(kinds []events.Kind) {
-	const usual = 16 // characters of a pod's name
+	const usual = 16 // characters of a typical pod name
 	kind, object := 0, 0
 	for _, k := range kinds {
 		kind = max(kind, len(k.String()))
@@ -49,7 +49,7 @@ func (p *Printer) Live(kinds []events.Kind) {
 	p.Table.Least = []int{0, 0, kind, object}
 }
 
-// Record prints one record. What a table holds back comes with Flush.
+// Record prints one record. A table may hold rows back until Flush.
 func (p *Printer) Record(r *events.Record) error {
 	switch p.Format {
 	case FormatJSON:
@@ -71,7 +71,8 @@ func (p *Printer) document(json []byte) error {
 	return err
 }
 
-// Row adds a line to the table. The date stands on a line of its own where it changes; wide has it in every line.
+// Row adds a row to the table. In the table format, a new date stands on a line of its own; in the wide format, every
+// row has it.
 func (p *Printer) Row(r *events.Record) {
 	at := p.Zone.Stamp(r.Time)
 	if p.Format == FormatTable {
@@ -95,7 +96,7 @@ func (p *Printer) Row(r *events.Record) {
 		show.Cell{Text: object, Name: true}, show.Cell{Text: detail, Style: style})
 }
 
-// Flush writes what was held back.
+// Flush prints the rows held back.
 func (p *Printer) Flush() error {
 	if p.Format == FormatTable || p.Format == FormatWide {
 		if err := p.Table.Flush(); err != nil {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Progress shows on a terminal how far something has come, once it takes longer than a second.
+// Progress shows the progress of a task on a terminal, once the task takes longer than a second.
 type Progress struct {
 	out   io.Writer
 	what  string
-	Total uint64 // may be set later, where it is known later
+	Total uint64 // may be set once it is known
 	began time.Time
 	told  time.Time
 }
 
-// NewProgress begins to show how far something of a total has come. It shows nothing where out is no terminal.
+// NewProgress starts to show the progress of a task with a total. It shows nothing if out is no terminal.
 func NewProgress(out io.Writer, what string, total uint64) *Progress {
 	if _, ok := Terminal(out); !ok {
 		return &Progress{}
 	}
-	if s, is := out.(*shownBy); is { // this tells more
+	if s, is := out.(*shownBy); is { // this shows more than a Reading
 		s.reading.clear(true)
 		out = s.Writer
 	}
 	return &Progress{out: out, what: what, Total: max(total, 1), began: time.Now()}
 }
 
-// At says that as many are done; it is shown now and then.
+// At reports that n of the total are done. It ignores an n that is not a multiple of 1024.
 func (p *Progress) At(n uint64) {
 	if p.out == nil || n%1024 != 0 {
 		return
@@ -35,7 +35,7 @@ func (p *Progress) At(n uint64) {
 	p.Show(n)
 }
 
-// Show says that as many are done.
+// Show reports that n of the total are done, and shows it at most every 200 ms.
 func (p *Progress) Show(n uint64) {
 	if now := time.Now(); p.out != nil && now.Sub(p.began) > time.Second && now.Sub(p.told) > 200*time.Millisecond {
 		p.told = now
@@ -43,10 +43,10 @@ func (p *Progress) Show(n uint64) {
 	}
 }
 
-// Name says what is shown from now on, and of how much.
+// Name starts another task with another total.
 func (p *Progress) Name(what string, total uint64) { p.what, p.Total = what, max(total, 1) }
 
-// Clear takes the line off the terminal.
+// Clear removes the line from the terminal.
 func (p *Progress) Clear() {
 	if p.out != nil && !p.told.IsZero() {
 		fmt.Fprint(p.out, "\r\x1b[K")

@@ -13,34 +13,33 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The pace of what a terminal is shown while a command reads.
+// When and how often the progress of reading is shown.
 const (
-	readingAfter = time.Second // a command that takes no longer shows nothing
+	readingAfter = time.Second // a faster command shows nothing
 	readingEvery = 200 * time.Millisecond
 )
 
-// Reading shows on a terminal how many records a command has read, once that takes longer than a second, and until it
-// writes its answer: who waits for a large log sees that it goes on. It is safe for concurrent use.
+// Reading shows on a terminal how many records a command has read: after the first second, and until the command prints
+// its answer. So the user of a large log sees that it goes on. It is safe for concurrent use.
 type Reading struct {
 	out io.Writer
 	now func() time.Time
 
 	mu    sync.Mutex
 	began time.Time
-	told  time.Time // when it was shown last; zero when it is not shown
+	told  time.Time // when it was last shown; zero if it is not on the screen
 	n     uint64
-	over  bool // the answer is written, or something else shows how far it is
+	over  bool // the answer is printed, or a Progress has taken over
 }
 
-// NewReading begins to count; now is the clock.
+// NewReading starts to count. now is the clock.
 func NewReading(out io.Writer, now func() time.Time) *Reading {
 	return &Reading{out: out, now: now, began: now()}
 }
 
-// record counts one that was read.
 func (r *Reading) record() { r.read(1) }
 
-// read counts some that were read.
+// read counts records.
 func (r *Reading) read(records uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +50,7 @@ func (r *Reading) read(records uint64) {
 	}
 }
 
-// clear takes the line off the terminal. It comes again, unless that is the end.
+// clear removes the line from the terminal. The next records bring it back, unless end is set.
 func (r *Reading) clear(end bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,8 +61,8 @@ func (r *Reading) clear(end bool) {
 	r.over = r.over || end
 }
 
-// shownBy writes to a terminal on which a reading may be shown. With the first byte of the answer that ends; notes go
-// above it.
+// shownBy writes to a terminal on which a Reading may be shown. The first byte of the answer ends the Reading; notes
+// are printed above it.
 type shownBy struct {
 	io.Writer
 	reading *Reading
@@ -75,20 +74,20 @@ func (w *shownBy) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// ShowReading shows how far reading is, where notes go to a terminal.
+// ShowReading shows the progress of reading, if standard error is a terminal.
 func (c *CLI) ShowReading() {
 	if _, ok := Terminal(c.Err); ok {
 		c.Show(NewReading(c.Err, time.Now))
 	}
 }
 
-// Show shows how far reading is, above the answer.
+// Show shows r, above the answer.
 func (c *CLI) Show(r *Reading) {
 	c.Reads = r
 	c.Out, c.Err = &shownBy{c.Out, r, true}, &shownBy{c.Err, r, false}
 }
 
-// countedLog is a log whose records are counted as they are read.
+// countedLog counts the records read from a log.
 type countedLog struct {
 	store.Archive
 	reading *Reading
@@ -116,7 +115,7 @@ func (l countedLog) ReadStream(ctx context.Context, s events.Stream, from events
 	return l.reading.counting(l.Archive.ReadStream(ctx, s, from, dir))
 }
 
-// countedSource is a controller that is asked: its records are counted as they come. Those that follow are not.
+// countedSource counts the records that a controller sends, except those of Follow.
 type countedSource struct {
 	history.Source
 	reading *Reading

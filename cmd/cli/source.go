@@ -23,10 +23,10 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// sourceFlags say where records are read from.
+// sourceFlags say which log to read.
 type sourceFlags struct {
 	Log, server string
-	variable    string // of the environment that names them; empty when a flag does
+	variable    string // the environment variable that named the log; empty if a flag did
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
@@ -37,13 +37,13 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// The variables that say where records are read when no flag does.
+// The environment variables that name the log if no flag does.
 const (
 	EnvLog    = "JOBLEDGER_LOG"
 	envServer = "JOBLEDGER_SERVER"
 )
 
-// take fills in what the environment says, where the flags say nothing.
+// take reads the environment if no flag names a log.
 func (f *sourceFlags) take(getenv func(string) string) error {
 	if f.Log != "" || f.server != "" {
 		return nil
@@ -61,13 +61,13 @@ func (f *sourceFlags) take(getenv func(string) string) error {
 	return nil
 }
 
-// NotLive says that nothing would follow.
+// NotLive returns the usage error for -w on a log that no controller writes.
 func (f *sourceFlags) NotLive() error {
 	return Usage("-w: no controller writes the log in %s now, so no record would follow; leave it out, or name a running controller with --server", f.Log)
 }
 
-// Open opens what the flags say. live reports whether records may still be added. What is known to be wrong with the
-// log is said at once, and the command fails in the end, whatever it can show.
+// Open opens the log that the flags name. live reports whether records may still be added. It reports known damage of
+// the log at once; the command then fails in the end, whatever it shows.
 func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	if err := f.take(c.Getenv); err != nil {
 		return nil, false, err
@@ -82,7 +82,7 @@ func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, liv
 	return src, live, err
 }
 
-// lostBefore reports whether there is damage before a record, which may have taken the first ones.
+// lostBefore reports whether damage before the record may have taken the log's first records.
 func (c *CLI) lostBefore(at events.Sequence) bool {
 	return slices.ContainsFunc(c.Met.Met(), func(damage error) bool {
 		var bad *store.CorruptError
@@ -90,22 +90,23 @@ func (c *CLI) lostBefore(at events.Sequence) bool {
 	})
 }
 
-// tellPruned says so when the log no longer keeps its first records.
+// tellPruned notes that the log no longer keeps its first records.
 func (c *CLI) tellPruned(ctx context.Context, src history.Source) {
 	for r, err := range src.Read(ctx, 0) {
-		if err == nil && r.Sequence > 1 && !c.lostBefore(r.Sequence) { // what cannot be read is told where it is wanted
+		// A read error is reported by the read that needs the record
+		if err == nil && r.Sequence > 1 && !c.lostBefore(r.Sequence) {
 			fmt.Fprintf(c.Err, "note: %s\n", PrunedBefore(r.Sequence))
 		}
 		return
 	}
 }
 
-// PrunedBefore says that the log begins with a later record than the first.
+// PrunedBefore returns the note for a log that begins with a later record than 1.
 func PrunedBefore(first events.Sequence) string {
 	return fmt.Sprintf("pruned before %d: older records are no longer kept", first)
 }
 
-// Place is where the flags or the environment say that records are read: a directory, or the URL of a controller.
+// Place returns the log that the flags or the environment name: a directory, or the URL of a controller.
 func (f *sourceFlags) Place(getenv func(string) string) (log, server string, err error) {
 	err = f.take(getenv)
 	if err == nil {
@@ -114,7 +115,7 @@ func (f *sourceFlags) Place(getenv func(string) string) (log, server string, err
 	return f.Log, f.server, err
 }
 
-// one refuses none and two places.
+// one returns a usage error unless exactly one place is named.
 func (f *sourceFlags) one() error {
 	switch {
 	case f.Log != "" && f.server != "":
@@ -167,7 +168,7 @@ func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, liv
 	return nil, false, ExplainOpen(open.Place(f.Log), err)
 }
 
-// countedClient is a controller that is asked; on a terminal it is shown how many of its records were read.
+// countedClient wraps a client so that a terminal shows how many of its records were read.
 func (c *CLI) countedClient(client *serve.Client) history.Source {
 	if c.Reads == nil {
 		return client
@@ -175,8 +176,8 @@ func (c *CLI) countedClient(client *serve.Client) history.Source {
 	return countedSource{client, c.Reads}
 }
 
-// OpenToFold opens the source for who folds records into states. A log that needs a newer fold than this program has is
-// refused.
+// OpenToFold is Open for a caller that folds records into states. It refuses a log that needs a newer fold than this
+// program has.
 func (f *sourceFlags) OpenToFold(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
 	src, live, err = f.Open(ctx, c)
 	if own, is := src.(Local); is && err == nil {
@@ -187,7 +188,7 @@ func (f *sourceFlags) OpenToFold(ctx context.Context, c *CLI) (src history.Sourc
 	return src, live, err
 }
 
-// ExplainOpen says what may be meant by a directory that holds no log.
+// ExplainOpen adds to an error what may be wrong with a directory that has no log.
 func ExplainOpen(dir string, err error) error {
 	if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
 		return fmt.Errorf("%s is a file: a log is a directory", dir)
@@ -209,31 +210,31 @@ func ExplainOpen(dir string, err error) error {
 	return fmt.Errorf("there is no log in %s", dir)
 }
 
-// InCluster is how a log is read where deploy/base runs the controller.
+// InCluster is a command that reads the log where deploy/base runs the controller.
 const InCluster = "kubectl -n jobledger exec jobledger-0 -- jobledger failures --log /var/lib/jobledger/log"
 
-// usualDir is how most call the directory of a log: the image has it in /var/lib/jobledger.
+// usualDir is the usual name of a log's directory: in the image, it is /var/lib/jobledger/log.
 const usualDir = "log"
 
-// Local is the source of a log that this command opened for itself.
+// Local is the source of a log that this command opened.
 type Local struct {
 	history.Local
 	Log store.Archive
 }
 
-func (l Local) Close() { _ = l.Log.Close() } // it was only read
+func (l Local) Close() { _ = l.Log.Close() } // opened for reading
 
-// ListsDir is where the lists of a log's Jobs lie; empty where the log is in no directory, and has none.
+// ListsDir returns the directory with the lists of a log's Jobs; empty for a log without a directory, which has none.
 func ListsDir(log string) string {
 	dir, _ := open.Dir(log)
 	return dir
 }
 
-// MostAddress is more bytes than the files have in which a controller says where it answers, and with which secret.
+// MostAddress is above the size of the files with a controller's address and secrets.
 const MostAddress = 4 << 10
 
-// Besides asks the controller that holds the log. The address it left is believed only if the process that answers
-// there is the one that holds the log.
+// Besides returns a client of the controller that holds the log. It trusts the address in the directory only if the
+// process that answers there holds the log.
 func Besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Client, error) {
 	text, err := regular.Read(filepath.Join(dir, serve.AddressFile), MostAddress)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -257,15 +258,15 @@ func Besides(ctx context.Context, dir string, held *store.HeldError) (*serve.Cli
 	return client, nil
 }
 
-// LogAddress is a flag with the address of a log. One of a kind that no backend has is refused.
+// LogAddress is a flag with the address of a log. It refuses an address of a kind that no backend has.
 type LogAddress string
 
 func (a *LogAddress) String() string { return string(*a) }
 
-// Type is the word for the value in the help.
+// Type returns the type of the value in the help.
 func (*LogAddress) Type() string { return "string" }
 
-// Set takes the address.
+// Set checks and takes the address.
 func (a *LogAddress) Set(text string) error {
 	*a = LogAddress(text)
 	return open.Check(text)

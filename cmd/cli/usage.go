@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// ErrTold: the command failed, and has said so.
+// ErrTold: the command failed, and has reported why.
 var ErrTold = errors.New("the command failed")
 
-// UsageError is a command line that cannot be understood. Its text says what to do.
+// UsageError: the command line is invalid. Its text says what to do.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
 
-// Usage is a UsageError of that text.
+// Usage returns a UsageError with the formatted text.
 func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// Counted is a number and its noun.
+// Counted returns n and its noun: "1 pod", "2 pods".
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -89,7 +89,7 @@ func newEvents(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// query says which records are wanted of the log, but for their time.
+// query returns the query for the wanted records, without their time.
 func (f *eventsFlags) query() (q history.Query, err error) {
 	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.Namespace, Limit: f.limit.Most}
 	if err := f.span.Read(f.output.Zone()); err != nil {
@@ -112,10 +112,10 @@ func (f *eventsFlags) query() (q history.Query, err error) {
 	return q, err
 }
 
-// mostTail are shown at most by --tail: they are held in memory.
+// mostTail is the largest value of --tail, whose records are held in memory.
 const mostTail = 100_000
 
-// object is what the arguments name; the zero Object for nothing.
+// object returns the object that the arguments name; the zero Object for none.
 func (f *eventsFlags) object(args []string) (one which.Object, err error) {
 	if len(args) == 0 {
 		return one, nil
@@ -126,7 +126,7 @@ func (f *eventsFlags) object(args []string) (one which.Object, err error) {
 	return one, err
 }
 
-// find chooses the records of the object that is meant.
+// find restricts the query to the records of the object.
 func (f *eventsFlags) find(ctx context.Context, c *cli.CLI, src history.Source, one which.Object, q *history.Query) (which.Object, error) {
 	one, err := f.job.Resolve(ctx, c, src, one)
 	if err != nil {
@@ -172,7 +172,7 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	}
 	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
 	err = l.history(ctx)
-	if flushed := p.Flush(); err != nil || flushed != nil { // what was read before stands
+	if flushed := p.Flush(); err != nil || flushed != nil { // records before an error stay valid
 		return cmp.Or(err, flushed)
 	}
 	if err := l.tellMissing(ctx, c, f); err != nil {
@@ -188,18 +188,18 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	return nil
 }
 
-// few reports whether so few records are asked for that each is told whole, over several lines: who follows the records
-// that an answer cites asks for one.
+// few reports whether so few records are requested that each is printed in full, over several lines. A user who looks
+// up the records that an answer cites asks for one.
 func few(records int) bool { return records > 0 && records <= 3 }
 
-// tellMore says how to go on when the limit was reached.
+// tellMore notes how to continue if the limit was reached.
 func (l *listing) tellMore(c *cli.CLI) {
 	if l.more {
 		fmt.Fprintf(c.Err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
 	}
 }
 
-// tellMissing says of what was asked for what was not watched, and what not recorded.
+// tellMissing notes the requested times in which the cluster was not watched, or not everything was recorded.
 func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) error {
 	if err := tellGaps(ctx, c, l.src, f, &l.chosen); err != nil && !l.src.Beside(err) {
 		return err
@@ -211,7 +211,7 @@ func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) e
 	return nil
 }
 
-// damageLine ends a listing for programs with the damage that was met, the error with which it ends among it.
+// damageLine ends a document with the damage that was met, including err.
 func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	c.Met.Note(err)
 	met := c.Met.Met()
@@ -232,8 +232,8 @@ func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// tellGaps says so when a moment that was asked for lies in a time in which the cluster was not watched: no record is
-// of that time, and what happened then stands behind it.
+// tellGaps notes a requested time in which the cluster was not watched: there are no records of it, and what happened
+// then is recorded at its end.
 func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query) error {
 	var moments []events.Time
 	for _, t := range []events.Time{q.Since, q.Until} {
@@ -246,7 +246,7 @@ func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlag
 	}
 	gaps, err := history.GapsAt(ctx, src, moments...)
 	if errors.Is(err, store.ErrPruned) {
-		return nil // what can be read was shown
+		return nil // the readable records were shown
 	}
 	for _, g := range gaps {
 		fmt.Fprintf(c.Err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.Zone()))
@@ -254,20 +254,20 @@ func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlag
 	return err
 }
 
-// listing shows the records of the log or of one stream that are wanted.
+// listing prints the wanted records of the log or of one stream.
 type listing struct {
 	src     history.Source
 	chosen  history.Query
-	tail    int // how many of the last are shown; 0 for all
+	tail    int // number of last records to print; 0 for all
 	printer *cli.Printer
-	next    events.Sequence // after the last record that is history
-	last    events.Sequence // that was shown
-	since   events.Time     // of the first that was shown
+	next    events.Sequence // the record after the history
+	last    events.Sequence // last printed record
+	since   events.Time     // time of the first printed record
 	shown   int
-	more    bool // the limit was reached, and not the end
+	more    bool // the limit was reached before the end
 }
 
-// history shows what there is.
+// history prints the existing records.
 func (l *listing) history(ctx context.Context) error {
 	_, head, err := l.src.Head(ctx)
 	if err != nil {
@@ -282,7 +282,7 @@ func (l *listing) history(ctx context.Context) error {
 			return err
 		}
 		if r.Sequence >= l.next {
-			return nil // written meanwhile: follow has it
+			return nil // written meanwhile: follow prints it
 		}
 		l.printer.Names.Learn(&r)
 		if err := l.show(&r); err != nil {
@@ -293,7 +293,7 @@ func (l *listing) history(ctx context.Context) error {
 	return nil
 }
 
-// newest shows the last of what there is.
+// newest prints the last l.tail existing records.
 func (l *listing) newest(ctx context.Context, through events.Sequence) error {
 	all, unread := history.Newest(ctx, l.src, l.chosen, l.tail, through)
 	for i := range all {
@@ -305,7 +305,7 @@ func (l *listing) newest(ctx context.Context, through events.Sequence) error {
 	return unread
 }
 
-// follow shows what comes, as it comes, until ctx ends.
+// follow prints new records as they come, until ctx ends.
 func (l *listing) follow(ctx context.Context) error {
 	for r, err := range l.src.Follow(ctx, l.next) {
 		if err != nil {
@@ -329,7 +329,7 @@ func (l *listing) follow(ctx context.Context) error {
 	return nil
 }
 
-// show shows a record that the names have learnt of.
+// show prints a record whose names are known.
 func (l *listing) show(r *events.Record) error {
 	defer l.printer.Names.Forget(r)
 	if l.shown == 0 && (l.tail > 0 || l.chosen.From != 0) {
@@ -339,7 +339,7 @@ func (l *listing) show(r *events.Record) error {
 	return l.printer.Record(r)
 }
 
-// tellNothing says why nothing was shown: a Job that the log does not know is a failure, a filter that nothing passes
+// tellNothing says why no record was printed. A Job that the log does not know is a failure; a filter without matches
 // is not.
 func tellNothing(ctx context.Context, c *cli.CLI, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {

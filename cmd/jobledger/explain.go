@@ -65,7 +65,7 @@ picture of the tries, and the cited records in full. It has no script.`,
 	return cmd
 }
 
-// explainFile writes an answer as one file. What is in it beside the answer is asked of the same log.
+// explainFile writes an answer as one file. Everything else in the file comes from the same log.
 func explainFile(ctx context.Context, c *cli.CLI, f *cli.AskFlags, q *ask.Asked[explain.Answer], args []string) error {
 	if err := cli.ReadQuestion(f, q, args); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// getFlags choose an object and a point in its history, or objects of a list.
+// getFlags choose an object and a point in its history, or the objects of a list.
 type getFlags struct {
 	cli.AskFlags
 	one    *ask.Asked[ask.State]
 	jobs   *ask.Asked[history.JobsPage]
 	crons  *ask.Asked[history.CronJobsPage]
-	limit  ask.Limit // of all pages of a list
+	limit  ask.Limit // for all pages of a list together
 	sortBy string
 	watch  bool
 }
@@ -99,7 +99,7 @@ func newGet(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// addList adds the parameters of lists. Those of both lists are flags of the Jobs' one.
+// addList adds the parameters of lists. Parameters that both lists have belong to the list of Jobs.
 func (f *getFlags) addList(cmd *cobra.Command) {
 	f.jobs.Flags.VisitAll(func(p *pflag.Flag) {
 		if p.Name != "limit" && !slices.Contains(ask.HiddenOfLists, p.Name) && !cli.OfCommand[p.Name] {
@@ -148,7 +148,7 @@ func runGet(ctx context.Context, c *cli.CLI, f *getFlags, args []string) error {
 	return list.show(ctx, c, src)
 }
 
-// checkList refuses what goes with no list.
+// checkList refuses contradictory flags of a list.
 func (f *getFlags) checkList(what string) error {
 	switch {
 	case f.changed("continue") && f.sortBy != "":
@@ -159,7 +159,7 @@ func (f *getFlags) checkList(what string) error {
 	return f.limit.Read()
 }
 
-// unique are the texts of two lists, each once.
+// unique returns the texts of both lists without duplicates.
 func unique(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, s := range b {
@@ -170,5 +170,5 @@ func unique(a, b []string) []string {
 	return out
 }
 
-// nameOf is an object as kubectl names it.
+// nameOf returns a Job's name in kubectl's format: job.batch/NAME.
 func nameOf(name string) string { return "job.batch/" + name }

@@ -37,7 +37,7 @@ func (f cronsList) read() error {
 		return err
 	}
 	var failed error
-	f.jobs.Flags.VisitAll(func(p *pflag.Flag) { // the flags of lists are those of Jobs
+	f.jobs.Flags.VisitAll(func(p *pflag.Flag) { // the flags of lists belong to the list of Jobs
 		if own := f.crons.Flags.Lookup(p.Name); p.Changed && own != nil {
 			failed = errors.Join(failed, copyValue(f.crons.Flags, p))
 		}
@@ -48,7 +48,7 @@ func (f cronsList) read() error {
 	return cli.ReadQuestion(&f.AskFlags, f.crons, nil)
 }
 
-// copyValue gives a flag of a set the value of another one.
+// copyValue sets a flag of a set to the value of another set's flag.
 func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 	texts := []string{from.Value.String()}
 	if several, is := from.Value.(pflag.SliceValue); is {
@@ -62,7 +62,7 @@ func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 	return nil
 }
 
-// show shows the CronJobs that are wanted, and what they become if that is wanted too.
+// show prints the wanted CronJobs and, with -w, their changes.
 func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
@@ -100,7 +100,8 @@ func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) err
 	return watch.UnlessInterrupted(ctx, out.follow(ctx, src, ask.WantedCronJobs(f.crons), head+1))
 }
 
-// all are the CronJobs that are shown, as one page, and how many there are; sorted ones are all, or the last of them.
+// all returns the CronJobs to print as one page, and their total number. A sorted list has all of them, or the last
+// ones up to the limit.
 func (f cronsList) all(ctx context.Context, c *cli.CLI, src history.Source) (whole *history.CronJobsPage, all int, unread error) {
 	most := f.limit.Most
 	if f.sortBy != "" {
@@ -143,7 +144,7 @@ func tellNoCronJobs(c *cli.CLI, f *getFlags) {
 	fmt.Fprintln(c.Err, "No CronJobs found. With --cronjobs=false, or without the right to list them, a controller records none.")
 }
 
-// cronsOut writes CronJobs in one format.
+// cronsOut prints CronJobs in one format.
 type cronsOut struct {
 	c     *cli.CLI
 	f     *getFlags
@@ -151,7 +152,7 @@ type cronsOut struct {
 	watch.Shown[history.CronSummary]
 }
 
-// page writes a page: as one document, unless it goes on.
+// page prints a page: as one document, unless -w continues it.
 func (o *cronsOut) page(page history.CronJobsPage) error {
 	if o.f.Output.Document() && !o.f.watch {
 		return o.c.Value(&o.f.Output, &page)
@@ -167,7 +168,7 @@ func (o *cronsOut) page(page history.CronJobsPage) error {
 	return o.flush()
 }
 
-// one writes one CronJob; a row is written by flush.
+// one prints one CronJob; rows wait for flush.
 func (o *cronsOut) one(j *history.CronSummary) error {
 	output := &o.f.Output
 	switch {
@@ -202,8 +203,7 @@ func (o *cronsOut) flush() error {
 	return o.table.Flush()
 }
 
-// follow shows each CronJob that a batch of records changed, from a record on, if it is one of those that are wanted
-// then.
+// follow prints each CronJob that a batch of records changed, from record from on, if it then matches wanted.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
 	live := history.LiveCronJobs(src)
 	one := func(s events.Stream, last *events.Record) (history.CronSummary, bool, error) {
@@ -220,12 +220,12 @@ func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted histor
 	})
 }
 
-// cronSortNames are offered to the shell.
+// cronSortNames returns the completions of --sort-by.
 func cronSortNames() []string {
 	return []string{"name", "namespace", "state", "created", "next", "lastScheduleTime", "lastSuccessfulTime", "active"}
 }
 
-// checkCronSort refuses a field that no CronJob has.
+// checkCronSort returns a usage error for a field that no CronJob has.
 func checkCronSort(text string) error {
 	if text == "" {
 		return nil

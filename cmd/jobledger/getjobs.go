@@ -16,14 +16,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// list is a list of objects of one kind: read checks what is asked for, before a log is opened.
+// list is a list of objects of one kind. read checks the flags before a log is opened.
 type list interface {
 	read() error
 	show(ctx context.Context, c *cli.CLI, src history.Source) error
 }
 
-// pagesOf asks for pages of a list until there are so many objects, or all of them for 0. Notes are told with the first
-// page. There may be a page beside an error, as with Asked.Ask; with an error alone that is the end.
+// pagesOf requests pages of a list until it has most objects, or all of them if most is 0. It prints notes with the
+// first page. Like Asked.Ask, it may yield a page with an error; an error without a page is the end.
 func pagesOf[A any](
 	ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
 ) iter.Seq2[*A, error] {
@@ -73,7 +73,7 @@ func (f jobsList) read() error {
 	return cli.ReadQuestion(&f.AskFlags, f.jobs, nil)
 }
 
-// show shows the Jobs that are wanted, and what they become if that is wanted too.
+// show prints the wanted Jobs and, with -w, their changes.
 func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
@@ -81,7 +81,7 @@ func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) erro
 	}
 	out := newJobsOut(c, f.getFlags)
 	if f.why() && (f.watch || f.sortBy != "" || f.Output.Format == cli.FormatName) {
-		// Of Jobs that go on it is said here with each change, and of those that are sorted only of those that are shown.
+		// With -w the reasons are found here for each change; for a sorted list, only for the Jobs that are printed.
 		if f.Output.Format != cli.FormatName {
 			out = newJobsWhy(ctx, src, f.getFlags, out)
 		}
@@ -113,16 +113,16 @@ func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) erro
 	}))
 }
 
-// why reports whether the list says why.
+// why reports whether --why is set.
 func (f *getFlags) why() bool {
 	why, err := f.jobs.Flags.GetBool("why")
 	return why && err == nil
 }
 
-// ofJobsPage is what pagesOf wants to know of a page.
+// ofJobsPage returns a page's size and continuation, for pagesOf.
 func ofJobsPage(p *history.JobsPage) (n int, more string) { return len(p.Items), p.Continue }
 
-// writeJobs shows the Jobs that are wanted, as they come.
+// writeJobs prints the wanted Jobs, page by page.
 func writeJobs(ctx context.Context, c *cli.CLI, src history.Source, f *getFlags, out jobsOut) error {
 	var unread error
 	var last history.JobsPage
@@ -160,7 +160,7 @@ func tellNoJobs(c *cli.CLI, namespace string) {
 	fmt.Fprintln(c.Err, "No Jobs found.")
 }
 
-// endJobs ends the list, and says how to go on when there is more.
+// endJobs ends the list, and notes how to continue if there are more Jobs.
 func endJobs(c *cli.CLI, f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
 	if err := out.end(page); err != nil {
 		return err

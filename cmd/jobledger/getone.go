@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// getOne shows one object, and what it becomes if that is wanted.
+// getOne prints one object and, with -w, its changes.
 func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which.Object) error {
 	switch {
 	case f.watch && f.one.Flags.Changed("at"):
@@ -53,8 +53,9 @@ func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which
 	return watch.UnlessInterrupted(ctx, watchOne(ctx, c, src, &f.Output, shown, head+1))
 }
 
-// withZone is the state of a CronJob with the rules of its zone, which people are shown its due times by and which are
-// no part of the answer's JSON: they are found in the records. Where that fails, times are in UTC alone.
+// withZone returns the state of a CronJob with the rules of its time zone. People see its due times in that zone; the
+// JSON does not have the rules, so they are read from the records. On an error it returns state, whose times are shown
+// in UTC only.
 func withZone(ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
 	silent := func(string) {}
 	here, err := q.Ask(ctx, c.AskHere(src, serve.Hears{Note: silent, Behind: silent}))
@@ -80,7 +81,7 @@ func showState(c *cli.CLI, output *cli.OutputFlag, s *ask.State) error {
 	return c.Page(output).Job(s.Job)
 }
 
-// watchOne shows the object again whenever a batch of records changed it, from that record on.
+// watchOne prints the object again whenever a batch of records changed it, from record from on.
 func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.OutputFlag, first *ask.State, from events.Sequence) error {
 	shown := watch.Shown[*ask.State]{Said: func(s *ask.State) (string, uint64, any) { return s.Stream().ID, 0, s.Unplaced() }}
 	if _, err := shown.Changed(first); err != nil {
@@ -107,8 +108,8 @@ func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.O
 	})
 }
 
-// between is what stands between two states of an object.
+// between separates two states of an object, by format.
 var between = map[string]string{cli.FormatTable: "\n", cli.FormatWide: "\n", cli.FormatYAML: "---\n", cli.FormatPath: "\n"}
 
-// cronNameOf is a CronJob as kubectl names it.
+// cronNameOf returns a CronJob's name in kubectl's format: cronjob.batch/NAME.
 func cronNameOf(name string) string { return "cronjob.batch/" + name }

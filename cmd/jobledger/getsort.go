@@ -13,23 +13,23 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// mostSorted are sorted at most: they are held in memory.
+// mostSorted is the largest number of sorted objects, which are held in memory.
 const mostSorted = 200_000
 
-// sortFields are what --sort-by may name, beside a path into labels. Kubectl's users know the longer ones.
+// sortFields maps the field names of kubectl for --sort-by to ours.
 var sortFields = map[string]string{
 	"metadata.name": "name", "metadata.namespace": "namespace", "metadata.uid": "uid", "metadata.creationTimestamp": "created",
 	"status.startTime": "started", "status.completionTime": "finished",
 }
 
-// sortNames are offered to the shell.
+// sortNames returns the completions of --sort-by.
 func sortNames() []string {
 	return []string{
 		"name", "namespace", "state", "created", "started", "finished", "records", "counts.succeeded", "counts.failed", "counts.active",
 	}
 }
 
-// sortPath is the JSONPath that --sort-by means.
+// sortPath returns the JSONPath of --sort-by.
 func sortPath(text string) string {
 	path := cli.Braced(text)
 	if ours, ok := sortFields[path[2:len(path)-1]]; ok {
@@ -38,7 +38,7 @@ func sortPath(text string) string {
 	return path
 }
 
-// checkSort refuses a field that no Job has.
+// checkSort returns a usage error for a field that no Job has.
 func checkSort(text string) error {
 	if text == "" {
 		return nil
@@ -62,7 +62,8 @@ func checkSort(text string) error {
 	return nil
 }
 
-// writeSorted shows all Jobs that are wanted, sorted; of too many those with the greatest values, which are the last.
+// writeSorted prints all wanted Jobs, sorted. If there are more than the limit, it prints the ones with the greatest
+// values, which are the last.
 func writeSorted(ctx context.Context, c *cli.CLI, src history.Source, f *getFlags, out jobsOut) error {
 	var jobs []history.Summary
 	var unread error
@@ -106,8 +107,7 @@ func writeSorted(ctx context.Context, c *cli.CLI, src history.Source, f *getFlag
 	return unread
 }
 
-// sortBy sorts by a field; those that lack it come first, as with kubectl, and those that are equal stay in their
-// order.
+// sortBy sorts by a field, stably. Objects without the field come first, as in kubectl.
 func sortBy[T any](jobs []T, path string) error {
 	type keyed struct {
 		key any

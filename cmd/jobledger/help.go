@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addHelp adds the commands that come with the library, and makes them refuse what they do not know: left alone they
-// show something else, and end well.
+// addHelp adds cobra's own commands, and makes them refuse unknown arguments: by default they print something else, and
+// succeed.
 func addHelp(c *cli.CLI, root *cobra.Command) {
 	flags := fmt.Sprintf(".FlagUsagesWrapped %d", c.Width())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", flags))

@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// jobsOut writes a list of Jobs in one format, part by part.
+// jobsOut prints a list of Jobs in one format, part by part.
 type jobsOut interface {
 	add(jobs []history.Summary) error
-	end(page history.JobsPage) error // what the page says besides its Jobs
+	end(page history.JobsPage) error // prints what the page has besides its Jobs
 }
 
 func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
@@ -38,12 +38,12 @@ func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
 	}
 	t := &jobsTable{c, page.Jobs()}
 	if f.watch {
-		t.table.Least = []int{12, 24, 18} // so that rows that come one by one stand under each other
+		t.table.Least = []int{12, 24, 18} // so that rows printed one by one align
 	}
 	return t
 }
 
-// jobsTable is for people.
+// jobsTable prints a table.
 type jobsTable struct {
 	c     *cli.CLI
 	table *show.JobsTable
@@ -64,7 +64,7 @@ func (t *jobsTable) end(history.JobsPage) error {
 	return err
 }
 
-// jobsNames is one name on each line.
+// jobsNames prints one name on each line.
 type jobsNames struct{ c *cli.CLI }
 
 func (n *jobsNames) add(jobs []history.Summary) error {
@@ -78,7 +78,7 @@ func (n *jobsNames) add(jobs []history.Summary) error {
 
 func (*jobsNames) end(history.JobsPage) error { return nil }
 
-// jobsOneByOne is a value for each Job, for a list that goes on.
+// jobsOneByOne prints a value for each Job, with -w.
 type jobsOneByOne struct {
 	c      *cli.CLI
 	output *cli.OutputFlag
@@ -101,12 +101,12 @@ func (o *jobsOneByOne) add(jobs []history.Summary) error {
 
 func (*jobsOneByOne) end(history.JobsPage) error { return nil }
 
-// jobsDocument is one JSON object, or the same as YAML or by a template. JSON is written as it comes, in the shape of
-// history.JobsPage.
+// jobsDocument prints one JSON object in the shape of history.JobsPage, or the same as YAML or by a template. JSON is
+// printed as it comes.
 type jobsDocument struct {
 	c      *cli.CLI
 	output *cli.OutputFlag
-	jobs   []history.Summary // of all but JSON
+	jobs   []history.Summary // for all formats but JSON
 	begun  bool
 }
 
@@ -152,17 +152,17 @@ func (d *jobsDocument) end(page history.JobsPage) error {
 	return err
 }
 
-// noItems is what a page without Jobs begins with.
+// noItems is the beginning of a page without Jobs.
 const noItems = "{\n  \"items\": []"
 
-// jobsWhy says of each Job of a list why, before it is written.
+// jobsWhy adds the reason to each Job of a list before it is printed.
 type jobsWhy struct {
 	jobsOut
 	ctx    context.Context
 	src    history.Source
 	lines  *explain.Lines
 	live   bool
-	unread error // why not all records could be read
+	unread error // why some records could not be read
 }
 
 func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOut) *jobsWhy {
@@ -199,13 +199,13 @@ func (w *jobsWhy) end(page history.JobsPage) error {
 	return err
 }
 
-// jobsSeen remembers how the Jobs of a list were shown last, as they are shown.
+// jobsSeen remembers the Jobs of a list as last shown.
 type jobsSeen struct {
 	jobsOut
 	watch.Shown[history.Summary]
 }
 
-// newJobsSeen is for people, who see a table that has less than all, or for programs.
+// newJobsSeen returns a jobsSeen. With people set, it ignores changes of the fields that a table does not show.
 func newJobsSeen(out jobsOut, people bool) *jobsSeen {
 	return &jobsSeen{out, watch.Shown[history.Summary]{Said: func(j history.Summary) (string, uint64, any) {
 		last := j.Last

@@ -27,18 +27,18 @@ const (
 
 func main() { os.Exit(run(os.Args)) }
 
-// run carries out a command line and returns the exit code. The first SIGINT or SIGTERM asks the command to end in good
+// run executes a command line, and returns the exit code. The first SIGINT or SIGTERM asks the command to end in good
 // order; a second one ends the process at once.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // from then on signals do what they do without us
+	context.AfterFunc(ctx, stop) // from then on signals have their default effect
 
 	return execute(ctx, (&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace}), asCompletion(args))
 }
 
-// asCompletion is the command line that is meant when kubectl asks for the completion of a plugin: it runs a program of
-// another name, which may be a link to this one, with what the user has typed.
+// asCompletion returns the command line to execute when kubectl asks for a plugin's completions: it calls a program of
+// another name, perhaps a link to this one, with the user's words.
 func asCompletion(args []string) []string {
 	if filepath.Base(args[0]) != "kubectl_complete-jobledger" {
 		return args
@@ -46,7 +46,7 @@ func asCompletion(args []string) []string {
 	return append([]string{"kubectl-jobledger", cobra.ShellCompRequestCmd}, args[1:]...)
 }
 
-// execute carries out a command line and returns the exit code.
+// execute executes a command line, and returns the exit code.
 func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	if cli.AsksForASCII(c.Getenv) {
 		c.SpeakASCII()
@@ -90,7 +90,7 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	return exitFailure
 }
 
-// problems are the texts of errors that were joined. One that says no more than another is left out.
+// problems returns the texts of joined errors, without a text that another one contains.
 func problems(err error) (texts []string) {
 	joined, several := err.(interface{ Unwrap() []error })
 	if !several || !strings.Contains(err.Error(), "\n") { // fmt.Errorf joins within a line
@@ -107,7 +107,7 @@ func problems(err error) (texts []string) {
 	return texts
 }
 
-// displayName is how the user calls this program: kubectl finds plugins by their file names.
+// displayName returns the name under which the user calls this program: kubectl finds plugins by their file names.
 func displayName(arg0 string) string {
 	if name := filepath.Base(arg0); strings.HasPrefix(name, "kubectl-") {
 		return strings.ReplaceAll(name, "-", " ")

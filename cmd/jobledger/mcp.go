@@ -50,7 +50,7 @@ set up.`,
 				},
 			})
 			err = server.Run(cmd.Context(), agent.Patient(&mcp.StdioTransport{}))
-			if errors.Is(err, io.EOF) { // the client has gone
+			if errors.Is(err, io.EOF) { // the client is gone
 				err = nil
 			}
 			return watch.UnlessInterrupted(cmd.Context(), err)
@@ -60,7 +60,7 @@ set up.`,
 	return cmd
 }
 
-// openForAgent opens the log for one call. What a command would write to standard error is told as notes.
+// openForAgent opens the log for one call. Lines that a command would print on standard error become notes.
 func openForAgent(ctx context.Context, c *cli.CLI, f cli.JobFlags, note func(string)) (ask.Source, func(), error) {
 	own := &cli.CLI{Out: io.Discard, Err: noted(note), Getenv: c.Getenv, Met: &store.Damage{}}
 	src, _, err := f.Source.OpenToFold(ctx, own)
@@ -70,7 +70,7 @@ func openForAgent(ctx context.Context, c *cli.CLI, f cli.JobFlags, note func(str
 	return own.AskHere(src, serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}}), src.Close, nil
 }
 
-// noted takes what a command writes to standard error, a line at a time.
+// noted turns each line written to it into a note.
 type noted func(string)
 
 func (n noted) Write(b []byte) (int, error) {

@@ -15,11 +15,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostPassed is how many times of passing over a listing names. It counts the others.
+// mostPassed is how many times a listing names; it counts the others.
 const mostPassed = 3
 
-// tellPassed says in which of the times that were asked for not all was recorded, as a namespace was over its budget of
-// log: from since on, that of the first record shown. For programs it is a line of its own.
+// tellPassed notes the requested times in which not everything was recorded because a namespace was over its log
+// budget, beginning with since, the time of the first record shown. For programs it prints a document of its own.
 func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
 	passed, err := history.PassedSince(ctx, src, since)
 	if errors.Is(err, store.ErrPruned) || passed == nil {
@@ -37,7 +37,7 @@ func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFl
 	return err
 }
 
-// noteTimes says of a listing in which times not all was recorded.
+// noteTimes notes for a listing the times in which not everything was recorded.
 func noteTimes(c *cli.CLI, times []history.Passed, zone words.Zone) {
 	for i := range times {
 		if i == mostPassed && len(times) > mostPassed+1 {
@@ -62,8 +62,7 @@ func passedLine(c *cli.CLI, o *cli.OutputFlag, times []history.Passed) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// notePassed says of a list which namespaces are over their budgets of log: objects may be missing in it, and what is
-// shown be late.
+// notePassed notes for a list the namespaces over their log budget: objects may be missing, and shown ones may be late.
 func notePassed(c *cli.CLI, now []history.Passed, output *cli.OutputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {

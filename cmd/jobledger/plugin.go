@@ -9,10 +9,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// lists are the commands that show many Jobs, unless one is named.
+// lists are the commands that show many Jobs unless one is named.
 var lists = []string{"get", "events", "failures", "plan", "subscribe"}
 
-// addAllNamespaces gives the commands that list their flag for all namespaces.
+// addAllNamespaces adds -A to the commands in lists.
 func addAllNamespaces(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if slices.Contains(lists, cmd.Name()) {
@@ -21,8 +21,8 @@ func addAllNamespaces(root *cobra.Command) {
 	}
 }
 
-// namespaceOf fills in the namespace that the command line leaves open, before the command begins: as a plugin, that of
-// the kubeconfig's current context.
+// namespaceOf fills in the namespace, if the command line names none, before the command begins: for a kubectl plugin,
+// that of the kubeconfig's current context.
 func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")
@@ -45,16 +45,17 @@ func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	return flags.SetAnnotation("namespace", cli.OfKubeconfig, []string{namespace})
 }
 
-// namesOne reports whether words name one object, and not all of a kind. What cannot be read is refused later.
+// namesOne reports whether the words name one object, and not all of a kind. Words that cannot be parsed count as one
+// object, and are refused later.
 func namesOne(args []string) bool {
 	h, _, err := which.Parse(args)
 	return err != nil || h.Name != ""
 }
 
-// wantsNamespace reports whether a command is about a Job or a list, and has a flag for the namespace of that.
+// wantsNamespace reports whether the command is about a Job or a list, and has a flag for its namespace.
 func wantsNamespace(cmd *cobra.Command) bool {
 	if cmd.Name() == "replay" && !cmd.Flags().Changed("job") {
-		return false // it is of the whole log
+		return false // a replay of the whole log
 	}
 	_, marked := cmd.Annotations[cli.OfKubeconfig]
 	return marked || slices.Contains(lists, cmd.Name())

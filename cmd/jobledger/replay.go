@@ -55,7 +55,7 @@ not checked is said.`,
 	return cmd
 }
 
-// one is the Job that is to be replayed alone.
+// one returns the Job to replay alone.
 func (f *replayFlags) one() (one which.Object, err error) {
 	if f.Namespace != "" && f.job == "" {
 		return one, cli.Usage("-n goes with --job NAME: a replay is of the whole log, or of one Job")
@@ -67,13 +67,13 @@ func (f *replayFlags) one() (one which.Object, err error) {
 		err = which.WantJob([]string{f.job}, one)
 	}
 	if one.Kind == which.Any {
-		one.Kind = which.Job // no CronJob is replayed alone
+		one.Kind = which.Job // CronJobs cannot be replayed alone
 	}
 	return one, err
 }
 
-// playRecords decides again for each record. It gives the first divergence, and why the records cannot be read to their
-// end.
+// playRecords replays the records. It returns the first divergence, in ended the damage that ended the records early,
+// and in err any other read error.
 func playRecords(player *replay.Replay, records iter.Seq2[events.Record, error], progress *cli.Progress) (first *replay.Divergence, ended, err error) {
 	for r, err := range records {
 		if errors.Is(err, store.ErrCorrupt) {
@@ -147,8 +147,8 @@ func runReplay(ctx context.Context, c *cli.CLI, f *replayFlags) error {
 	return nil
 }
 
-// verifyFirst verifies the log as a whole, where that can be done, and hands the replay the snapshot. It says what is
-// not checked.
+// verifyFirst verifies the whole log, if possible, and passes the snapshot to the replay. It returns what remains
+// unchecked.
 func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.Source, oneJob bool, r *replay.Replay) (unchecked []string, err error) {
 	unchecked = []string{"the causes of records", "names, messages and sentences"}
 	if oneJob {
@@ -163,7 +163,7 @@ func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.So
 	case errors.Is(err, store.ErrCorrupt):
 		for _, damage := range report.Damage {
 			c.Met.Tell(damage)
-			if !c.Damaged { // what was noticed before is said
+			if !c.Damaged { // damage found earlier is reported already
 				fmt.Fprintf(c.Err, "damage: %s\n", words.Clean(damage.Error()))
 			}
 		}
@@ -195,7 +195,7 @@ func verifyFirst(ctx context.Context, c *cli.CLI, f *replayFlags, src history.So
 	return unchecked, nil
 }
 
-// replayLists compares the lists of Jobs with what the records give.
+// replayLists compares the lists of Jobs with the records.
 func replayLists(ctx context.Context, c *cli.CLI, log store.Archive, dir string) error {
 	if cli.ListsDir(dir) == "" {
 		return nil // a stream has none
@@ -211,7 +211,7 @@ func replayLists(ctx context.Context, c *cli.CLI, log store.Archive, dir string)
 	return err
 }
 
-// tellReplayed says what was compared and what was not.
+// tellReplayed prints what was compared, and what was not.
 func tellReplayed(c *cli.CLI, s replay.Summary, unchecked []string) {
 	if s.OtherRules > 0 {
 		fmt.Fprintf(c.Out, "%d decisions are by other versions of the rules; these rules decide %d of them otherwise\n", s.OtherRules, s.Otherwise)
@@ -238,7 +238,7 @@ func tellReplayed(c *cli.CLI, s replay.Summary, unchecked []string) {
 	fmt.Fprintln(c.Out, text)
 }
 
-// tellDifference shows both sides of a divergence.
+// tellDifference prints both sides of a divergence.
 func tellDifference(ctx context.Context, c *cli.CLI, src history.Source, d *replay.Divergence) {
 	names := history.NamesOf(ctx, src)
 	job := names.Job(d.Stream)
@@ -251,12 +251,12 @@ func tellDifference(ctx context.Context, c *cli.CLI, src history.Source, d *repl
 		fmt.Fprintf(c.Out, "  why:      %s\n", d.Why)
 	}
 	fmt.Fprintf(c.Out, "  recorded: %s\n  replayed: %s\n", side(d.Recorded), side(d.Decided))
-	if side(d.Recorded) == side(d.Decided) { // the difference is in what the sentences leave out
+	if side(d.Recorded) == side(d.Decided) { // the sentences leave out the difference
 		fmt.Fprintf(c.Out, "  recorded: %s\n  replayed: %s\n", recordjson.Facts(d.Recorded), recordjson.Facts(d.Decided))
 	}
 }
 
-// side says what a decision asks for, command by command.
+// side returns the commands of a decision as a sentence.
 func side(d *events.Decision) string {
 	if d == nil {
 		return "nothing"

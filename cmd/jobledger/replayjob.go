@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// oneJob gives the part of each batch that one Job's decisions depend on: its own stream and the controller's. Specs
-// that other Jobs' streams store are made known to the replay beside that. The last record of a part bears the end mark
-// of its batch.
+// oneJob yields the part of each batch on which one Job's decisions depend: its own stream and the controller's. It
+// passes specs that other Jobs' streams store directly to the replay. The last record of a part carries its batch's end
+// mark.
 func oneJob(ctx context.Context, src history.Source, s events.Stream, player *replay.Replay) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		var held *events.Record // until it is known whether its batch goes on
+		var held *events.Record // until it is known whether its batch continues
 		for r, err := range history.OfJob(ctx, src, s, 0) {
 			if err == nil && held != nil {
 				held.Last, err = endsBefore(ctx, src, held, &r)
@@ -38,8 +38,8 @@ func oneJob(ctx context.Context, src history.Source, s events.Stream, player *re
 	}
 }
 
-// endsBefore reports whether the batch of a record ends before a later one. All records of a batch bear one time; two
-// batches may too.
+// endsBefore reports whether a's batch ends before b. All records of a batch have the same time, but two batches may
+// share one.
 func endsBefore(ctx context.Context, src history.Source, a, b *events.Record) (bool, error) {
 	switch {
 	case a.Last || a.Time != b.Time:

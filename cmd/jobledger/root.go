@@ -9,13 +9,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// What cmd/acting has; nil in a program that only reads logs.
+// Set by cmd/acting; nil in a program that only reads logs.
 var (
 	actingCommands func(*cli.CLI) []*cobra.Command
 	kubeNamespace  func() (string, error)
 )
 
-// elsewhere is what is said of a command that this program does not have and the whole one has.
+// elsewhere returns the message for a command that only the full program has; empty for other words.
 func elsewhere(name string) string {
 	if actingCommands != nil {
 		return ""

@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// uiFlags are those of ui.
+// uiFlags are the flags of ui.
 type uiFlags struct {
 	job    cli.JobFlags
 	listen string
@@ -59,7 +59,7 @@ observed (the same under the built-in controller), cronjobs-run or cronjobs-obse
 	return cmd
 }
 
-// showUI answers until the context ends.
+// showUI serves until ctx ends.
 func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 	if !serve.Loopback(f.listen) {
 		return cli.Usage("--listen %s: must be a loopback address, such as 127.0.0.1:8080", f.listen)
@@ -70,7 +70,7 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 		if err != nil {
 			return fmt.Errorf("make a directory for the sample: %w", err)
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // it is a copy in the directory for temporary files
+		defer os.RemoveAll(dir) //nolint:errcheck // a copy in the directory for temporary files
 		if err := incidents.Write(f.sample, dir); err != nil {
 			return cli.Usage("--sample: %v", err)
 		}
@@ -98,7 +98,7 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 	return serveUntil(ctx, listener, guard)
 }
 
-// shortened is a log's place without the directories above its own two names.
+// shortened returns the last two parts of a log's path.
 func shortened(where string) string {
 	if filepath.IsAbs(where) {
 		return filepath.Base(filepath.Dir(where)) + "/" + filepath.Base(where)
@@ -106,7 +106,7 @@ func shortened(where string) string {
 	return where
 }
 
-// serveUntil answers until the context ends.
+// serveUntil serves until ctx ends.
 func serveUntil(ctx context.Context, listener net.Listener, guard http.Handler) (err error) {
 	server := &http.Server{Handler: guard, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
@@ -115,7 +115,7 @@ func serveUntil(ctx context.Context, listener net.Listener, guard http.Handler) 
 	case <-ctx.Done():
 	case err = <-ended:
 	}
-	_ = server.Close() // requests that go on only read
+	_ = server.Close() // requests in flight only read
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}

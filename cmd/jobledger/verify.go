@@ -60,7 +60,7 @@ the controller. A log that ends before it, or has another hash there, is damaged
 	return cmd
 }
 
-// parseHas reads SEQ:HASH; no head for an empty text.
+// parseHas parses SEQ:HASH; it returns no head for an empty text.
 func parseHas(text string) ([]store.Head, error) {
 	if text == "" {
 		return nil, nil
@@ -113,8 +113,7 @@ func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) er
 	return nil
 }
 
-// tellVerified says what is to be known of a log beside whether it is whole, and how it is damaged: err is that of its
-// verification.
+// tellVerified prints the state of a verified log. err is the error of the verification; its damage is printed.
 func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error {
 	tellIdentity(c, report)
 	if err == nil && report.First > 1 && report.Records > 0 {
@@ -127,7 +126,8 @@ func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error 
 	switch {
 	case errors.As(err, &bad):
 		for _, damage := range report.Damage {
-			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1))) // this is it
+			// This command is it
+			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1)))
 		}
 		fmt.Fprintf(c.Out, "verify: first bad record %d; %s\n", bad.At, intact(report))
 		return cli.ErrTold
@@ -140,7 +140,7 @@ func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error 
 	return nil
 }
 
-// verifyLists compares the lists of Jobs beside a log with its records, and says how many are wrong.
+// verifyLists compares the lists of Jobs with the log's records, and returns the number of wrong ones.
 func verifyLists(ctx context.Context, c *cli.CLI, dir string) (wrong int, err error) {
 	if cli.ListsDir(dir) == "" {
 		return 0, nil // a stream has none
@@ -153,7 +153,7 @@ func verifyLists(ctx context.Context, c *cli.CLI, dir string) (wrong int, err er
 	if err != nil {
 		return 0, cli.ExplainOpen(dir, err)
 	}
-	defer func() { _ = log.Close() }() // read only: nothing can be lost
+	defer func() { _ = log.Close() }() // opened for reading
 	checked, err := checkLists(ctx, log, dir)
 	for _, note := range checked.Notes {
 		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
@@ -168,12 +168,12 @@ func checkLists(ctx context.Context, log store.Archive, dir string) (joblist.Che
 	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: cli.ListsDir(dir)})
 }
 
-// tellIdentity says which log it is.
+// tellIdentity prints which log it is.
 func tellIdentity(c *cli.CLI, r store.Report) {
 	if r.Identity.LogID == "" {
 		return
 	}
-	files := cli.Counted(max(r.Files, 1), "file", "files") // the one that is damaged first is not counted
+	files := cli.Counted(max(r.Files, 1), "file", "files") // the first damaged file is not counted
 	if r.Records == 0 {
 		fmt.Fprintf(c.Out, "log %s, epoch %d\n", words.Clean(r.Identity.LogID), r.Identity.Epoch)
 		return
@@ -181,17 +181,17 @@ func tellIdentity(c *cli.CLI, r store.Report) {
 	fmt.Fprintf(c.Out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
 }
 
-// keyNote says what is wrong with the key with which the newest run hashed specs and templates; empty when nothing is.
-// What is verified does not depend on it.
+// keyNote returns what is wrong with the key with which the newest run hashed specs and templates; empty if nothing is.
+// The verification does not depend on the key.
 func keyNote(ctx context.Context, dir string) (string, error) {
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
-		return "", nil // its controller says so
+		return "", nil // its controller reports it
 	}
 	if err != nil {
 		return "", cli.ExplainOpen(dir, err)
 	}
-	defer func() { _ = log.Close() }() // read only: nothing can be lost
+	defer func() { _ = log.Close() }() // opened for reading
 	for rec, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return "", nil
@@ -212,7 +212,7 @@ func keyText(dir, used string) string {
 	key, err := open.Key(dir)
 	switch {
 	case used == "":
-		return "" // it hashed without one
+		return "" // it hashed without a key
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("specs and templates have hashes of key %s, and KEY is gone: a start makes another", used)
 	case err != nil:
@@ -223,7 +223,7 @@ func keyText(dir, used string) string {
 	return ""
 }
 
-// intact says what of a damaged log can be relied on.
+// intact says which records of a damaged log are intact.
 func intact(r store.Report) string {
 	behind := ""
 	if r.Behind > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// alike are words that people try, and the commands that do it.
+// alike maps each command to the words that people try instead.
 var alike = map[string][]string{
 	"get":       {"list", "ls", "show", "describe", "status", "job", "jobs", "state"},
 	"explain":   {"why", "describe", "reason", "cause", "postmortem", "diagnose"},
@@ -26,7 +26,7 @@ var alike = map[string][]string{
 	"release":   {"uninstall", "leave"},
 }
 
-// knownCommand refuses what is no subcommand, and says which one may be meant, or else which there are.
+// knownCommand returns a usage error for an unknown subcommand, with the one that may be meant, or the list of all.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -50,13 +50,13 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return cli.Usage("%s", text)
 }
 
-// plainFlagError says in plain words what is wrong with a flag, and which one may be meant.
+// plainFlagError explains an error about a flag, with the flag that may be meant.
 func plainFlagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	var empty *pflag.ValueRequiredError
 	var wrong *pflag.InvalidValueError
 	if before := cmd.Flags().Args(); !cmd.HasParent() && len(before) > 0 {
-		return knownCommand(cmd, before) // the flag is of a command that there is not
+		return knownCommand(cmd, before) // the unknown command is the real mistake
 	}
 	switch {
 	case errors.As(err, &none):
@@ -72,7 +72,7 @@ func plainFlagError(cmd *cobra.Command, err error) error {
 	return cli.Usage("%s", err.Error())
 }
 
-// kindOf names what values a flag takes, by the name of its type; empty for one of ours, which says so itself.
+// kindOf describes the values of a flag, by the name of its type; empty for our own types, which describe themselves.
 func kindOf(flag string) string {
 	switch flag {
 	case "duration":
