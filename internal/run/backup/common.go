@@ -67,8 +67,8 @@ func (r *run) same(one copylog.Run) (n int, err error) {
 	return n, nil
 }
 
-// has reports whether the log has records first to last between the chain values before and after. For records before
-// the log's first file, it takes the chain value with which that file begins.
+// has reports whether the log has records first to last between the chain values before and after. If the log has
+// pruned the record before first, before is taken to match; if it has pruned record last, after is taken to match.
 func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool, error) {
 	if last > r.log.head.Sequence {
 		return false, nil
