@@ -124,6 +124,9 @@ func TestEveryFeatureHasItsRows(t *testing.T) {
 	}
 	others := []string{"nats: {url: 'nats://nats:4222', cluster: a, caSecret: a, credsSecret: b}"}
 	for _, path := range switches("", values) {
+		if path == "reader.enabled" { // TestOverlays tries a reader with its rights, which are in a namespace of its own
+			continue
+		}
 		if !slices.ContainsFunc(features, func(f feature) bool { return f.value == path }) {
 			group, name, nested := strings.Cut(path, ".")
 			if nested {

@@ -20,9 +20,9 @@ func (c *Case) addPods(a *Answer) {
 // ownManager is our field manager: kubeapi.FieldManager, which this package may not import.
 const ownManager = "jobledger"
 
-// managers names the field managers of the Job's spec if an unknown API client deleted the Job or a pod of it. They are
-// only a hint whom to ask: a deletion has no field manager. Controllers are left out, because an answer names their
-// deletions as theirs.
+// managers names the field managers of the Job's spec if an unknown API client deleted the Job or a pod of it, and somebody
+// edited the spec. They are only a hint whom to ask: a deletion has no field manager. Controllers are left out, because an
+// answer names their deletions as theirs. The creator alone is no hint, since every Job has one.
 func (c *Case) managers() []Sentence {
 	if !c.byUnknownClient() {
 		return nil
@@ -38,10 +38,11 @@ func (c *Case) managers() []Sentence {
 		}
 	}
 	add(c.maker, "made it", c.added)
+	made := len(names)
 	for i := range c.edits {
 		add(c.edits[i].By, "edited it at "+c.clock(c.edits[i].At.At), c.edits[i].At)
 	}
-	if len(names) == 0 {
+	if len(names) == made {
 		return nil
 	}
 	const none = "; a deletion has no field manager, so who deleted may be another"

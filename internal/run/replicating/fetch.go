@@ -267,7 +267,7 @@ func (m *Member) around(ctx context.Context, try func(context.Context, exchange.
 			return errors.Join(ctx.Err(), failed)
 		}
 		if tooOld && tries >= tooOldAfter {
-			return fmt.Errorf("%w. Move the directory %s away: it is made anew of theirs", failed, m.config.Dir)
+			return fmt.Errorf("%w. Move the directory %s away: the next start makes it again from theirs", failed, m.config.Dir)
 		}
 		if tries > 0 && time.Since(told) >= tellAfter {
 			told = time.Now()
