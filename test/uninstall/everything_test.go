@@ -45,7 +45,7 @@ var templates = map[string]string{
 	"clusterrole.yaml": "whole", "clusterrolebinding.yaml": "whole", "cronjobs.yaml": "whole", "dashboard.yaml": "whole", "drill.yaml": "whole",
 	"gang.yaml":              "whole",
 	"metrics-authorize.yaml": "whole", "namespace.yaml": "whole", "networkpolicy.yaml": "whole", "prometheusrule.yaml": "whole", "role.yaml": "whole",
-	"reader.yaml": "whole",
+	"reader.yaml":      "whole",
 	"rolebinding.yaml": "whole", "service.yaml": "whole", "serviceaccount.yaml": "whole", "servicemonitor.yaml": "whole", "statefulset.yaml": "whole",
 	"ttl.yaml": "whole", "watch-cluster.yaml": "whole", "namespaced.yaml": "single",
 }
