@@ -29,10 +29,10 @@ type SharedFile struct {
 	End    Head // its last record; of the file that is written one of a moment
 	Sealed bool
 
-	// Of the file that is written: how it begins, as the backend stores it, the newest term in it, and its offsets.
-	Begin   []byte
-	Term    uint64
-	Offsets map[string]events.Sequence
+	Begin []byte // how the file begins, as the backend stores it
+	Term  uint64 // the newest term that began in the log, as of End
+
+	Offsets map[string]events.Sequence // of consumers; only of the file that is being written
 
 	// Of a sealed file: its bytes, how many there are, and which edition of the file this is.
 	Content io.ReaderAt

@@ -87,7 +87,9 @@ func (l *Log) share(f store.File) (*store.SharedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared := &store.SharedFile{First: f.First, Before: s.Before, End: s.End, Sealed: true, Close: s.Close}
+	shared := &store.SharedFile{
+		First: f.First, Before: s.Before, End: s.End, Begin: s.Begin, Term: s.Term, Sealed: true, Close: s.Close,
+	}
 	shared.Content, shared.Bytes = s.Content()
 	shared.Edition, err = edition(s.file.file)
 	if err != nil {

@@ -248,8 +248,8 @@ var neverImports = []struct {
 	{
 		sentence: "records are given to copies without folding them or answering a question",
 		packages: []string{"./internal/run/feed"},
-		never: []string{"./projector/...", "./reconciler/...", "./internal/read/...", "./internal/run/...", "./cmd/...",
-			clientGo, natsGo},
+		never: []string{"./store/boltlog/...", "./projector/...", "./reconciler/...", "./internal/read/...", "./internal/run/...",
+			"./cmd/...", clientGo, natsGo},
 		except: []string{"./internal/read/turns", "./internal/run/feed"},
 	},
 	{

@@ -25,9 +25,10 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/run/feed"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/storetest"
 )
 
 // testCertificate writes the pair of a test server of the library into files.
@@ -74,9 +75,14 @@ func TestWhoMayScrape(t *testing.T) {
 	f := &ScrapeConfig{Address: "127.0.0.1:0", CertFile: certFile, KeyFile: keyFile, Authorize: true}
 	registry := prometheus.NewRegistry()
 	registerProgram(registry, Program{})
-	log := historytest.Recorded(t, "delegated")
+	log, err := boltlog.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	storetest.NewWriter(t, log).Create()
 	giver := feed.NewGiver(feed.Config{})
-	giver.Open(log, log.(store.Filed).Files, "")
+	giver.Open(log)
 	server, err := newScrape(f, &Health{listing: true}, registry, client, giver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -72,8 +72,8 @@ func (c *controller) stand(ctx context.Context, log store.Opened, writes store.L
 	c.log = livetail.New(countedLog{writes, c.metrics}, 0)
 	c.lists, c.damage = joblist.Config{Log: c.log, Files: store.FilesOf(log), Dir: c.dir}, log.Damage
 	c.keeper = joblist.NewKeeper(c.lists, c.logger)
-	if c.giver != nil {
-		c.giver.Open(c.log, c.lists.Files, c.dir)
+	if shared, ok := log.(store.Shared); ok && c.giver != nil {
+		c.giver.Open(shared)
 	}
 	return nil
 }

@@ -23,10 +23,9 @@ import (
 )
 
 // written is a log in small files, with some records.
-func written(t *testing.T) (log *boltlog.Log, dir string) {
+func written(t *testing.T) *boltlog.Log {
 	t.Helper()
-	dir = t.TempDir()
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: 32 << 10})
+	log, err := boltlog.Open(t.TempDir(), store.Options{RotateBytes: 32 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +37,7 @@ func written(t *testing.T) (log *boltlog.Log, dir string) {
 	}
 	w.Durable(storetest.Pod("job-c", 1), storetest.Pod("job-c", 2))
 	w.Durable(storetest.Pod("job-c", 3))
-	return log, dir
+	return log
 }
 
 // serve runs a handler behind TLS, and gives a client of it and its address.
@@ -82,9 +81,9 @@ func of(part *feed.Part) (out [][]byte) {
 
 // TestAPartFromARecord: it has all records from there on, in runs that begin where the files of the log do.
 func TestAPartFromEachRecord(t *testing.T) {
-	log, dir := written(t)
+	log := written(t)
 	giver := feed.NewGiver(feed.Config{Name: "me"})
-	giver.Open(log, log.Files, dir)
+	giver.Open(log)
 	client, address := serve(t, giver)
 	files, err := log.Files()
 	if err != nil || len(files) < 4 {
@@ -141,9 +140,9 @@ func equal(a, b [][]byte) bool {
 // TestAPartThatIsCutOrChanged: whatever byte is another one, and wherever the answer ends, the records that a client
 // gives are those of the log, or there is an error.
 func TestAPartThatIsCutOrChanged(t *testing.T) {
-	log, dir := written(t)
+	log := written(t)
 	giver := feed.NewGiver(feed.Config{})
-	giver.Open(log, log.Files, dir)
+	giver.Open(log)
 	from := log.Head().Sequence - 2
 	before, err := log.Chain(from - 1)
 	if err != nil {
@@ -194,7 +193,7 @@ func TestAPartThatIsCutOrChanged(t *testing.T) {
 // TestNothingElseIsAnswered: no question, no other method, no parameter, and nothing before there is a log or after it
 // was closed.
 func TestNothingElseIsAnswered(t *testing.T) {
-	log, dir := written(t)
+	log := written(t)
 	giver := feed.NewGiver(feed.Config{})
 	ask := func(method, address string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
@@ -207,7 +206,7 @@ func TestNothingElseIsAnswered(t *testing.T) {
 			t.Errorf("%s before the log is open: %d", address, w.Code)
 		}
 	}
-	giver.Open(log, log.Files, dir)
+	giver.Open(log)
 	for _, row := range []struct {
 		method, address string
 		status          int
@@ -239,22 +238,22 @@ func TestNothingElseIsAnswered(t *testing.T) {
 
 // slow is a log whose reads wait.
 type slow struct {
-	store.Reader
+	store.Shared
 	wait <-chan struct{}
 }
 
-func (s slow) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+func (s slow) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error] {
 	<-s.wait
-	return s.Reader.Read(ctx, from)
+	return s.Shared.ReadStored(ctx, from)
 }
 
 // TestFourAtATime: the fifth waits 2 s, and is told to come again; when one has its answer, the next is answered.
 func TestFourAtATime(t *testing.T) {
-	log, dir := written(t)
+	log := written(t)
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		giver := feed.NewGiver(feed.Config{})
-		giver.Open(slow{log, free}, log.Files, dir)
+		giver.Open(slow{log, free})
 		ask := func() int {
 			w := httptest.NewRecorder()
 			giver.ServeHTTP(w, httptest.NewRequest(http.MethodGet, feed.RecordsPath, nil))

@@ -13,7 +13,6 @@ import (
 	"github.com/jobledger/jobledger/internal/read/turns"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 const (
@@ -36,22 +35,16 @@ type Giver struct {
 	log    atomic.Pointer[given] // nil until Open
 }
 
-// given is an open log, and the directory of its files.
-type given struct {
-	store.Reader
-	files func() ([]store.File, error)
-	dir   string
-}
+// given is an open log.
+type given struct{ store.Shared }
 
 // NewGiver returns a Giver without a log.
 func NewGiver(config Config) *Giver {
 	return &Giver{config: config, turns: turns.New(turns.Config{All: atOnce, Each: atOnce})}
 }
 
-// Open sets the log to serve, and the directory of its files. After the log is closed, requests get 503.
-func (g *Giver) Open(log store.Reader, files func() ([]store.File, error), dir string) {
-	g.log.Store(&given{log, files, dir})
-}
+// Open sets the log to serve. After the log is closed, requests get 503.
+func (g *Giver) Open(log store.Shared) { g.log.Store(&given{log}) }
 
 // ServeHTTP answers HeadPath and RecordsPath, and no other path.
 func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +140,7 @@ func (g *Giver) head(log *given, files []store.File) Head {
 }
 
 func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
-	files, err := log.files()
+	files, err := log.Files()
 	var text []byte
 	if err == nil {
 		text, err = json.Marshal(g.head(log, files))
@@ -162,7 +155,7 @@ func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
 
 // part returns the body of an answer. Its head is not before its last record.
 func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]byte, error) {
-	before, err := log.files()
+	before, err := log.Files()
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +169,7 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	if err != nil {
 		return nil, err
 	}
-	after, err := log.files() // taken after reading, so it includes the file of each record read
+	after, err := log.Files() // taken after reading, so it includes the file of each record read
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +200,7 @@ func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 		return 0, nil, errors.New("this log has no files, so it cannot be copied from its beginning")
 	}
 	first := files[0].First
-	file, _, err := boltlog.OpenWritten(l.dir, first)
+	file, err := l.Share(first)
 	if err != nil {
 		return 0, nil, fmt.Errorf("read how the log begins: %w", err)
 	}
@@ -225,10 +218,10 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 	}
 	var open [][]byte // records of the unfinished batch
 	bytes, last := 0, hash
-	for r, err := range l.Read(ctx, from) {
-		var stored []byte
+	for stored, err := range l.ReadStored(ctx, from) {
+		var label events.Label
 		if err == nil {
-			stored, err = events.AppendRecord(nil, &r)
+			label, err = events.DecodeLabel(stored)
 		}
 		if err == nil {
 			last, err = last.Next(stored)
@@ -240,7 +233,7 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 			return hash, nil, err
 		}
 		open, bytes = append(open, stored), bytes+len(stored)
-		if !r.Last {
+		if !label.Last {
 			continue
 		}
 		whole, open, hash = append(whole, open...), nil, last
@@ -251,12 +244,11 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 	return hash, whole, l.same(from+events.Sequence(len(whole))-1, hash)
 }
 
-// same returns an error if hash is not the log's chain value behind record at. It differs if records have fields that
-// this program does not know: such records cannot be served.
+// same returns an error if hash is not the log's chain value behind record at.
 func (l *given) same(at events.Sequence, hash events.Hash) error {
 	own, err := l.Chain(at)
 	if err == nil && own != hash {
-		err = fmt.Errorf("the records up to %d cannot be given as they are stored: a newer program wrote some of them", at)
+		err = fmt.Errorf("%w: the records up to %d do not give the log's chain value", store.ErrCorrupt, at)
 	}
 	return err
 }

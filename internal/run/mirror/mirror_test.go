@@ -18,7 +18,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
-	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/run/feed"
 	"github.com/jobledger/jobledger/internal/run/reader"
@@ -38,9 +37,9 @@ type controllers struct {
 }
 
 // add runs one.
-func (c *controllers) add(config feed.Config, log store.Reader, files func() ([]store.File, error), dir string) {
+func (c *controllers) add(config feed.Config, log store.Shared) {
 	giver := feed.NewGiver(config)
-	giver.Open(log, files, dir)
+	giver.Open(log)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		gone := c.gone
@@ -112,10 +111,9 @@ func opened(t *testing.T, m *Mirror) (history.Source, string, error) {
 }
 
 // written is a log in small files.
-func written(t *testing.T) (log *boltlog.Log, dir string, w *storetest.Writer) {
+func written(t *testing.T) (log *boltlog.Log, w *storetest.Writer) {
 	t.Helper()
-	dir = t.TempDir()
-	log, err := boltlog.Open(dir, store.Options{RotateBytes: 32 << 10})
+	log, err := boltlog.Open(t.TempDir(), store.Options{RotateBytes: 32 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +121,7 @@ func written(t *testing.T) (log *boltlog.Log, dir string, w *storetest.Writer) {
 	w = storetest.NewWriter(t, log)
 	w.Create()
 	more(w, 20)
-	return log, dir, w
+	return log, w
 }
 
 func more(w *storetest.Writer, batches int) {
@@ -176,9 +174,9 @@ func stored(t *testing.T, log store.Reader) (out []byte) {
 
 // TestTheCopyGoesOn: through new records and files, files that go, and a restart, after which nothing is read twice.
 func TestTheCopyGoesOn(t *testing.T) {
-	log, dir, w := written(t)
+	log, w := written(t)
 	c := newControllers(t)
-	c.add(feed.Config{}, log, log.Files, dir)
+	c.add(feed.Config{}, log)
 	at, place := &clock{time.Unix(1e9, 0)}, t.TempDir()
 	m := mirrorOf(t, c, at, place)
 	if _, _, err := opened(t, m); err == nil {
@@ -220,7 +218,7 @@ func TestTheCopyGoesOn(t *testing.T) {
 
 // TestACopyOfAPrunedLog begins where the log does.
 func TestACopyOfAPrunedLog(t *testing.T) {
-	log, dir, w := written(t)
+	log, w := written(t)
 	more(w, 30)
 	keep, err := log.Prunable(log.Head().Sequence / 2)
 	if err != nil || keep <= 1 {
@@ -231,7 +229,7 @@ func TestACopyOfAPrunedLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newControllers(t)
-	c.add(feed.Config{}, log, log.Files, dir)
+	c.add(feed.Config{}, log)
 	m := mirrorOf(t, c, &clock{time.Unix(1e9, 0)}, t.TempDir())
 	m.mustRound(t)
 	same(t, "begun", m, log)
@@ -247,21 +245,25 @@ func TestACopyOfAPrunedLog(t *testing.T) {
 // log's.
 func TestAnswersAreThoseOfTheLog(t *testing.T) {
 	for _, incident := range []string{"delegated", "cronjobs-run"} {
-		log := historytest.Recorded(t, incident)
 		dir := t.TempDir()
 		recorded := filepath.Join("..", "..", "..", "examples", "incidents", incident, "log")
 		if err := os.CopyFS(dir, os.DirFS(recorded)); err != nil {
 			t.Fatal(err)
 		}
+		log, err := boltlog.Open(dir, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = log.Close() }) // it is read
 		c := newControllers(t)
-		c.add(feed.Config{}, log, log.(store.Filed).Files, dir)
+		c.add(feed.Config{}, log)
 		m := mirrorOf(t, c, &clock{time.Unix(1e9, 0)}, t.TempDir())
 		m.mustRound(t)
 		copied, _, err := opened(t, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		local := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.(store.Filed).Files})}
+		local := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: log.Files})}
 		for _, q := range []history.JobsQuery{{}, {Limit: 2}} {
 			want, err := local.Jobs(t.Context(), q)
 			if err != nil {
@@ -281,19 +283,19 @@ func TestAnswersAreThoseOfTheLog(t *testing.T) {
 // TestAnotherHistory: the log of a controller that leads is what counts, also where it is another one, or ends earlier.
 // One that does not lead never costs the copy.
 func TestAnotherHistory(t *testing.T) {
-	log, dir, w := written(t)
-	other, otherDir, _ := written(t)
+	log, w := written(t)
+	other, _ := written(t)
 	leads := true
 	lead := func() bool { return leads }
 	c := newControllers(t)
-	c.add(feed.Config{Leads: lead}, log, log.Files, dir)
+	c.add(feed.Config{Leads: lead}, log)
 	at, place := &clock{time.Unix(1e9, 0)}, t.TempDir()
 	m := mirrorOf(t, c, at, place)
 	m.mustRound(t)
 	same(t, "begun", m, log)
 
 	second := newControllers(t)
-	second.add(feed.Config{Leads: lead}, other, other.Files, otherDir)
+	second.add(feed.Config{Leads: lead}, other)
 	m.config.Clients = second.clients
 	leads = false
 	m.mustRound(t)
@@ -320,9 +322,9 @@ func TestAnotherHistory(t *testing.T) {
 
 // TestACopyThatIsNotWhole: one that a crash left half made, and one that is damaged, are begun again.
 func TestACopyThatIsNotWhole(t *testing.T) {
-	log, dir, _ := written(t)
+	log, _ := written(t)
 	c := newControllers(t)
-	c.add(feed.Config{}, log, log.Files, dir)
+	c.add(feed.Config{}, log)
 	for _, row := range []struct {
 		name  string
 		spoil func(t *testing.T, copied string)
@@ -360,12 +362,11 @@ func TestACopyThatIsNotWhole(t *testing.T) {
 // TestNobodyAnswers: answers go on, as of when a controller answered last, and say since when and up to which record.
 // When one is back they are of now again.
 func TestNobodyAnswers(t *testing.T) {
-	log, dir, w := written(t)
+	log, w := written(t)
 	theirs := events.At(time.Date(2026, 5, 6, 7, 0, 0, 0, time.UTC))
 	leads := true
 	c := newControllers(t)
-	c.add(feed.Config{Name: "pod-0", Now: func() events.Time { return theirs }, Leads: func() bool { return leads }},
-		log, log.Files, dir)
+	c.add(feed.Config{Name: "pod-0", Now: func() events.Time { return theirs }, Leads: func() bool { return leads }}, log)
 	at := &clock{time.Date(2026, 5, 6, 8, 0, 0, 0, time.UTC)} // another time zone's clock, by mistake
 	m := mirrorOf(t, c, at, t.TempDir())
 
