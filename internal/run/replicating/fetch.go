@@ -175,7 +175,7 @@ func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 				return err
 			}
 		}
-		err := append1(log, m.exchange.Groups(ctx, h.Who, own.Sequence+1, own.Hash, goal.Sequence))
+		err := appendGroups(log, m.exchange.Groups(ctx, h.Who, own.Sequence+1, own.Hash, goal.Sequence))
 		if err == nil {
 			m.config.Logger.Info("fetched records", "from", h.Name, "first", uint64(own.Sequence+1),
 				"head", uint64(log.Head().Sequence))
@@ -184,11 +184,11 @@ func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// atOnce is the number of groups appended before append1 waits for the disk.
+// atOnce is the number of groups appended before appendGroups waits for the disk.
 const atOnce = 16
 
-// append1 appends groups, and waits until they are durable.
-func append1(log replica.Log, groups iter.Seq2[store.StoredBatches, error]) error {
+// appendGroups appends groups, and waits until they are durable.
+func appendGroups(log replica.Log, groups iter.Seq2[store.StoredBatches, error]) error {
 	var newest store.Commit
 	settle := func() error {
 		if newest == nil {

@@ -79,8 +79,7 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	case w.Last != nil:
 		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
 		if w.Short() {
-			spec.Term = 0 // the records name their term
-			spec.Term = w.termBefore()
+			spec.Term = w.termBefore() // the records name later ones
 		}
 		return w.write(ctx, spec, w.fromSegments(ctx, w.Segments()))
 	}

@@ -52,8 +52,8 @@ var quoted = regexp.MustCompile(`"[^"]*"`)
 
 var exitCode = regexp.MustCompile(`\bexit(?:ed)?(?: code)? (\d+)\b`)
 
-// elsewhere are heads under which an answer speaks of other Jobs, of what was not, or of whom to ask.
-var elsewhere = []string{"RULED OUT", "ALSO", "CHANGED", "MANAGERS"}
+// elsewhere are heads under which an answer speaks of other Jobs, or of what was not.
+var elsewhere = []string{"RULED OUT", "ALSO", "CHANGED"}
 
 // statements are the sentences of an answer that say what was so.
 func statements(a *explain.Answer) (all []string) {
