@@ -167,7 +167,7 @@ func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 	case events.StreamCronJob:
 		l.askCronJob(ctx, src, s, r.Time)
 	case events.StreamJob:
-		if found, _ := explain.Read(ctx, src, s, history.Point{}); found != nil {
+		if found, _ := explain.ReadJob(ctx, src, s, history.Point{}); found != nil {
 			found.Answer()
 		}
 		one := replay.New()
@@ -185,7 +185,7 @@ func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 
 // askCronJob does what commands about one CronJob do.
 func (l *valued) askCronJob(ctx context.Context, src history.Source, s events.Stream, at events.Time) {
-	if found, _ := explain.ReadCron(ctx, src, s, history.Point{}); found != nil {
+	if found, _ := explain.ReadCronJob(ctx, src, s, history.Point{}); found != nil {
 		found.Answer()
 	}
 	_, _ = explain.ReadWhyNot(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})

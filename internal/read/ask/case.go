@@ -60,12 +60,12 @@ const mostLives = 8
 // find reads the case of the Job that is meant. If several Jobs of the name existed at that point, it takes the one
 // that is still active, else the newest that failed, since alerts are about that one, else the newest. If the log is
 // damaged, find may return both a case and an error.
-func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*explain.Case, error) {
+func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*explain.JobCase, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
 		return nil, err
 	}
-	var all []*explain.Case
+	var all []*explain.JobCase
 	var unread error
 	older := 0
 	for i, s := range streams {
@@ -73,7 +73,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 			older = len(streams) - i
 			break
 		}
-		found, err := explain.Read(ctx, src.Source, s, at)
+		found, err := explain.ReadJob(ctx, src.Source, s, at)
 		switch {
 		case errors.Is(err, history.ErrNoJob):
 			continue
@@ -97,7 +97,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 }
 
 // ofJob reads the case of one Job, and notes the other Jobs of the same name.
-func (p *oneCase) ofJob(ctx context.Context, src Source) (*explain.Case, error) {
+func (p *oneCase) ofJob(ctx context.Context, src Source) (*explain.JobCase, error) {
 	at, err := p.resolve(ctx, src)
 	if err != nil {
 		return nil, err

@@ -98,9 +98,9 @@ func (p *ExplainParams) cronJob(ctx context.Context, src Source, at history.Poin
 	if err != nil {
 		return nil, err
 	}
-	var found *explain.CronCase
+	var found *explain.CronAnswer
 	for _, s := range streams {
-		found, err = explain.ReadCron(ctx, src.Source, s, at)
+		found, err = explain.ReadCronJob(ctx, src.Source, s, at)
 		if found != nil {
 			src.finder().NoteLives(ctx, s, found.State.Namespace, found.State.Name)
 		}

@@ -21,14 +21,14 @@ func TestNoSentenceOutlivesItsRecords(t *testing.T) {
 		src := openRecorded(t, dir)
 		sentences, twice := 0, []string(nil)
 		for _, s := range src.jobs() {
-			whole, err := explain.Read(t.Context(), src, s, history.Point{})
+			whole, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			answer := whole.Answer()
 			for _, cited := range citations(&answer) {
 				src.without = map[events.Sequence]bool{events.Sequence(cited): true}
-				less, err := explain.Read(t.Context(), src, s, history.Point{})
+				less, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 				if errors.Is(err, history.ErrNoJob) {
 					src.without = nil
 					continue

@@ -10,7 +10,7 @@ import (
 
 // admission says in which fields its pods differ from the Job's pod template because admission changed them. It is a
 // detail if the Job had no trouble.
-func (c *Case) admission() []Sentence {
+func (c *JobCase) admission() []Sentence {
 	failed := c.failedTries()
 	trouble := len(failed) > 0 || !c.over() || c.Job.State == history.StateFailed
 	var out []Sentence

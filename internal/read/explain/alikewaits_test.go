@@ -10,9 +10,9 @@ import (
 )
 
 // caseOf is the case of a Job of a scene, as of a record; 0 for the end.
-func (j *sceneJob) caseOf(at events.Sequence) *explain.Case {
+func (j *sceneJob) caseOf(at events.Sequence) *explain.JobCase {
 	j.l.t.Helper()
-	c, err := explain.Read(j.l.t.Context(), j.l.source(), j.of, history.Point{Sequence: at})
+	c, err := explain.ReadJob(j.l.t.Context(), j.l.source(), j.of, history.Point{Sequence: at})
 	if err != nil {
 		j.l.t.Fatal(err)
 	}

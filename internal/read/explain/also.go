@@ -13,7 +13,7 @@ import (
 
 // also compares a failed Job with the Jobs that ran at the same time: how many of them failed, and what they had in
 // common with it.
-func (c *Case) also() []Sentence {
+func (c *compared) also() []Sentence {
 	if c.Job.State != history.StateFailed || len(c.peers) == 0 {
 		return nil
 	}

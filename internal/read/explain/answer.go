@@ -102,6 +102,14 @@ func say(from []Mark, format string, args ...any) Sentence {
 	return s
 }
 
+// marks returns the records of a sentence.
+func (s *Sentence) marks() (from []Mark) {
+	for _, r := range s.Records {
+		from = append(from, record(events.Sequence(r)))
+	}
+	return from
+}
+
 func detail(s Sentence) Sentence {
 	s.Detail = true
 	return s

@@ -42,7 +42,7 @@ func TestAJobThatOnlyItsAnswerShows(t *testing.T) {
 			Ledger: &events.TickLedger{Schedule: "* * * * *", Through: due},
 		}}}})
 	}
-	c, err := explain.ReadCron(t.Context(), history.Local{Log: l.log}, l.of, history.Point{})
+	c, err := explain.ReadCronJob(t.Context(), history.Local{Log: l.log}, l.of, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (c *Case) begunBefore() string {
 
 // statusSays says that only the status shows the Job's end, if no decision of ours in the log does. Everyone with write
 // access to the status can set it, and the writer is not recorded.
-func (c *Case) statusSays(s *settling) string {
+func (c *JobCase) statusSays(s *settling) string {
 	text := "its status says so"
 	doubted := c.doubt(s) != "" // then that was said
 	switch {

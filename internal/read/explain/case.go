@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,7 +24,6 @@ type Case struct {
 	Spec  *events.JobSpec // the newest; nil if unknown
 	Tries []*Try          // in the order of their first records
 	Gaps  []*history.Gap  // all gaps of the watch in the log, also those before the Job
-	Lives []Life          // the Jobs of this name, the oldest first; empty for a single Job, or if they were not looked up
 
 	newest events.Time // the time of the Job's newest record
 	ctx    context.Context
@@ -57,7 +55,6 @@ type Case struct {
 	counts       map[int32]int   // number of tries of each index
 
 	refusals       []*refusal
-	refusedItself  bool // the API server refused the Job before it created it for its due time; set by tick
 	around         surroundings
 	namespaceGoing Mark // the API server refused a command because the namespace is being deleted
 
@@ -77,12 +74,8 @@ type Case struct {
 	passed      history.PassedOver // of all namespaces
 	steps       []clockStep
 	unrecorded  unrecorded
-	template    *templateEdit   // a later edit of the CronJob's template; nil if there is none, or it was not looked up
-	runs        *runs           // earlier runs of the same work; nil if not looked up
 	admitted    []string        // the newest fields of its pods that admission changed
 	admittedAt  Mark            // the record that shows admitted
-	peers       []*peer         // Jobs that ran at the same time
-	others      *others         // Jobs with the same obstacle, for a stuck Job; nil if not looked up
 	firstSpecAt events.Sequence // the record that stores the spec as created
 	specs       []specSeen      // the records that store its specs
 	spare       *settling       // our rules' verdict on another controller's Job before its status changed
@@ -115,9 +108,9 @@ type refusal struct {
 // counters are the counts of a Job's status before a record. They show as what the record counted a pod.
 type counters struct{ succeeded, failed int32 }
 
-// Read folds the records of the Job of stream s up to the point at. It returns the errors of history.JobAt. With an
+// readCase folds the records of the Job of stream s up to the point at. It returns the errors of history.JobAt. With an
 // error the case can still be non-nil: it then covers the records before the damage.
-func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
+func readCase(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
 	if told.Job.UID == "" {
 		return nil, err
@@ -133,8 +126,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	}
 	c.number()
 	c.ownDeadlines()
-	c.heed()
-	return c, cmp.Or(err, c.Unread())
+	return c, err
 }
 
 // In sets the time zone of times in sentences. The default is UTC.

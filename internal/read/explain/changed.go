@@ -13,9 +13,9 @@ import (
 )
 
 // changed says how the Job differs from the last run of the same work that succeeded.
-func (c *Case) changed() []Sentence { return append(c.sinceSuccess(), c.movedOn()...) }
+func (c *compared) changed() []Sentence { return append(c.sinceSuccess(), c.movedOn()...) }
 
-func (c *Case) sinceSuccess() []Sentence {
+func (c *compared) sinceSuccess() []Sentence {
 	r := c.runs
 	switch {
 	case r == nil || c.added.Record == 0:
@@ -80,7 +80,7 @@ func (c *Case) firstSpec() (*events.JobSpec, []byte) {
 }
 
 // sameTemplate says what is known about two templates whose recorded fields are equal.
-func (c *Case) sameTemplate(old, now *events.JobSpec) string {
+func (c *compared) sameTemplate(old, now *events.JobSpec) string {
 	switch {
 	case old == nil || now == nil:
 		return "unknown: the spec of then is no longer kept"

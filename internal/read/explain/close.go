@@ -13,7 +13,7 @@ import (
 
 // close says how close the Job came to the opposite end: a complete Job to its backoffLimit, or to its deadline if it
 // used more than 3/4 of that; a failed Job to its completions.
-func (c *Case) close() []Sentence {
+func (c *JobCase) close() []Sentence {
 	if c.Spec == nil || c.folded == nil {
 		return nil
 	}
@@ -56,14 +56,14 @@ func (c *Case) close() []Sentence {
 
 // countedIn returns the records with the counts of the Job: our decisions, or the newest object of a Job that another
 // controller runs.
-func (c *Case) countedIn() []Mark {
+func (c *JobCase) countedIn() []Mark {
 	if c.ours() {
 		return c.settledMarks()
 	}
 	return marks(c.shown)
 }
 
-func (c *Case) indexesText() string {
+func (c *JobCase) indexesText() string {
 	if !c.folded.Indexed {
 		return ""
 	}
@@ -75,7 +75,7 @@ func (c *Case) indexesText() string {
 
 // ruledOut says what was not the cause. The absence of a record proves something only if the watch had no gap: the
 // section exists only for a failed Job that was watched all the time, and cites the records at both ends of that time.
-func (c *Case) ruledOut() []Sentence {
+func (c *JobCase) ruledOut() []Sentence {
 	if c.Job.State != history.StateFailed || c.added.Record == 0 || c.begun != "" || c.untold() || len(c.touching()) > 0 || !c.complete() || c.settled == nil || c.Spec == nil {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (c *Case) ruledOut() []Sentence {
 }
 
 // untold reports whether the status counts more failed pods than the log has records of.
-func (c *Case) untold() bool {
+func (c *JobCase) untold() bool {
 	failed := 0
 	for _, t := range c.Tries {
 		if t.failed() {
@@ -127,7 +127,7 @@ type removals struct {
 
 // whatEnded looks at all pods of the Job, including pods that ended after the verdict: a deletion requested earlier may
 // have caused the verdict.
-func (c *Case) whatEnded() (r removals) {
+func (c *JobCase) whatEnded() (r removals) {
 	for _, t := range c.Tries {
 		e := c.ending(t)
 		switch {
@@ -149,7 +149,7 @@ func (c *Case) whatEnded() (r removals) {
 }
 
 // byVerdict reports whether a pod was deleted because its Job was about to end.
-func (c *Case) byVerdict(t *Try, e *Ending) bool {
+func (c *JobCase) byVerdict(t *Try, e *Ending) bool {
 	switch e.By {
 	case ByUs:
 		return t.DeletedReason == reconciler.JobFailing || t.DeletedReason == reconciler.JobSucceeded
@@ -160,7 +160,7 @@ func (c *Case) byVerdict(t *Try, e *Ending) bool {
 }
 
 // deadlineName names the Job's deadline; it says "own" if a pod also met a deadline of the pod's spec.
-func (c *Case) deadlineName() string {
+func (c *JobCase) deadlineName() string {
 	if slices.ContainsFunc(c.Tries, func(t *Try) bool { return t.Reason == "DeadlineExceeded" }) {
 		return "the Job's own deadline"
 	}
@@ -168,12 +168,12 @@ func (c *Case) deadlineName() string {
 }
 
 // deadlinePassed reports whether the Job's deadline had passed when another reason settled its end.
-func (c *Case) deadlinePassed(settled Mark) bool {
+func (c *JobCase) deadlinePassed(settled Mark) bool {
 	limit, start := c.Spec.ActiveDeadlineSeconds, c.folded.StartTime()
 	return limit != nil && start != 0 && start.Add(seconds(*limit)) <= settled.At
 }
 
-func (c *Case) deadlineText() string {
+func (c *JobCase) deadlineText() string {
 	if c.Spec.ActiveDeadlineSeconds == nil {
 		return "activeDeadlineSeconds is not set"
 	}

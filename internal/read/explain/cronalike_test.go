@@ -65,7 +65,7 @@ func TestNoSentenceOfACronJobOutlivesItsRecords(t *testing.T) {
 // cronAnswer is the answer about a CronJob; nil where there is none.
 func cronAnswer(t *testing.T, src history.Source, s events.Stream, p history.Point) *explain.Answer {
 	t.Helper()
-	c, err := explain.ReadCron(t.Context(), src, s, p)
+	c, err := explain.ReadCronJob(t.Context(), src, s, p)
 	if errors.Is(err, history.ErrNoCronJob) {
 		return nil
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // Answer explains the CronJob.
-func (c *CronCase) Answer() Answer {
+func (c *CronAnswer) Answer() Answer {
 	j := &c.State
 	a := Answer{
 		Kind: "cronjob", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State), Schedule: c.schedule(),
@@ -54,7 +54,7 @@ func (c *CronCase) Answer() Answer {
 }
 
 // schedule returns the schedule with its zone, policy and deadline: "0 3 * * *" in Europe/Berlin, Forbid.
-func (c *CronCase) schedule() string {
+func (c *CronAnswer) schedule() string {
 	s := &c.State.Spec
 	text := fmt.Sprintf("%q", s.Schedule)
 	if s.TimeZone != nil {
@@ -73,7 +73,7 @@ func (c *CronCase) schedule() string {
 }
 
 // open returns the due time that has no fate yet; 0 for none.
-func (c *CronCase) open() events.Time {
+func (c *CronAnswer) open() events.Time {
 	if c.State.Due == nil {
 		return 0
 	}
@@ -81,7 +81,7 @@ func (c *CronCase) open() events.Time {
 }
 
 // why says what holds the open due time back, and since when.
-func (c *CronCase) why() []Sentence {
+func (c *CronAnswer) why() []Sentence {
 	open := c.State.Due
 	if open == nil || open.Hold == "" || c.State.State != history.CronHeld {
 		return nil
@@ -107,7 +107,7 @@ func (c *CronCase) why() []Sentence {
 }
 
 // blockerTexts describes the Jobs that keep the open due time from starting.
-func (c *CronCase) blockerTexts(open *history.OpenDue) (out []Sentence) {
+func (c *CronAnswer) blockerTexts(open *history.OpenDue) (out []Sentence) {
 	if open.Hold == events.HeldForbid.String() {
 		for _, r := range c.running() {
 			out = append(out, c.blocker(r))
@@ -117,7 +117,7 @@ func (c *CronCase) blockerTexts(open *history.OpenDue) (out []Sentence) {
 }
 
 // blocker describes a running Job that blocks the next due time, and says whether its spec has a deadline.
-func (c *CronCase) blocker(r *cronRun) Sentence {
+func (c *CronAnswer) blocker(r *cronRun) Sentence {
 	text, from := fmt.Sprintf("%s, %s, has not ended", r.Name, c.madeFor(r)), []Mark{r.First}
 	job := c.caseOf(r)
 	if job == nil {
@@ -132,22 +132,14 @@ func (c *CronCase) blocker(r *cronRun) Sentence {
 	case start != 0:
 		ends = fmt.Sprintf(". Its activeDeadlineSeconds ends it at %s", c.seen(start.Add(seconds(*job.Spec.ActiveDeadlineSeconds))))
 	}
-	return say(append(from, cited(&line)...), "%s, %s: %s%s", r.Name, c.madeFor(r), line.passage(), ends)
-}
-
-// cited returns the records of a sentence.
-func cited(s *Sentence) (from []Mark) {
-	for _, r := range s.Records {
-		from = append(from, record(events.Sequence(r)))
-	}
-	return from
+	return say(append(from, line.marks()...), "%s, %s: %s%s", r.Name, c.madeFor(r), line.passage(), ends)
 }
 
 func seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time.Second }
 
 // caseOf returns the case of a Job at the same point. It is nil if the log has no records of the Job, or if another
 // controller runs it unobserved.
-func (c *CronCase) caseOf(r *cronRun) *Case {
+func (c *CronAnswer) caseOf(r *cronRun) *Case {
 	job, err := Read(c.ctx, c.src, events.JobStream(r.Job), c.point())
 	c.miss(c.src, err)
 	if job == nil || job.Job.State == history.StateUnmanaged || job.Job.State == history.StateUnseen {
@@ -159,12 +151,12 @@ func (c *CronCase) caseOf(r *cronRun) *Case {
 }
 
 // point returns the point of the answer.
-func (c *CronCase) point() history.Point {
+func (c *CronAnswer) point() history.Point {
 	return history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence), Time: c.now()}
 }
 
 // madeFor says why a Job was created: its due time, a trigger, or a user.
-func (c *CronCase) madeFor(r *cronRun) string {
+func (c *CronAnswer) madeFor(r *cronRun) string {
 	e := c.entryOf(r)
 	switch {
 	case e != nil && isDue(e):
@@ -180,7 +172,7 @@ func (c *CronCase) madeFor(r *cronRun) string {
 }
 
 // entryOf returns the entry of a Job; nil for none.
-func (c *CronCase) entryOf(r *cronRun) *duetimes.Entry {
+func (c *CronAnswer) entryOf(r *cronRun) *duetimes.Entry {
 	for i := len(c.due.Entries) - 1; i >= 0; i-- {
 		if c.due.Entries[i].Job == r.Job {
 			return &c.due.Entries[i]
@@ -190,7 +182,7 @@ func (c *CronCase) entryOf(r *cronRun) *duetimes.Entry {
 }
 
 // waitsFor says what lets the open due time start, and what makes it expire without a Job.
-func (c *CronCase) waitsFor() []Sentence {
+func (c *CronAnswer) waitsFor() []Sentence {
 	var out []Sentence
 	if c.State.State == history.CronSuspended {
 		out = append(out, say(c.specMarks(), "spec.suspend to be false: of the due times that have passed by then at most the newest starts"))
@@ -231,7 +223,7 @@ func (c *CronCase) waitsFor() []Sentence {
 }
 
 // backoff says when the next try is, and derives it from the failure before.
-func (c *CronCase) backoff(w *history.Wait) Sentence {
+func (c *CronAnswer) backoff(w *history.Wait) Sentence {
 	text, until := fmt.Sprintf("%s, at %s", w.For, c.seen(events.Time(w.Until))), events.Time(w.Until)
 	if w.Record == 0 {
 		return say(nil, "%s", text)
@@ -241,13 +233,13 @@ func (c *CronCase) backoff(w *history.Wait) Sentence {
 }
 
 // strangerToGo says what ends the block by a Job that the CronJob no longer owns.
-func (c *CronCase) strangerToGo() Sentence {
+func (c *CronAnswer) strangerToGo() Sentence {
 	n, r := c.stranger()
 	return say(marks(r.First, r.Gone), "%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", n.Name)
 }
 
 // next returns the next due time.
-func (c *CronCase) next() []Sentence {
+func (c *CronAnswer) next() []Sentence {
 	if c.State.Next == 0 || c.State.State == history.CronHeld {
 		return nil
 	}
@@ -255,7 +247,7 @@ func (c *CronCase) next() []Sentence {
 }
 
 // edited lists the edits of the spec and their field managers, the newest first.
-func (c *CronCase) edited() []Sentence {
+func (c *CronAnswer) edited() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Changes) - 1; i >= 0; i-- {
 		ch := &c.due.Changes[i]
@@ -279,7 +271,7 @@ func (c *CronCase) editText(ch *duetimes.Change) passage {
 }
 
 // refused lists the Jobs that the API server refused for some time. Jobs that never started are in the section MISSED.
-func (c *CronCase) refused() []Sentence {
+func (c *CronAnswer) refused() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Refusals) - 1; i >= 0; i-- {
 		x := &c.due.Refusals[i]
@@ -293,7 +285,7 @@ func (c *CronCase) refused() []Sentence {
 }
 
 // ruledOut says what did not keep due times from starting. It needs a watch without gaps and records.
-func (c *CronCase) ruledOut() []Sentence {
+func (c *CronAnswer) ruledOut() []Sentence {
 	switch c.State.State {
 	case history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting:
 	case history.CronUnseen, history.CronInvalid, history.CronSuspended, history.CronDeleting, history.CronDeleted:
@@ -332,12 +324,12 @@ func (c *CronCase) ruledOut() []Sentence {
 
 // wasHeldBy reports whether by held a due time back, even if the details were not kept: the refusals of the API server,
 // or the edit that suspended the CronJob.
-func (c *CronCase) wasHeldBy(by events.TickHold) bool {
+func (c *CronAnswer) wasHeldBy(by events.TickHold) bool {
 	return slices.ContainsFunc(c.due.Holds, func(h duetimes.Hold) bool { return h.By == by })
 }
 
 // touching returns the gaps that overlap the time of the answer.
-func (c *CronCase) touching() []*history.Gap {
+func (c *CronAnswer) touching() []*history.Gap {
 	begin := max(events.Time(c.State.Created), c.due.Told)
 	end := cmp.Or(c.gone.At, c.now())
 	var out []*history.Gap
@@ -351,7 +343,7 @@ func (c *CronCase) touching() []*history.Gap {
 }
 
 // begunBefore says that the CronJob was due before the first watch; empty otherwise.
-func (c *CronCase) begunBefore() string {
+func (c *CronAnswer) begunBefore() string {
 	for _, g := range c.gaps {
 		unwatched := func(e duetimes.Entry) bool {
 			return (e.Fate == events.TickUnwatched || e.Fate == events.TickUnknown) && e.First <= events.Time(g.Until)
@@ -364,13 +356,13 @@ func (c *CronCase) begunBefore() string {
 }
 
 // passedOver returns the times within the answer in which the namespace was over its log budget.
-func (c *CronCase) passedOver() []history.Passed {
+func (c *CronAnswer) passedOver() []history.Passed {
 	begin := max(events.Time(c.State.Created), c.due.Told)
 	return c.passed.Touching(c.State.Namespace, false, begin, cmp.Or(c.gone.At, c.now()))
 }
 
 // history lists the gaps of the watch, and what the answer leaves out.
-func (c *CronCase) history() []Sentence {
+func (c *CronAnswer) history() []Sentence {
 	var out []Sentence
 	if c.due.Told != 0 {
 		out = append(out, detail(say(nil, "due times through %s are not looked at here: 'jobledger ticks' has all", c.at(c.due.Told))))

@@ -156,7 +156,7 @@ func (f *fates) keptText(all []duetimes.Kept) (why string, from []Mark) {
 }
 
 // keptBack says what delays the start of a due time by another controller, as far as the records show.
-func (c *CronCase) keptBack(at events.Time) []Sentence {
+func (c *CronAnswer) keptBack(at events.Time) []Sentence {
 	all, whole := c.due.Kept(at, c.now())
 	if !whole {
 		return nil

@@ -45,7 +45,7 @@ func (f *finding) cronJobs() error {
 }
 
 func (f *finding) lookAtCron(s *history.CronSummary) error {
-	c, err := ReadCron(f.ctx, f.src, events.CronJobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
+	c, err := ReadCronJob(f.ctx, f.src, events.CronJobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
 	switch {
 	case errors.Is(err, history.ErrNoCronJob):
 		return nil
@@ -66,7 +66,7 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 
 // trouble returns what keeps the CronJob from starting Jobs, or its Jobs from ending. Failures of its Jobs are troubles
 // of the Jobs.
-func (c *CronCase) trouble() (t Trouble, is bool) {
+func (c *CronAnswer) trouble() (t Trouble, is bool) {
 	j := &c.State
 	since, is := c.troubleSince()
 	if !is || c.damage != 0 {
@@ -80,7 +80,7 @@ func (c *CronCase) trouble() (t Trouble, is bool) {
 }
 
 // troubleSince returns the time since which no due time started a Job, or no Job ended.
-func (c *CronCase) troubleSince() (since events.Time, is bool) {
+func (c *CronAnswer) troubleSince() (since events.Time, is bool) {
 	s := &c.State
 	switch s.State {
 	case history.CronInvalid:
@@ -109,7 +109,7 @@ func (c *CronCase) troubleSince() (since events.Time, is bool) {
 }
 
 // oldestRun returns the creation time of the oldest running Job.
-func (c *CronCase) oldestRun() (oldest events.Time) {
+func (c *CronAnswer) oldestRun() (oldest events.Time) {
 	for i := range c.State.Runs {
 		if r := &c.State.Runs[i]; r.State == history.StateRunning && (oldest == 0 || events.Time(r.Created) < oldest) {
 			oldest = events.Time(r.Created)
@@ -119,7 +119,7 @@ func (c *CronCase) oldestRun() (oldest events.Time) {
 }
 
 // newestSpec returns the time of the last edit of the spec.
-func (c *CronCase) newestSpec() events.Time {
+func (c *CronAnswer) newestSpec() events.Time {
 	if n := len(c.due.Changes); n > 0 {
 		return c.due.Changes[n-1].At
 	}
@@ -127,7 +127,7 @@ func (c *CronCase) newestSpec() events.Time {
 }
 
 // missedSince returns the first of the newest consecutive due times that did not start.
-func (c *CronCase) missedSince() (first events.Time) {
+func (c *CronAnswer) missedSince() (first events.Time) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
 		e := &all[i]

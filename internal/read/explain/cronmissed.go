@@ -21,7 +21,7 @@ type missedRun struct {
 
 // missedText lists the due times that did not start, and why, the newest first. Consecutive ones with the same reason
 // share one sentence: "3 due times from 10:00 to 12:00: the CronJob was suspended".
-func (c *CronCase) missedText() (out []Sentence) {
+func (c *CronAnswer) missedText() (out []Sentence) {
 	var runs []*missedRun
 	row := false // the entry before did not start either
 	for _, e := range c.dues() {
@@ -45,7 +45,7 @@ func (c *CronCase) missedText() (out []Sentence) {
 	return fewer(out, 4)
 }
 
-func (c *CronCase) missedRun(e *duetimes.Entry) *missedRun {
+func (c *CronAnswer) missedRun(e *duetimes.Entry) *missedRun {
 	text, from := c.became(e)
 	n, known := c.due.Count(e)
 	if !known {
@@ -66,7 +66,7 @@ func (x *missedRun) join(next *missedRun) {
 	x.last, x.text = next.last, next.text
 }
 
-func (c *CronCase) missedSentence(x *missedRun) Sentence {
+func (c *CronAnswer) missedSentence(x *missedRun) Sentence {
 	if x.first.Last == x.last.Last {
 		return c.fate(&x.last)
 	}

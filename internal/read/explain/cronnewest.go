@@ -11,7 +11,7 @@ import (
 )
 
 // newestRuns returns its Jobs, the newest first.
-func (c *CronCase) newestRuns() []*cronRun {
+func (c *CronAnswer) newestRuns() []*cronRun {
 	out := slices.Clone(c.runs)
 	slices.SortStableFunc(out, func(a, b *cronRun) int { return cmp.Compare(b.Created, a.Created) })
 	return out
@@ -31,7 +31,7 @@ type toldRun struct {
 }
 
 // runsText says how its newest Jobs ended, including Jobs that were never seen.
-func (c *CronCase) runsText() []Sentence {
+func (c *CronAnswer) runsText() []Sentence {
 	all := append(c.runsSeen(), c.runsUnseen()...)
 	slices.SortStableFunc(all, func(a, b toldRun) int { return cmp.Compare(b.at, a.at) })
 	var out []Sentence
@@ -42,7 +42,7 @@ func (c *CronCase) runsText() []Sentence {
 }
 
 // runsUnseen describes the due times that started a Job, or may have started one, that was never seen.
-func (c *CronCase) runsUnseen() (out []toldRun) {
+func (c *CronAnswer) runsUnseen() (out []toldRun) {
 	for i := range c.due.Entries {
 		e := &c.due.Entries[i]
 		if !isDue(e) || slices.ContainsFunc(c.runs, func(r *cronRun) bool { return e.Job != "" && r.Job == e.Job }) {
@@ -67,7 +67,7 @@ func (c *CronCase) runsUnseen() (out []toldRun) {
 }
 
 // runsSeen describes its newest Jobs that were seen.
-func (c *CronCase) runsSeen() (out []toldRun) {
+func (c *CronAnswer) runsSeen() (out []toldRun) {
 	for i, r := range c.newestRuns() {
 		if i == mostRunsTold {
 			break
@@ -83,7 +83,7 @@ func (c *CronCase) runsSeen() (out []toldRun) {
 		if i < mostVerdicts {
 			if job := c.caseOf(r); job != nil {
 				line := job.line()
-				how, from = line.passage(), append(from, cited(&line)...)
+				how, from = line.passage(), append(from, line.marks()...)
 			}
 		}
 		out = append(out, toldRun{max(r.Created, r.MadeFor), say(append(from, r.Ended), "%s; %s", text, how)})
@@ -92,7 +92,7 @@ func (c *CronCase) runsSeen() (out []toldRun) {
 }
 
 // howEnded returns how a Job ended, by the records of its CronJob.
-func (c *CronCase) howEnded(r *cronRun) string {
+func (c *CronAnswer) howEnded(r *cronRun) string {
 	switch {
 	case r.Result == events.ResultComplete && r.Started != 0 && r.Completed >= r.Started:
 		return "COMPLETE after " + words.Span(r.Completed.Sub(r.Started))
@@ -105,7 +105,7 @@ func (c *CronCase) howEnded(r *cronRun) string {
 }
 
 // byHand lists the runs that users made or requested.
-func (c *CronCase) byHand() []Sentence {
+func (c *CronAnswer) byHand() []Sentence {
 	var out []Sentence
 	for i := len(c.due.Entries) - 1; i >= 0; i-- {
 		if e := &c.due.Entries[i]; !isDue(e) {

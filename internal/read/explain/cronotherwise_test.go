@@ -125,7 +125,7 @@ func toldOfCron(t *testing.T, src *recorded, s events.Stream, instants []events.
 	t.Helper()
 	l := &teller{t: t, src: src, told: map[string]bool{}}
 	for _, at := range []history.Point{{}, {Time: instants[len(instants)/2]}} {
-		c, err := explain.ReadCron(t.Context(), src, s, at)
+		c, err := explain.ReadCronJob(t.Context(), src, s, at)
 		if c == nil {
 			l.out.WriteString("cannot be told: " + err.Error() + "\n")
 			continue

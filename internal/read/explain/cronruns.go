@@ -13,7 +13,7 @@ import (
 )
 
 // scheduled reports whether a due time started a Job. Jobs that users made or requested say nothing about the schedule.
-func (c *CronCase) scheduled(r *cronRun) bool {
+func (c *CronAnswer) scheduled(r *cronRun) bool {
 	if e := c.entryOf(r); e != nil {
 		return isDue(e)
 	}
@@ -21,13 +21,13 @@ func (c *CronCase) scheduled(r *cronRun) bool {
 }
 
 // scheduledRuns returns the Jobs of due times, the newest first.
-func (c *CronCase) scheduledRuns() []*cronRun {
+func (c *CronAnswer) scheduledRuns() []*cronRun {
 	return slices.DeleteFunc(c.newestRuns(), func(r *cronRun) bool { return !c.scheduled(r) })
 }
 
 // failedRuns returns the number of consecutive failed Jobs of due times up to the newest one that ended, and that Job.
 // It is 0 and nil if the newest one completed.
-func (c *CronCase) failedRuns() (n int, newest *cronRun) {
+func (c *CronAnswer) failedRuns() (n int, newest *cronRun) {
 	for _, r := range c.scheduledRuns() {
 		switch r.Result {
 		case events.ResultNone:
@@ -44,7 +44,7 @@ func (c *CronCase) failedRuns() (n int, newest *cronRun) {
 }
 
 // failingVerdict says how many runs failed, since which edit, and why the newest did.
-func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
+func (c *CronAnswer) failingVerdict(failed int, last *cronRun) Sentence {
 	text, from := phrase("FAILING: %s failed", lastRuns(failed)), []Mark{last.Ended}
 	if since, marks := c.failingSince(failed); since.cut != "" {
 		text, from = phrase("FAILING %s", since), append(marks, from...)
@@ -56,7 +56,7 @@ func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
 		if strings.Contains(line.Text, ": ") {
 			ended = phrase(": %s", because(&line))
 		}
-		from = append(from, cited(&line)...)
+		from = append(from, line.marks()...)
 	}
 	hand, marks := c.handSince(last)
 	return say(append(from, marks...), "%s%s%s", text, ended, hand)
@@ -64,7 +64,7 @@ func (c *CronCase) failingVerdict(failed int, last *cronRun) Sentence {
 
 // failingSince names the edit of the template since which all runs failed, if a run before it succeeded; empty for
 // none.
-func (c *CronCase) failingSince(failed int) (since passage, from []Mark) {
+func (c *CronAnswer) failingSince(failed int) (since passage, from []Mark) {
 	var edit *duetimes.Change
 	for i := range c.due.Changes {
 		if ch := &c.due.Changes[i]; ch.Retemplates() && !ch.After.Found {
@@ -109,7 +109,7 @@ func (c *CronCase) failingSince(failed int) (since passage, from []Mark) {
 }
 
 // templateSince returns the differences between the templates of two Jobs, as far as they are kept.
-func (c *CronCase) templateSince(good, bad *cronRun) []passage {
+func (c *CronAnswer) templateSince(good, bad *cronRun) []passage {
 	was, err := Read(c.ctx, c.src, events.JobStream(good.Job), c.point())
 	c.miss(c.src, err)
 	is, err := Read(c.ctx, c.src, events.JobStream(bad.Job), c.point())
@@ -139,7 +139,7 @@ func (c *CronCase) templateEdit(edit *duetimes.Change) []passage {
 }
 
 // handSince says how the newest manual or triggered run after last ended; empty for none.
-func (c *CronCase) handSince(last *cronRun) (text string, from []Mark) {
+func (c *CronAnswer) handSince(last *cronRun) (text string, from []Mark) {
 	for _, r := range c.newestRuns() {
 		if c.scheduled(r) || r.Result == events.ResultNone || last != nil && r.Created < last.Created {
 			continue
@@ -160,7 +160,7 @@ func (c *CronCase) handSince(last *cronRun) (text string, from []Mark) {
 const leastStarved = 2
 
 // starvingVerdict says that no run ends because the next one replaces it; ok is false otherwise.
-func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
+func (c *CronAnswer) starvingVerdict() (v Sentence, ok bool) {
 	starved, longest, from := c.starved(), time.Duration(0), []Mark(nil)
 	for _, r := range starved {
 		longest, from = max(longest, r.Gone.At.Sub(r.Created)), append(from, r.Gone)
@@ -179,7 +179,7 @@ func (c *CronCase) starvingVerdict() (v Sentence, ok bool) {
 
 // starved returns the newest consecutive Jobs of due times that were replaced before they ended, the newest first. It
 // skips a running Job.
-func (c *CronCase) starved() (all []*cronRun) {
+func (c *CronAnswer) starved() (all []*cronRun) {
 	var next *cronRun
 	for _, r := range c.scheduledRuns() {
 		if !c.replaced(r, next) {
@@ -195,7 +195,7 @@ func (c *CronCase) starved() (all []*cronRun) {
 }
 
 // replaced reports whether a Job was deleted before it ended because the next one was due.
-func (c *CronCase) replaced(r, next *cronRun) bool {
+func (c *CronAnswer) replaced(r, next *cronRun) bool {
 	if c.State.Spec.Policy != "Replace" || r.Ended.Record != 0 || r.Gone.Record == 0 || r.Left || next == nil {
 		return false
 	}
@@ -211,7 +211,7 @@ const soonReplaced = 10 * time.Second
 const leastUnfinished = 3
 
 // unfinishedVerdict says that its Jobs pile up and none ends; ok is false otherwise.
-func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
+func (c *CronAnswer) unfinishedVerdict() (v Sentence, ok bool) {
 	var oldest *history.Run
 	n := 0
 	for i := range c.State.Runs {
@@ -238,7 +238,7 @@ func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 		from = []Mark{r.First}
 		if job := c.caseOf(r); job != nil {
 			line := job.line()
-			text, from = phrase("; %s, the oldest: %s", r.Name, line.passage()), append(from, cited(&line)...)
+			text, from = phrase("; %s, the oldest: %s", r.Name, line.passage()), append(from, line.marks()...)
 		}
 	}
 	return say(from, "UNFINISHED: %d of its Jobs have not ended, and none has since the oldest of them began, %s ago%s", n,
@@ -246,7 +246,7 @@ func (c *CronCase) unfinishedVerdict() (v Sentence, ok bool) {
 }
 
 // editedVerdict says that the schedule was changed and has had no due time since; ok is false otherwise.
-func (c *CronCase) editedVerdict() (v Sentence, ok bool) {
+func (c *CronAnswer) editedVerdict() (v Sentence, ok bool) {
 	var edit *duetimes.Change
 	for i := range c.due.Changes {
 		if ch := &c.due.Changes[i]; ch.Reschedules() {
@@ -277,7 +277,7 @@ func (c *CronCase) editedVerdict() (v Sentence, ok bool) {
 }
 
 // nextText says when the CronJob is due next.
-func (c *CronCase) nextText() string {
+func (c *CronAnswer) nextText() string {
 	if at := events.Time(c.State.Next); at != 0 {
 		return "; next " + c.in(at)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // verdict returns the answer in one line: whether the CronJob is healthy, and if not, why.
-func (c *CronCase) verdict() Sentence {
+func (c *CronAnswer) verdict() Sentence {
 	v := c.readVerdict()
 	if c.damage != 0 && c.gone.Record == 0 {
 		v.after("UNKNOWN since " + c.seen(c.now()) + ", as the log is damaged; until then ")
@@ -23,7 +23,7 @@ func (c *CronCase) verdict() Sentence {
 	return v
 }
 
-func (c *CronCase) readVerdict() Sentence {
+func (c *CronAnswer) readVerdict() Sentence {
 	s := &c.State
 	switch s.State {
 	case history.CronDeleted:
@@ -65,7 +65,7 @@ func (c *CronCase) readVerdict() Sentence {
 	return c.healthyVerdict()
 }
 
-func (c *CronCase) failing() (v Sentence, ok bool) {
+func (c *CronAnswer) failing() (v Sentence, ok bool) {
 	failed, last := c.failedRuns()
 	if failed == 0 {
 		return v, false
@@ -74,7 +74,7 @@ func (c *CronCase) failing() (v Sentence, ok bool) {
 }
 
 // unknownVerdict says that the fate of the newest due times is unknown.
-func (c *CronCase) unknownVerdict(e *duetimes.Entry) Sentence {
+func (c *CronAnswer) unknownVerdict(e *duetimes.Entry) Sentence {
 	n, _ := c.due.Count(e)
 	text, from := c.became(e)
 	if e.First != e.Last {
@@ -92,7 +92,7 @@ func lastRuns(n int) string {
 }
 
 // inARow says how many consecutive due times did not start, among those that were examined.
-func (c *CronCase) inARow(n int) string {
+func (c *CronAnswer) inARow(n int) string {
 	looked, since := "", c.unlooked()
 	if since != "" {
 		looked = " that " + was(n) + " looked at"
@@ -105,7 +105,7 @@ func (c *CronCase) inARow(n int) string {
 
 // unlooked counts the passed due times that we should start and have not examined yet: they are examined together later
 // (C-085). It is empty for none.
-func (c *CronCase) unlooked() string {
+func (c *CronAnswer) unlooked() string {
 	e := c.due.Unstarted()
 	if e == nil || e.Observed || e.First == e.Last || !c.young(e) {
 		return ""
@@ -117,7 +117,7 @@ func (c *CronCase) unlooked() string {
 }
 
 // shortFate says what became of a due time, without the reason.
-func (c *CronCase) shortFate(e *duetimes.Entry) (text string, from []Mark) {
+func (c *CronAnswer) shortFate(e *duetimes.Entry) (text string, from []Mark) {
 	text, from = c.became(e)
 	if e.Fate == 0 && !e.Observed {
 		return text, from
@@ -128,7 +128,7 @@ func (c *CronCase) shortFate(e *duetimes.Entry) (text string, from []Mark) {
 
 // suspendedVerdict says since when the CronJob is suspended, by which field manager, and how many due times have
 // passed.
-func (c *CronCase) suspendedVerdict() Sentence {
+func (c *CronAnswer) suspendedVerdict() Sentence {
 	is, by := c.suspendedAt(c.now())
 	since, who, m := events.Time(c.State.Created), "", c.added
 	if is && by != nil {
@@ -146,7 +146,7 @@ func (c *CronCase) suspendedVerdict() Sentence {
 }
 
 // heldVerdict says what holds the open due time back, and for how long.
-func (c *CronCase) heldVerdict() Sentence {
+func (c *CronAnswer) heldVerdict() Sentence {
 	open := c.State.Due
 	at := events.Time(open.At)
 	held := words.Span(c.now().Sub(at))
@@ -175,7 +175,7 @@ func (c *CronCase) heldVerdict() Sentence {
 }
 
 // blockers names the Jobs that block the next one, and since when the oldest runs.
-func (c *CronCase) blockers() (text string, from []Mark) {
+func (c *CronAnswer) blockers() (text string, from []Mark) {
 	var names []string
 	var oldest *cronRun
 	for _, r := range c.running() {
@@ -196,7 +196,7 @@ func (c *CronCase) blockers() (text string, from []Mark) {
 
 // strangers names the Jobs of status.active that block the next one when none is known to run. A Job that the CronJob
 // no longer owns blocks until it leaves the list: its end is not observed (C-109).
-func (c *CronCase) strangers() (text string, from []Mark) {
+func (c *CronAnswer) strangers() (text string, from []Mark) {
 	if n, r := c.stranger(); r != nil {
 		return fmt.Sprintf("%s, in status.active, is not its own since %s", n.Name, c.seen(r.Gone.At)), marks(r.First, r.Gone)
 	}
@@ -212,7 +212,7 @@ func (c *CronCase) strangers() (text string, from []Mark) {
 
 // stranger returns the first Job of status.active that the CronJob once owned and no longer owns; nil for none. It
 // misses Jobs from before the records that were read.
-func (c *CronCase) stranger() (history.RunName, *cronRun) {
+func (c *CronAnswer) stranger() (history.RunName, *cronRun) {
 	for _, n := range c.State.Published.Active {
 		if r := c.run(types.UID(n.UID)); r != nil && r.Left {
 			return n, r
@@ -222,13 +222,13 @@ func (c *CronCase) stranger() (history.RunName, *cronRun) {
 }
 
 // heldByStranger reports whether only a Job that the CronJob no longer owns blocks the next one.
-func (c *CronCase) heldByStranger() bool {
+func (c *CronAnswer) heldByStranger() bool {
 	_, r := c.stranger()
 	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
 }
 
 // running returns its Jobs that have not ended.
-func (c *CronCase) running() (out []*cronRun) {
+func (c *CronAnswer) running() (out []*cronRun) {
 	for _, r := range c.runs {
 		if r.Ended.Record == 0 && r.Gone.Record == 0 {
 			out = append(out, r)
@@ -238,7 +238,7 @@ func (c *CronCase) running() (out []*cronRun) {
 }
 
 // refusal returns the newest refusal of the Job of a due time; nil for none.
-func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
+func (c *CronAnswer) refusal(due events.Time) *duetimes.Refusal {
 	for i := len(c.due.Refusals) - 1; i >= 0; i-- {
 		if x := &c.due.Refusals[i]; x.Due == due {
 			return x
@@ -249,7 +249,7 @@ func (c *CronCase) refusal(due events.Time) *duetimes.Refusal {
 
 // missed counts the newest consecutive due times that did not start, including the open one, and returns the newest of
 // them. If the fate of the newest is unknown, n is 0.
-func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
+func (c *CronAnswer) missed() (n int, newest *duetimes.Entry) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
 		e := &all[i]
@@ -270,7 +270,7 @@ func (c *CronCase) missed() (n int, newest *duetimes.Entry) {
 }
 
 // dues returns its passed due times in order: those with a fate, the open one, and those without a record.
-func (c *CronCase) dues() []duetimes.Entry {
+func (c *CronAnswer) dues() []duetimes.Entry {
 	all := slices.DeleteFunc(slices.Clone(c.due.Entries), func(e duetimes.Entry) bool { return !isDue(&e) })
 	if l := c.due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.due.Elsewhere && c.due.Gone == 0 {
 		all = append(all, duetimes.Entry{Tick: events.Tick{First: l.Open, Last: l.Open}})
@@ -279,7 +279,7 @@ func (c *CronCase) dues() []duetimes.Entry {
 }
 
 // young reports whether a due time is so recent that it may still start.
-func (c *CronCase) young(e *duetimes.Entry) bool {
+func (c *CronAnswer) young(e *duetimes.Entry) bool {
 	if l := c.due.Ledger; !e.Observed && !(l != nil && l.Open == e.Last) {
 		return c.now().Sub(e.First) < history.GraceUndecided(c.State.Spec.Deadline)
 	}
@@ -288,7 +288,7 @@ func (c *CronCase) young(e *duetimes.Entry) bool {
 
 // startedInARow returns the number of newest consecutive due times that started, the maximum lateness, and the newest
 // record.
-func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
+func (c *CronAnswer) startedInARow() (n int, late time.Duration, from []Mark) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
 		e := &all[i]
@@ -307,7 +307,7 @@ func (c *CronCase) startedInARow() (n int, late time.Duration, from []Mark) {
 }
 
 // healthyVerdict says how many due times started, and how late.
-func (c *CronCase) healthyVerdict() Sentence {
+func (c *CronAnswer) healthyVerdict() Sentence {
 	n, late, from := c.startedInARow()
 	its, looked, next := "its", "", c.nextText()
 	if since := c.unlooked(); since != "" {
@@ -330,7 +330,7 @@ func (c *CronCase) healthyVerdict() Sentence {
 }
 
 // stillText says how many of its Jobs run, and whether the newest Job replaced the one before it.
-func (c *CronCase) stillText() (text string) {
+func (c *CronAnswer) stillText() (text string) {
 	if n := len(c.running()); n > 1 {
 		text = fmt.Sprintf("; %d of its Jobs run", n)
 	}
@@ -341,7 +341,7 @@ func (c *CronCase) stillText() (text string) {
 }
 
 // specMarks returns the record of the current spec.
-func (c *CronCase) specMarks() []Mark {
+func (c *CronAnswer) specMarks() []Mark {
 	if n := len(c.due.Changes); n > 0 {
 		ch := &c.due.Changes[n-1]
 		return []Mark{{ch.Record, ch.At}}
@@ -350,7 +350,7 @@ func (c *CronCase) specMarks() []Mark {
 }
 
 // tooLate returns when the starting deadline of the open due time expired; 0 if it has not, or none is set.
-func (c *CronCase) tooLate() events.Time {
+func (c *CronAnswer) tooLate() events.Time {
 	d := c.State.Spec.Deadline
 	if d == nil || c.open() == 0 {
 		return 0

@@ -74,7 +74,7 @@ func (l *teller) narrow(seed int) {
 		jobs.Items[i].Why, err = lines.Of(l.t.Context(), &jobs.Items[i], history.Point{})
 		l.must(err)
 		why.Row(&jobs.Items[i])
-		a, err := explain.Read(l.t.Context(), l.src, events.JobStream(types.UID(jobs.Items[i].UID)), history.Point{})
+		a, err := explain.ReadJob(l.t.Context(), l.src, events.JobStream(types.UID(jobs.Items[i].UID)), history.Point{})
 		l.must(err)
 		answer := a.Answer()
 		l.must(page.Answer(&answer, seed%3 == 1))

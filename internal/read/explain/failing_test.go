@@ -39,7 +39,7 @@ func questions(records []events.Record) (all []question) {
 	jobs, _ := streams(records, events.StreamJob, 4)
 	for i, s := range jobs {
 		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
-			c, err := explain.Read(ctx, src, s, history.Point{})
+			c, err := explain.ReadJob(ctx, src, s, history.Point{})
 			if err == nil {
 				err = c.Compare(ctx)
 			}
@@ -53,7 +53,7 @@ func questions(records []events.Record) (all []question) {
 			continue
 		}
 		add("explain then "+s.String(), func(ctx context.Context, src history.Source) error {
-			_, err := explain.Read(ctx, src, s, history.Point{Time: middle})
+			_, err := explain.ReadJob(ctx, src, s, history.Point{Time: middle})
 			return unlessUnknown(err)
 		})
 		add("newest of "+s.String(), func(ctx context.Context, src history.Source) error {
@@ -64,7 +64,7 @@ func questions(records []events.Record) (all []question) {
 	crons, _ := streams(records, events.StreamCronJob, 4)
 	for _, s := range crons {
 		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
-			c, err := explain.ReadCron(ctx, src, s, history.Point{})
+			c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
 			if err == nil {
 				c.Answer()
 				err = c.Unread()
@@ -72,7 +72,7 @@ func questions(records []events.Record) (all []question) {
 			return err
 		})
 		add("explain then "+s.String(), func(ctx context.Context, src history.Source) error {
-			c, err := explain.ReadCron(ctx, src, s, history.Point{Time: middle})
+			c, err := explain.ReadCronJob(ctx, src, s, history.Point{Time: middle})
 			if err == nil {
 				c.Answer()
 				err = c.Unread()

@@ -39,7 +39,7 @@ func TestFailuresUntilATimeAreToldAsOfThen(t *testing.T) {
 					continue
 				}
 				crons++
-				c, err := explain.ReadCron(t.Context(), src, events.CronJobStream(types.UID(x.UID)), history.Point{Time: at})
+				c, err := explain.ReadCronJob(t.Context(), src, events.CronJobStream(types.UID(x.UID)), history.Point{Time: at})
 				if err != nil {
 					t.Fatalf("%s until %s: CronJob %s: %v", dir, at.Go(), x.Name, err)
 				}
@@ -77,7 +77,7 @@ func troubleAt(t *testing.T, src *recorded, at events.Time) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, s := range src.jobs() {
-		c, err := explain.Read(t.Context(), src, s, history.Point{Time: at})
+		c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: at})
 		if c == nil {
 			continue
 		}
@@ -108,7 +108,7 @@ func goneAfter(t *testing.T, src *recorded, s events.Stream, at events.Time) boo
 		if _, gone := r.Facts.(*events.JobGone); r.Stream != s || r.Time > at || !gone && (!seen || f.Deleted == 0) {
 			continue
 		}
-		c, err := explain.Read(t.Context(), src, s, history.Point{Time: r.Time - 1})
+		c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: r.Time - 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestAnEditThatIsOverDeletesNoPod(t *testing.T) {
 		{"autoscaled/resize-images", 7},
 	} {
 		s := src.job(t, row.job)
-		c, err := explain.Read(t.Context(), src, s, history.Point{})
+		c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestAnEditThatIsOverDeletesNoPod(t *testing.T) {
 				f.DeletionGracePeriodSeconds = grace(30)
 			})(r)
 		}
-		c, err = explain.Read(t.Context(), &other, s, history.Point{Sequence: try.Ended.Record})
+		c, err = explain.ReadJob(t.Context(), &other, s, history.Point{Sequence: try.Ended.Record})
 		if err != nil {
 			t.Fatal(err)
 		}

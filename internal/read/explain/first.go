@@ -54,7 +54,7 @@ func (c *Case) first() []Sentence {
 			}
 		}
 	}
-	out := []Sentence{say(cited, "%s: %s, %s%s", c.endText(t), c.tryText(t), t.Pod, onNode(t))}
+	out := []Sentence{say(cited, "%s: %s, %s%s", c.endText(t), tryText(t), t.Pod, on(t.Node))}
 	for _, k := range failures(t.Containers) {
 		if spoke(&k) {
 			out = append(out, say(marks(t.end(), t.shown()), "%s", wrote(k.Name, &k)))
@@ -84,7 +84,7 @@ func (c *Case) laterWords(failed []*Try) []Sentence {
 		}
 		for _, k := range failures(t.Containers) {
 			if spoke(&k) {
-				return []Sentence{say(marks(t.end(), t.shown()), "%s, %s: %s", c.tryText(t), how, wrote(k.Name, &k))}
+				return []Sentence{say(marks(t.end(), t.shown()), "%s, %s: %s", tryText(t), how, wrote(k.Name, &k))}
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (c *Case) crashed(t *Try) []Sentence {
 	} else if again == 0 {
 		n = "not yet"
 	}
-	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, restarted %s: %s, %s%s", strings.Join(parts, ", "), n, c.tryText(t), t.Pod, onNode(t))}
+	out := []Sentence{say(marks(t.CrashedAt, t.Newest), "%s, restarted %s: %s, %s%s", strings.Join(parts, ", "), n, tryText(t), t.Pod, on(t.Node))}
 	for _, k := range t.Crashed {
 		if spoke(&k) {
 			out = append(out, say(marks(t.CrashedAt), "%s", wrote(k.Name, &k)))

@@ -57,7 +57,7 @@ func (c *Case) holding() (hold, bool) {
 
 // findFreed reads how other Jobs with the same obstacle fared: for a quota, Jobs of the same namespace; for an image
 // that cannot be pulled, Jobs with the same image.
-func (c *Case) findFreed(ctx context.Context) error {
+func (c *compared) findFreed(ctx context.Context) error {
 	by, is := c.holding()
 	if !is {
 		return nil
@@ -86,7 +86,7 @@ func (c *Case) findFreed(ctx context.Context) error {
 }
 
 // follow reads whether the same obstacle held up another Job, and how that Job went on.
-func (c *Case) follow(ctx context.Context, s *history.Summary, by hold) error {
+func (c *compared) follow(ctx context.Context, s *history.Summary, by hold) error {
 	r := release{job: s.Namespace + "/" + s.Name}
 	since, n := events.Time(c.Job.AsOf.Time).Add(-peerWindow), 0
 	var waits types.UID
@@ -147,7 +147,7 @@ func (h hold) pulls() bool {
 }
 
 // sameImage reports whether the pod template of a stored spec has an image of this Job.
-func (c *Case) sameImage(ctx context.Context, specAt events.Sequence) bool {
+func (c *compared) sameImage(ctx context.Context, specAt events.Sequence) bool {
 	_, mine := c.firstSpec()
 	_, theirs := c.contents(ctx, specAt)
 	own := images(mine)
@@ -162,7 +162,7 @@ func (c *Case) sameImage(ctx context.Context, specAt events.Sequence) bool {
 }
 
 // freedText says how other Jobs with the same obstacle fared: what freed them may free this one.
-func (c *Case) freedText() []Sentence {
+func (c *compared) freedText() []Sentence {
 	o := c.others
 	if o == nil || o.held == 0 {
 		return nil

@@ -86,7 +86,7 @@ func TestWhatFreedOthers(t *testing.T) {
 				}
 			}
 			keepJob(t, &other, row.of, history.Point{Time: row.at})
-			c, err := explain.Read(t.Context(), &other, row.of, history.Point{Time: row.at})
+			c, err := explain.ReadJob(t.Context(), &other, row.of, history.Point{Time: row.at})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,7 +39,7 @@ func TestAMomentInAGap(t *testing.T) {
 		{"behind it", until.Add(time.Second), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c, err := explain.Read(t.Context(), src, s, history.Point{Time: row.at})
+			c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: row.at})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestAJobThatIsOlderThanTheLog(t *testing.T) {
 	src := observed(t)
 	s := src.job(t, "backoff-limit/etl-orders")
 	answer := func() (explain.Answer, string) {
-		c, err := explain.Read(t.Context(), src, s, history.Point{})
+		c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

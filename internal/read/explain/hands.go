@@ -87,7 +87,7 @@ func (c *Case) unseen() (Mark, bool) {
 }
 
 // changedHands says which controller ran the Job when, if that changed while it went on.
-func (c *Case) changedHands() []Sentence {
+func (c *JobCase) changedHands() []Sentence {
 	var out []Sentence
 	for i, x := range c.reigns {
 		if i == 0 || c.settled != nil && c.settled.bound() != 0 && x.From.Record > c.settled.bound() {
@@ -109,7 +109,7 @@ func (c *Case) changedHands() []Sentence {
 }
 
 // other names another controller, and says whether we observed its Jobs.
-func (c *Case) other(h hands) string {
+func (c *JobCase) other(h hands) string {
 	switch {
 	case h == unseenHands:
 		return "another controller, unseen"

@@ -121,7 +121,7 @@ func (l listing) Jobs(context.Context, history.JobsQuery) (history.JobsPage, err
 // then, and its state is not Running.
 func toldOf(t *testing.T, src *recorded, s events.Stream, now events.Time) string {
 	t.Helper()
-	c, err := explain.Read(t.Context(), src, s, history.Point{Time: now})
+	c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: now})
 	if err != nil {
 		t.Fatal(err)
 	}

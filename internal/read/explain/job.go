@@ -13,7 +13,7 @@ import (
 )
 
 // Answer explains the Job: a verdict, and the sections that have sentences.
-func (c *Case) Answer() Answer {
+func (c *JobCase) Answer() Answer {
 	j := &c.Job
 	a := Answer{
 		Kind: "job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, AsOf: j.AsOf, Clock: j.Clock, LastRecord: j.LastRecord, State: string(j.State),
@@ -31,7 +31,7 @@ func (c *Case) Answer() Answer {
 	a.add(headTick, c.tick()...)
 	a.add(headWhy, c.why()...)
 	if !c.over() {
-		a.add(headWaits, c.waitsFor()...)
+		a.add(headWaits, c.waitsFor(c.beside.freedText())...)
 	}
 	a.add(headWaited, append(c.lacked(false), c.waited()...)...)
 	a.add(headFirst, c.first()...)
@@ -40,8 +40,8 @@ func (c *Case) Answer() Answer {
 	a.add(headAdmitted, c.admission()...)
 	a.add(headEdits, c.edited()...)
 	a.add(headRefused, c.refusedText()...)
-	a.add(headChanged, c.changed()...)
-	a.add(headAlso, c.also()...)
+	a.add(headChanged, c.beside.changed()...)
+	a.add(headAlso, c.beside.also()...)
 	a.add(headTime, append(c.took(), c.late()...)...)
 	a.add(headClose, c.close()...)
 	a.add(headRuledOut, c.ruledOut()...)
@@ -208,7 +208,7 @@ func (c *Case) expiredBefore(at events.Time) bool {
 }
 
 // edited lists the edits of the spec and their field managers.
-func (c *Case) edited() []Sentence {
+func (c *JobCase) edited() []Sentence {
 	var out []Sentence
 	for i := range c.edits {
 		e := &c.edits[i]
@@ -227,7 +227,7 @@ func fewer(s []Sentence, most int) []Sentence {
 }
 
 // refusedText lists what the API server refused, and for how long.
-func (c *Case) refusedText() []Sentence {
+func (c *JobCase) refusedText() []Sentence {
 	var out []Sentence
 	for _, x := range c.refusals {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
@@ -269,7 +269,7 @@ func (c *Case) clock(t events.Time) string {
 }
 
 // history lists the gaps of the watch within the Job's time, and the pruned or damaged records.
-func (c *Case) history() []Sentence {
+func (c *JobCase) history() []Sentence {
 	var out []Sentence
 	switch {
 	case c.added.Record == 0 && c.resumed != 0:

@@ -131,7 +131,7 @@ func (l *teller) scene(of list) {
 		l.object()
 		state := history.State("")
 		for _, at := range points[s][1:] { // the first is of its spec
-			c, err := explain.Read(l.t.Context(), l.src, s, history.Point{Sequence: at})
+			c, err := explain.ReadJob(l.t.Context(), l.src, s, history.Point{Sequence: at})
 			if err == nil && c.Job.State != state {
 				state = c.Job.State
 				l.job(s, at, false)
@@ -144,7 +144,7 @@ func (l *teller) scene(of list) {
 		l.object()
 		state := history.CronState("")
 		for _, at := range points[s] {
-			c, err := explain.ReadCron(l.t.Context(), l.src, s, history.Point{Sequence: at})
+			c, err := explain.ReadCronJob(l.t.Context(), l.src, s, history.Point{Sequence: at})
 			if err == nil && c.State.State != state {
 				state = c.State.State
 				l.cronJob(s, at)

@@ -138,10 +138,8 @@ func TestClockStepsBetween(t *testing.T) {
 
 // TestBounds: what is told, or not, exactly at a bound.
 func TestBounds(t *testing.T) {
-	c := lateCase(func(c *Case) {
-		c.added, c.Job.AsOf.Time = Mark{}, recorded(1000)
-		c.Gaps = []*history.Gap{{From: recorded(100), Until: recorded(200), Listing: 5}}
-	})
+	c := &Case{Gaps: []*history.Gap{{From: recorded(100), Until: recorded(200), Listing: 5}}, misses: &misses{}}
+	c.Job.AsOf.Time, c.Job.State = recorded(1000), history.StateRunning
 	for _, row := range []struct {
 		created, end float64
 		want         bool
@@ -168,12 +166,20 @@ func TestBounds(t *testing.T) {
 	if pruned.start() != sec(7) {
 		t.Errorf("where its creation is not known it began at %d", pruned.start())
 	}
+}
+
+// TestWhenAPodHangs: more than 30 s behind the time that it was given.
+func TestWhenAPodHangs(t *testing.T) {
 	hang := &Case{Tries: []*Try{{AskedSeen: seen(5, 10), Asked: sec(10), Grace: new(int64(20))}}}
 	for end, want := range map[float64]int{60: 0, 60.1: 1, 100: 1} {
 		if hang.Job.AsOf.Time = recorded(end); len(hang.hanging()) != want {
 			t.Errorf("as of %v %d hang", end, len(hang.hanging()))
 		}
 	}
+}
+
+// TestWhenATTLHasPassed: with its last second, of a Job that has ended.
+func TestWhenATTLHasPassed(t *testing.T) {
 	expires := &Case{Spec: &events.JobSpec{TTLSecondsAfterFinished: new(int32(10))}}
 	expires.Job.State, expires.Job.Finished = history.StateFailed, recorded(20)
 	for at, want := range map[float64]bool{29: false, 30: true, 31: true} {

@@ -64,7 +64,7 @@ func TestWhatJobledgerDidLate(t *testing.T) {
 			}
 			l := newLateLog(t, mode, job, row.from)
 			row.how(l)
-			c, err := explain.Read(t.Context(), l, l.stream, history.Point{})
+			c, err := explain.ReadJob(t.Context(), l, l.stream, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +252,7 @@ func TestADeadlineThatPassedWhileJobledgerStoodStill(t *testing.T) {
 			l := newLateLog(t, "delegated", "deadline/report-daily", deadline)
 			l.stoodStill()
 			l.onePodWithout(row.pods, row.others)
-			c, err := explain.Read(t.Context(), l, l.stream, history.Point{})
+			c, err := explain.ReadJob(t.Context(), l, l.stream, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ func (a *Answer) putFirst(heads ...string) {
 }
 
 // leads returns the sections that may have the cause of the verdict, the most likely first; none if the verdict has it.
-func (c *Case) leads() []string {
+func (c *JobCase) leads() []string {
 	switch c.Job.State {
 	case history.StateFailed, history.StateFailing:
 		if held, _ := c.meanwhile(); held.cut != "" {

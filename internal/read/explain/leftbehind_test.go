@@ -54,7 +54,7 @@ func TestAPodWhoseEndIsNotRecorded(t *testing.T) {
 // ended is who ended the only try of a Job, and what the answer says of its pods.
 func ended(t *testing.T, src history.Source, s events.Stream) (explain.By, string) {
 	t.Helper()
-	c, err := explain.Read(t.Context(), src, s, history.Point{})
+	c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

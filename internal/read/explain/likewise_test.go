@@ -74,7 +74,7 @@ func TestWhatBefellOthersToo(t *testing.T) {
 						row.others(j, at, fmt.Sprint("other", i), row.ends[i])
 					}
 				}
-				c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+				c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 				if err != nil {
 					t.Fatal(err)
 				}

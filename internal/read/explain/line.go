@@ -54,7 +54,7 @@ func (c *Case) line() Sentence {
 	case history.StateWaiting, history.StateRunning:
 		_, unseen := c.unseen()
 		if running := c.runningNow(); !unseen && running == 0 && c.stuck(running) == nil {
-			waits = c.keptBy()
+			waits = c.keptBy(nil)
 		}
 	}
 	for _, w := range waits {

@@ -49,7 +49,7 @@ func ParseLink(text string) (Link, error) {
 const mostLinked = 2
 
 // Link adds addresses of tries to an answer: of the failed tries, or of all tries if none failed.
-func (c *Case) Link(a *Answer, links []Link) error {
+func (c *JobCase) Link(a *Answer, links []Link) error {
 	of := c.failedTries()
 	if len(of) == 0 {
 		of = c.Tries
@@ -73,13 +73,13 @@ func (c *Case) Link(a *Answer, links []Link) error {
 	return nil
 }
 
-func (c *Case) linked(t *Try) linked {
+func (c *JobCase) linked(t *Try) linked {
 	from, to := t.began(), t.Finished
 	if from == 0 {
 		from = max(t.Created, t.Started.At)
 	}
 	if to == 0 {
-		to = t.until(c)
+		to = t.until(c.Case)
 	}
 	from, to = from.Add(-time.Second), to.Add(time.Second)
 	container := ""

@@ -61,7 +61,7 @@ func TestLinksOfTries(t *testing.T) {
 			"demo-d  x://ns/j/demo-d/u4//?1780000000000-1780000006000&2026-05-28T20%3A26%3A40Z&2026-05-28T20%3A26%3A46Z",
 		}},
 	} {
-		c := &Case{Tries: row.tries}
+		c := &JobCase{Case: &Case{Tries: row.tries}}
 		c.Job.Namespace, c.Job.Name, c.Job.AsOf = "ns", "j", point
 		a := Answer{Kind: row.kind, UID: row.uid}
 		if err := c.Link(&a, []Link{l}); err != nil {
@@ -75,7 +75,7 @@ func TestLinksOfTries(t *testing.T) {
 			t.Errorf("%s: %s\n%s", row.name, a.Sections[0].Head, text)
 		}
 	}
-	many := &Case{}
+	many := &JobCase{Case: &Case{}}
 	for range mostCited + 2 {
 		many.Tries = append(many.Tries, &Try{Pod: "p", Phase: events.PodFailed, Ended: seen(9, 9)})
 	}

@@ -18,7 +18,7 @@ type Life struct {
 
 // OfLives chooses one of several Jobs of one name, given with the newest first: the newest that goes on, otherwise the
 // newest that failed, otherwise the newest. It sets Lives of the chosen case. older is the number of Jobs not read.
-func OfLives(all []*Case, older int) *Case {
+func OfLives(all []*JobCase, older int) *JobCase {
 	chosen := all[0]
 	best := 0
 	for _, c := range all {
@@ -47,7 +47,7 @@ func OfLives(all []*Case, older int) *Case {
 }
 
 // goesOn reports whether the Job has neither ended nor been deleted, as far as known.
-func (c *Case) goesOn() bool {
+func (c *JobCase) goesOn() bool {
 	switch c.Job.State {
 	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing, history.StateDeleting:
 		return true
@@ -56,7 +56,7 @@ func (c *Case) goesOn() bool {
 	return false
 }
 
-func (c *Case) life() Life {
+func (c *JobCase) life() Life {
 	at := events.Time(c.Job.Created)
 	switch {
 	case c.finished():

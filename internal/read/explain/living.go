@@ -244,11 +244,11 @@ func waitWord(reason string) string {
 }
 
 // waitsFor says what a Job that goes on waits for, since when, and until when if known.
-func (c *Case) waitsFor() []Sentence {
+func (c *Case) waitsFor(freed []Sentence) []Sentence {
 	if _, is := c.unseen(); is {
 		return nil
 	}
-	out := c.keptBy()
+	out := c.keptBy(freed)
 	for _, w := range c.Job.Waits {
 		out = append(out, c.timer(&w))
 	}
@@ -260,7 +260,7 @@ func (c *Case) waitsFor() []Sentence {
 }
 
 // keptBy says what delays the Job without a time limit: pods that cannot run, finalizers, refusals.
-func (c *Case) keptBy() (out []Sentence) {
+func (c *Case) keptBy(freed []Sentence) (out []Sentence) {
 	out = c.heldByGroup()
 	groups := c.waiting()
 	for _, g := range groups {
@@ -283,7 +283,7 @@ func (c *Case) keptBy() (out []Sentence) {
 	for _, h := range c.halves() {
 		out = append(out, say(h.from, "the end of %s: %s", h.try.Pod, h.text))
 	}
-	out = append(out, c.freedText()...)
+	out = append(out, freed...)
 	out = append(out, c.lacked(true)...)
 	if c.none() {
 		out = append(out, say(marks(c.parallelismSet()), "parallelism is 0, so no pod is wanted"))

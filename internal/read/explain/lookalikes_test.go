@@ -236,7 +236,7 @@ func TestLookalikesAreToldApart(t *testing.T) {
 // asked is who ended a try; and the phrase, if the answer has it.
 func asked(t *testing.T, src history.Source, s events.Stream, pod int, phrase string) []string {
 	t.Helper()
-	c, err := explain.Read(t.Context(), src, s, history.Point{})
+	c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,7 +252,7 @@ func (s *sum) failed(err error) {
 
 // job takes in what is told of a Job as of a point.
 func (s *sum) job(src history.Source, of events.Stream, p history.Point) {
-	c, err := explain.Read(s.t.Context(), src, of, p)
+	c, err := explain.ReadJob(s.t.Context(), src, of, p)
 	if s.failed(err); c == nil {
 		return
 	}
@@ -278,7 +278,7 @@ const mostDue = 8
 
 // cronJob takes in what is told of a CronJob as of a point, and as of now also of its due times.
 func (s *sum) cronJob(src history.Source, of events.Stream, p history.Point) {
-	c, err := explain.ReadCron(s.t.Context(), src, of, p)
+	c, err := explain.ReadCronJob(s.t.Context(), src, of, p)
 	if s.failed(err); c == nil {
 		return
 	}

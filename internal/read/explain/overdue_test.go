@@ -32,7 +32,7 @@ func TestADeadlineIsOverOnceItIs(t *testing.T) {
 		l.add(last, l.of, events.KindCronJobChanged, &active)
 		says := l.whyNot("10:00:00")
 		keepAll(t, l.source())
-		c, err := explain.ReadCron(t.Context(), l.source(), l.of, history.Point{})
+		c, err := explain.ReadCronJob(t.Context(), l.source(), l.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func TestTheVerdictNamesWhyAKubeletEndedATry(t *testing.T) {
 					p.counted(clocks[2])
 				}
 				j.ends("09:00:11", status.Failed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-				c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+				c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 				if err != nil {
 					t.Fatal(err)
 				}

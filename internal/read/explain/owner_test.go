@@ -73,7 +73,7 @@ func TestWhoDeletedAJobOfACronJob(t *testing.T) {
 					row.change(&other.records[i])
 				}
 			}
-			c, err := explain.Read(t.Context(), &other, of, history.Point{})
+			c, err := explain.ReadJob(t.Context(), &other, of, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

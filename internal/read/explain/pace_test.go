@@ -81,7 +81,7 @@ func TestDueTimesThatAreNotLookedAtYet(t *testing.T) {
 			}
 			told := 0
 			for at := due.Now() - events.Time(2*time.Minute); at < due.Now(); at = at.Add(3 * time.Second) {
-				c, err := explain.ReadCron(t.Context(), src, s, history.Point{Time: at})
+				c, err := explain.ReadCronJob(t.Context(), src, s, history.Point{Time: at})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -37,10 +37,19 @@ type peer struct {
 	ends     map[string]Mark // what happened to it, in the words of fate, with the first record of each
 }
 
-// Compare reads other Jobs to compare with. For a failed Job it reads earlier runs of the same work, and Jobs that ran
+// compared is a case, and the other Jobs that it is compared with.
+type compared struct {
+	*Case
+	template *templateEdit // a later edit of the CronJob's template; nil if there is none, or it was not looked up
+	runs     *runs         // earlier runs of the same work; nil if not looked up
+	peers    []*peer       // Jobs that ran at the same time
+	others   *others       // Jobs with the same obstacle, for a stuck Job; nil if not looked up
+}
+
+// readOthers reads other Jobs to compare with. For a failed Job it reads earlier runs of the same work, and Jobs that ran
 // at the same time; for a stuck Job, the Jobs with the same obstacle. Later answers of the case include the result. It
 // returns the errors of reads, except damage.
-func (c *Case) Compare(ctx context.Context) error {
+func (c *compared) readOthers(ctx context.Context) error {
 	switch {
 	case c.Spec == nil:
 		return nil
@@ -58,12 +67,12 @@ func (c *Case) Compare(ctx context.Context) error {
 }
 
 // listedBefore returns the page token of the list of Jobs that began before this one.
-func (c *Case) listedBefore() string { return strconv.FormatUint(max(c.Job.First, 1), 10) }
+func (c *compared) listedBefore() string { return strconv.FormatUint(max(c.Job.First, 1), 10) }
 
 var tail = regexp.MustCompile(`-[0-9]+$`)
 
 // lineage returns a test for the names of runs of the same work, and what these have in common: "CronJob backup".
-func (c *Case) lineage() (is func(name string) bool, what string) {
+func (c *compared) lineage() (is func(name string) bool, what string) {
 	name := c.Job.Name
 	switch {
 	case c.origin != nil && c.origin.Kind == "CronJob":
@@ -82,7 +91,7 @@ func (c *Case) lineage() (is func(name string) bool, what string) {
 }
 
 // findRuns reads the earlier runs of the same work.
-func (c *Case) findRuns(ctx context.Context) error {
+func (c *compared) findRuns(ctx context.Context) error {
 	page, err := c.src.Jobs(ctx, history.JobsQuery{Namespace: c.Job.Namespace, Limit: mostRuns, Continue: c.listedBefore()})
 	if err != nil && !c.src.Beside(err) {
 		return fmt.Errorf("look for earlier runs: %w", err)
@@ -122,7 +131,7 @@ type runs struct {
 }
 
 // findPeers reads the Jobs that ran at the same time.
-func (c *Case) findPeers(ctx context.Context) error {
+func (c *compared) findPeers(ctx context.Context) error {
 	end := c.lastEnd().Record
 	if s := c.settled; s != nil {
 		end = max(end, s.Stored.Record, s.Seen.Record)
@@ -149,7 +158,7 @@ func (c *Case) findPeers(ctx context.Context) error {
 }
 
 // peerOf reads the fields of a Job that are compared: its first spec, and the nodes and ends of its tries.
-func (c *Case) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
+func (c *compared) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]Mark{}}
 	n := 0
 	for r, err := range c.src.ReadStream(ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {

@@ -26,7 +26,7 @@ func (c *Case) try(pod string) *Try {
 
 // PodAnswer explains one pod of the Job. pod is its name, its UID, or a UID prefix of at least 4 characters. It returns
 // ErrNoPod if the Job has no such pod.
-func (c *Case) PodAnswer(pod string) (Answer, error) {
+func (c *JobCase) PodAnswer(pod string) (Answer, error) {
 	t := c.try(pod)
 	if t == nil {
 		return Answer{}, fmt.Errorf("%s: %w", pod, ErrNoPod)
@@ -38,11 +38,11 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	}
 	for _, g := range c.touching() {
 		until := events.Time(g.Until)
-		if events.Time(g.From) < t.until(c) && (until == 0 || until > t.Created) {
+		if events.Time(g.From) < t.until(c.Case) && (until == 0 || until > t.Created) {
 			a.Gaps = append(a.Gaps, *g)
 		}
 	}
-	a.PassedOver, a.Unrecorded = c.passed.Touching(c.Job.Namespace, false, t.Created, t.until(c)), c.unrecorded.versions
+	a.PassedOver, a.Unrecorded = c.passed.Touching(c.Job.Namespace, false, t.Created, t.until(c.Case)), c.unrecorded.versions
 	a.Verdict = c.podVerdict(t, &e)
 	if g := c.Job.Gap; g != nil && !t.over() {
 		a.Verdict.after(c.unwatchedText(g))
@@ -79,14 +79,6 @@ func (c *Case) PodAnswer(pod string) (Answer, error) {
 	return a, nil
 }
 
-func (s Sentence) marks() []Mark {
-	var out []Mark
-	for _, r := range s.Records {
-		out = append(out, record(events.Sequence(r)))
-	}
-	return out
-}
-
 // until returns the end of the try. For a try that goes on it is the time up to which it was watched.
 func (t *Try) until(c *Case) events.Time {
 	switch {
@@ -101,8 +93,8 @@ func (t *Try) until(c *Case) events.Time {
 	return events.Time(c.Job.AsOf.Time)
 }
 
-func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
-	of := fmt.Sprintf("(%s of %s/%s)", c.tryText(t), c.Job.Namespace, c.Job.Name)
+func (c *JobCase) podVerdict(t *Try, e *Ending) Sentence {
+	of := fmt.Sprintf("(%s of %s/%s)", tryText(t), c.Job.Namespace, c.Job.Name)
 	after := ""
 	if d, known, most := t.ran(); known {
 		after = " after " + words.Span(d)
@@ -129,7 +121,7 @@ func (c *Case) podVerdict(t *Try, e *Ending) Sentence {
 	return say(e.Marks, "%s ENDED%s by %s", of, after, e.By)
 }
 
-func (c *Case) containerText(k *events.ContainerEnd) passage {
+func (c *JobCase) containerText(k *events.ContainerEnd) passage {
 	if k.Lost() && !spoke(k) {
 		return passage{lostText(k), lostText(k)}
 	}
@@ -158,7 +150,7 @@ func (c *Case) containerText(k *events.ContainerEnd) passage {
 	return phrase("%s; %s", text, wrote("it", k))
 }
 
-func (c *Case) podWaits(t *Try) []Sentence {
+func (c *JobCase) podWaits(t *Try) []Sentence {
 	var out []Sentence
 	for _, w := range t.Waits {
 		until := "until now"
@@ -183,9 +175,9 @@ func (c *Case) podWaits(t *Try) []Sentence {
 	return fewer(out, 4)
 }
 
-func (c *Case) podTime(t *Try) []Sentence {
+func (c *JobCase) podTime(t *Try) []Sentence {
 	var parts []string
-	for _, s := range t.stretches(t.until(c)) {
+	for _, s := range t.stretches(t.until(c.Case)) {
 		if d := s.to.Sub(s.from); d > 0 {
 			parts = append(parts, phaseNames[s.phase]+" "+words.Span(d))
 		}
@@ -196,7 +188,7 @@ func (c *Case) podTime(t *Try) []Sentence {
 	return []Sentence{say(marks(t.Ordered, t.Seen, t.Started, t.end()), "%s", strings.Join(parts, " · "))}
 }
 
-func (c *Case) podCounted(t *Try) []Sentence {
+func (c *JobCase) podCounted(t *Try) []Sentence {
 	switch t.Counted {
 	case CountedFailed:
 		text := fmt.Sprintf("failure %d of the Job", t.Failure)

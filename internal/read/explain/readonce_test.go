@@ -98,7 +98,7 @@ func TestAJobThatFailedIsComparedAndOthersAreNot(t *testing.T) {
 		}
 		for i := range page.Items {
 			src := count(recorded)
-			c, err := explain.Read(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
+			c, err := explain.ReadJob(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,7 +77,7 @@ func (c *Case) removedPods() []Sentence {
 	}
 	var out []Sentence
 	for _, g := range groups {
-		names := g.tries[0].Pod + onNode(g.tries[0])
+		names := g.tries[0].Pod + on(g.tries[0].Node)
 		if n := len(g.tries); n > 1 {
 			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
 		}

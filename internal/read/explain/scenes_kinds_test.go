@@ -54,7 +54,7 @@ func TestWhatWasRefusedWhenTheDeadlinePassed(t *testing.T) {
 	j.refusedAt("09:00:05", 2, events.RefusedForbidden, "policy says no")
 	j.decides("09:00:30", "DeadlineExceeded", "the deadline has passed")
 	j.ends("09:00:30", status.Failed, "DeadlineExceeded", "Job was active longer than specified deadline")
-	c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+	c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestOthersWaitForTheirPods(t *testing.T) {
 		demo.starts("09:00:02")
 		demo.refusedAt("09:00:02", 1, events.RefusedQuota, "exceeded quota: small")
 		demo.status("09:00:20", func(*events.JobStatus) {})
-		c, err := explain.Read(t.Context(), l.source(), demo.of, history.Point{})
+		c, err := explain.ReadJob(t.Context(), l.source(), demo.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestADrainIsToldWithTheFirstCause(t *testing.T) {
 		p.deleted("09:00:06", 30)
 		p.fails("09:00:08", 143, "")
 		j.ends("09:00:09", status.Failed, "BackoffLimitExceeded", "")
-		c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+		c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestWhoWroteTheSpecIsNamed(t *testing.T) {
 		p := j.pod("09:00:01", "demo-a", nil).runs("09:00:01", "node-1")
 		j.edit("09:00:02", row.editor, func(s *events.JobSpec) { s.BackoffLimit = new(int32(7)) })
 		row.end(j, p)
-		c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+		c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestANodeThatGoesDuringADeletion(t *testing.T) {
 		if !during {
 			goes("09:00:12")
 		}
-		c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+		c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -196,9 +196,9 @@ func TestFailuresAreCut(t *testing.T) {
 // newest.
 func TestLivesOfAName(t *testing.T) {
 	src := observed(t)
-	var cases []*explain.Case
+	var cases []*explain.JobCase
 	for _, name := range []string{"oom/oom", "quota/invoice", "unschedulable/gpu-train", "foreign-finalizer/restore"} {
-		c, err := explain.Read(t.Context(), src, src.job(t, name), history.Point{})
+		c, err := explain.ReadJob(t.Context(), src, src.job(t, name), history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func TestTwoNodesAreCompared(t *testing.T) {
 		p.fails("09:00:04", 2, "").counted("09:00:04")
 	}
 	j.ends("09:00:05", status.Failed, "BackoffLimitExceeded", "")
-	c, err := explain.Read(t.Context(), l.source(), j.of, history.Point{})
+	c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

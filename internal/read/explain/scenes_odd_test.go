@@ -44,7 +44,7 @@ func (l *scene) says(want ...string) {
 	}
 	jobs, _ := streams(of.records, events.StreamJob, 1)
 	for _, s := range jobs {
-		c, err := explain.Read(l.t.Context(), src, s, history.Point{})
+		c, err := explain.ReadJob(l.t.Context(), src, s, history.Point{})
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func (l *scene) says(want ...string) {
 	}
 	crons, _ := streams(of.records, events.StreamCronJob, 1)
 	for _, s := range crons {
-		c, err := explain.ReadCron(l.t.Context(), src, s, history.Point{})
+		c, err := explain.ReadCronJob(l.t.Context(), src, s, history.Point{})
 		if err != nil {
 			l.t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func TestWhichDueTimeIsOpen(t *testing.T) {
 			l := newScene(t, row.ours)
 			row.play(l.cron("08:59:30", row.ours, nil))
 			src := l.source()
-			c, err := explain.ReadCron(t.Context(), src, l.of, history.Point{})
+			c, err := explain.ReadCronJob(t.Context(), src, l.of, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	for _, dir := range logs(t) {
 		src := openRecorded(t, dir)
 		for _, s := range src.jobs() {
-			c, err := explain.Read(t.Context(), src, s, history.Point{})
+			c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

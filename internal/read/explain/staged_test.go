@@ -82,7 +82,7 @@ func (l *staged) pass(clock string) {
 // said is all that an answer about the Job says, as a page has it, one sentence on each line.
 func (l *staged) said() string {
 	l.t.Helper()
-	c, err := explain.Read(l.t.Context(), history.Local{Log: l.log}, demo, history.Point{})
+	c, err := explain.ReadJob(l.t.Context(), history.Local{Log: l.log}, demo, history.Point{})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestAPodWhoseNodeIsGoneRanAtMost(t *testing.T) {
 			continue
 		}
 		src := openRecorded(t, dir)
-		c, err := explain.Read(t.Context(), src, src.job(t, "node-lost/train"), history.Point{})
+		c, err := explain.ReadJob(t.Context(), src, src.job(t, "node-lost/train"), history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

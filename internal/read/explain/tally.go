@@ -2,11 +2,24 @@ package explain
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
 )
+
+// Read reads the case of the Job of stream s up to the point at, and sets as what its tries count. It returns the errors
+// of history.JobAt. With an error the case can still be non-nil: it then covers the records before the damage.
+func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
+	c, err := readCase(ctx, src, s, at)
+	if c == nil {
+		return nil, err
+	}
+	c.heed()
+	return c, cmp.Or(err, c.Unread())
+}
 
 // heed corrects as what tries count, so that they match the final status of the Job. One status write counts the pods
 // that were stopped at the Job's end, or none does, and the pods' records do not show which. Tries that the status

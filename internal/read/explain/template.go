@@ -11,7 +11,7 @@ import (
 
 // findTemplate looks for the newest edit of the CronJob's jobTemplate since the Job was created. Newer Jobs have
 // another template.
-func (c *Case) findTemplate(ctx context.Context) error {
+func (c *compared) findTemplate(ctx context.Context) error {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
 		return nil
@@ -41,7 +41,7 @@ type templateEdit struct {
 }
 
 // movedOn says that the Job's CronJob creates other Jobs by now.
-func (c *Case) movedOn() []Sentence {
+func (c *compared) movedOn() []Sentence {
 	if c.template == nil {
 		return nil
 	}

@@ -56,7 +56,7 @@ func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 	src := history.Local{Log: d.Log(), Lists: joblist.New(joblist.Config{Log: d.Log()})}
 
 	const fields = "jobTemplate: main.env + DB_HOST · main.image sim → sim:2"
-	c, err := explain.ReadCron(t.Context(), src, events.CronJobStream(cron.UID), history.Point{})
+	c, err := explain.ReadCronJob(t.Context(), src, events.CronJobStream(cron.UID), history.Point{})
 	must(err)
 	a := c.Answer()
 	if text := under(&a, "EDITED"); !strings.Contains(text, fields) {
@@ -69,7 +69,7 @@ func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 			continue
 		}
 		jobs++
-		c, err := explain.Read(t.Context(), src, r.Stream, history.Point{})
+		c, err := explain.ReadJob(t.Context(), src, r.Stream, history.Point{})
 		must(err)
 		must(c.Compare(t.Context()))
 		a := c.Answer()

@@ -28,52 +28,99 @@ func texts(t *testing.T, rows [][2]string) {
 
 // TestPartsOfSentences: with one of something, with several, and with none.
 func TestPartsOfSentences(t *testing.T) {
-	pods := []*Try{{Pod: "a", Node: "n1"}, {Pod: "b"}, {Pod: "c"}}
-	ms := int64(5)
 	texts(t, [][2]string{
-		{list([]string{"x"}, "runs", "run"), "x runs"}, {list([]string{"x", "y"}, "runs", "run"), "x, y run"},
-		{podsText(pods[:1]), "a"}, {podsText(pods[:2]), "a and 1 other pod"}, {podsText(pods), "a and 2 other pods"},
-		{podsOf(pods[:1]), "its pod"}, {podsOf(pods[:2]), "2 pods"},
-		{hangWord(pods[:1]), "a on n1 does not stop"}, {hangWord(pods), "a on n1 and 2 other pods do not stop"}, {hangWord(pods[1:2]), "b does not stop"},
-		{on("n"), " on n"}, {on(""), ""}, {onNode(pods[0]), " on n1"}, {onNode(pods[1]), ""},
-		{within(nil), ""}, {within([]string{"a", "b"}), " (a, b)"},
-		{was(1), "was"}, {was(2), "were"}, {tries(1), "1 try"}, {tries(2), "2 tries"}, {lastRuns(1), "its last run"}, {lastRuns(2), "its last 2 runs"},
-		{versions(1), "1 version"}, {versions(2), "2 versions"}, {theirWords("").cut, ""}, {theirWords(` say "x" `).cut, `: "say 'x'"`},
+		{was(1), "was"}, {was(2), "were"}, {versions(1), "1 version"}, {versions(2), "2 versions"},
 		{colon("").cut, ""}, {colon("x").cut, ": x"}, {colon("x").whole, ": x"},
 		{says(""), "the log has no words of the server"}, {says(`pods "x" is forbidden: no right`), "no right"}, {says("no right"), "no right"},
-
 		{begin("abc", 3), "abc"}, {begin("abcd", 3), "abc…"}, {begin("aä", 2), "a…"}, {end("abc", 3), "abc"}, {end("abcd", 3), "…bcd"}, {end("äa", 2), "…a"},
 		{because(&Sentence{Text: "FAILED after 3s: why: so"}).cut, "why: so"}, {because(&Sentence{Text: "UNSEEN"}).cut, "UNSEEN"},
 		{because(&Sentence{Text: "FAILED: a …", Whole: "FAILED: a b c"}).whole, "a b c"},
 		{unnamed("demo-x7k2p and demo and demon, demo-12, demo-3-abcde", "demo"), "* and * and demon, *, *"}, {unnamed("demo", ""), "demo"},
 		{liken("demo-x7k2p took 12 s of 100", "demo"), "* took # s of #"},
-		{valueText(nil), ""}, {valueText("x"), "x"}, {valueText(3.0), "3"}, {valueText([]any{"a"}), `["a"]`},
-		{join("", "a"), "a"}, {join("a", "b"), "a.b"},
 		{words.Span(seconds(5)), "5s"}, {fmt.Sprint(seconds(1 << 40)), fmt.Sprint(time.Duration(1<<31) * time.Second)},
-		{shares(map[string]int{"a": 1, "b": 2}, 3), "b 2, a 1"}, {shares(map[string]int{"b": 1, "a": 1}, 3), "a 1, b 1, unknown 1"},
-		{shares(map[string]int{"a": 4, "b": 3, "c": 2, "d": 1}, 10), "a 4, b 3, c 2, 1 others"}, {shares(map[string]int{"a": 3, "b": 2, "c": 1}, 6), "a 3, b 2, c 1"},
 		{words.Admitted(nil), ""}, {words.Admitted([]string{""}), ""},
 		{words.Admitted([]string{"+a", "-b", "image x → y", "c", "…"}), "a added, b removed, image x → y, c changed, and more"},
-		{nameOf(&events.ContainerEnd{Name: "a"}), "a"}, {nameOf(&events.ContainerEnd{Name: "a", Kind: events.InitContainer}), "init container a"},
-		{reasonWords("JobFailing"), "the Job fails, so its pods are deleted"}, {reasonWords("JobSuspended"), "the Job was suspended"},
-		{reasonWords("FewerPodsWanted"), "fewer pods were wanted"}, {reasonWords("DuplicateIndex"), "another pod had its index"},
-		{reasonWords("JobSucceeded"), "the Job had succeeded without it"}, {reasonWords("FinalizerGone"), "it was one too many"}, {reasonWords("Odd"), "Odd"},
-		{(&Waiting{Reason: "R"}).word(), "R"}, {(&Waiting{Reason: "R", By: []string{"a", "b"}}).word(), "R by a, b"},
-		{fmt.Sprint((&Waiting{Said: seen(3, 3)}).said()), fmt.Sprint(Mark{})}, {fmt.Sprint((&Waiting{Said: seen(3, 3), Message: "m"}).said()), fmt.Sprint(seen(3, 3))},
-		{(&Try{Waits: []Waiting{{Reason: "R"}}}).waitText(), "R"}, {(&Try{Waits: []Waiting{{Reason: "R", Until: seen(3, 3)}}}).waitText(), ""}, {(&Try{}).waitText(), ""},
-		{(&Try{Waits: []Waiting{{Reason: "R", Message: "m"}}}).waitsText().cut, "R: m"}, {(&Try{}).waitsText().cut, ""},
 		{managerOf(nil), ""}, {managerOf(&events.Edit{}), ""}, {byManager(&events.Edit{Manager: "helm"}), " (field manager helm)"}, {byManager(nil), ""},
 		{gapWhy(&history.Gap{Reason: "gap", Orderly: true}), "because the log had no room"}, {gapWhy(&history.Gap{Reason: "relist", Orderly: true}), "because the watch was lost"},
 		{gapWhy(&history.Gap{Reason: "start", Orderly: true}), "because the controller had been stopped"},
 		{gapWhy(&history.Gap{Reason: "start"}), "because the controller was not running: it had not stopped in good order"},
+	})
+}
+
+// TestWordsForTries: for one pod, for several, and for what each of them waits for.
+func TestWordsForTries(t *testing.T) {
+	pods := []*Try{{Pod: "a", Node: "n1"}, {Pod: "b"}, {Pod: "c"}}
+	ms := int64(5)
+	texts(t, [][2]string{
+		{list([]string{"x"}, "runs", "run"), "x runs"}, {list([]string{"x", "y"}, "runs", "run"), "x, y run"},
+		{podsText(pods[:1]), "a"}, {podsText(pods[:2]), "a and 1 other pod"}, {podsText(pods), "a and 2 other pods"},
+		{on("n"), " on n"}, {on(""), ""}, {tries(1), "1 try"}, {tries(2), "2 tries"},
+		{nameOf(&events.ContainerEnd{Name: "a"}), "a"}, {nameOf(&events.ContainerEnd{Name: "a", Kind: events.InitContainer}), "init container a"},
+		{(&Waiting{Reason: "R"}).word(), "R"}, {(&Waiting{Reason: "R", By: []string{"a", "b"}}).word(), "R by a, b"},
+		{fmt.Sprint((&Waiting{Said: seen(3, 3)}).said()), fmt.Sprint(Mark{})}, {fmt.Sprint((&Waiting{Said: seen(3, 3), Message: "m"}).said()), fmt.Sprint(seen(3, 3))},
+		{(&Try{Waits: []Waiting{{Reason: "R"}}}).waitText(), "R"}, {(&Try{Waits: []Waiting{{Reason: "R", Until: seen(3, 3)}}}).waitText(), ""}, {(&Try{}).waitText(), ""},
+		{(&Try{Waits: []Waiting{{Reason: "R", Message: "m"}}}).waitsText().cut, "R: m"}, {(&Try{}).waitsText().cut, ""},
+		{fmt.Sprint((&Try{Asked: sec(3), Grace: &ms}).stopsAt()), fmt.Sprint(sec(8))}, {fmt.Sprint((&Try{Asked: sec(3)}).stopsAt()), fmt.Sprint(sec(3))},
+	})
+}
+
+// TestWordsForWaits: of one pod and of several; and the server's words with single quotes.
+func TestWordsForWaits(t *testing.T) {
+	pods := []*Try{{Pod: "a", Node: "n1"}, {Pod: "b"}, {Pod: "c"}}
+	texts(t, [][2]string{
+		{podsOf(pods[:1]), "its pod"}, {podsOf(pods[:2]), "2 pods"},
+		{hangWord(pods[:1]), "a on n1 does not stop"}, {hangWord(pods), "a on n1 and 2 other pods do not stop"}, {hangWord(pods[1:2]), "b does not stop"},
+		{within(nil), ""}, {within([]string{"a", "b"}), " (a, b)"},
+		{theirWords("").cut, ""}, {theirWords(` say "x" `).cut, `: "say 'x'"`},
+	})
+}
+
+// TestValuesOfTemplates: as they are shown, and their paths.
+func TestValuesOfTemplates(t *testing.T) {
+	texts(t, [][2]string{
+		{valueText(nil), ""}, {valueText("x"), "x"}, {valueText(3.0), "3"}, {valueText([]any{"a"}), `["a"]`},
+		{join("", "a"), "a"}, {join("a", "b"), "a.b"},
+	})
+}
+
+// TestShares: the most frequent first, three at most.
+func TestShares(t *testing.T) {
+	texts(t, [][2]string{
+		{shares(map[string]int{"a": 1, "b": 2}, 3), "b 2, a 1"}, {shares(map[string]int{"b": 1, "a": 1}, 3), "a 1, b 1, unknown 1"},
+		{shares(map[string]int{"a": 4, "b": 3, "c": 2, "d": 1}, 10), "a 4, b 3, c 2, 1 others"}, {shares(map[string]int{"a": 3, "b": 2, "c": 1}, 6), "a 3, b 2, c 1"},
+	})
+}
+
+// TestWhyWeDeleteAPod: in words for each reason.
+func TestWhyWeDeleteAPod(t *testing.T) {
+	texts(t, [][2]string{
+		{reasonWords("JobFailing"), "the Job fails, so its pods are deleted"}, {reasonWords("JobSuspended"), "the Job was suspended"},
+		{reasonWords("FewerPodsWanted"), "fewer pods were wanted"}, {reasonWords("DuplicateIndex"), "another pod had its index"},
+		{reasonWords("JobSucceeded"), "the Job had succeeded without it"}, {reasonWords("FinalizerGone"), "it was one too many"}, {reasonWords("Odd"), "Odd"},
+	})
+}
+
+// TestWordsForDueTimes: of a refusal, and of a CronJob that starts nothing.
+func TestWordsForDueTimes(t *testing.T) {
+	texts(t, [][2]string{
 		{refusalText(&duetimes.Refusal{Says: "x"}).cut, "the API server refused its Job (no answer): x"},
 		{refusalText(&duetimes.Refusal{Class: events.RefusedQuota}).cut, "the API server refused its Job (Quota): the log has no words of the server"},
 		{Idle(&duetimes.CronJob{}), ""}, {Idle(&duetimes.CronJob{Gone: 1, Seen: &events.CronJobSeen{Suspend: true}}), "the CronJob is deleted"},
 		{Idle(&duetimes.CronJob{Seen: &events.CronJobSeen{Deleted: 1, Suspend: true}}), "the CronJob is being deleted, so nothing starts any more"},
 		{Idle(&duetimes.CronJob{Seen: &events.CronJobSeen{Suspend: true}}), "the CronJob is suspended, so nothing starts"}, {Idle(&duetimes.CronJob{Seen: &events.CronJobSeen{}}), ""},
-		{fmt.Sprint((&Try{Asked: sec(3), Grace: &ms}).stopsAt()), fmt.Sprint(sec(8))}, {fmt.Sprint((&Try{Asked: sec(3)}).stopsAt()), fmt.Sprint(sec(3))},
+	})
+}
+
+// TestDefaultsOfASpec: the API's own, where a field is not set.
+func TestDefaultsOfASpec(t *testing.T) {
+	texts(t, [][2]string{
 		{backoff(nil), "6"}, {backoff(new(int32(2))), "2"}, {fmt.Sprint(number(nil), number(new(int32))), "1 0"},
 	})
+}
+
+// TestOfHowManyRuns: one, or several.
+func TestOfHowManyRuns(t *testing.T) {
+	texts(t, [][2]string{{lastRuns(1), "its last run"}, {lastRuns(2), "its last 2 runs"}})
 }
 
 func backoff(limit *int32) string {
@@ -148,7 +195,14 @@ func TestInWhatTemplatesDiffer(t *testing.T) {
 			t.Errorf("%s and %s: %q, want %q", row.old, row.now, text, row.want)
 		}
 	}
-	c := &Case{}
+	if spec := (&events.JobSpec{Key: "k", Template: "t"}); specChanges(nil, spec) != nil || specChanges(spec, nil) != nil {
+		t.Error("a spec that is not known differs")
+	}
+}
+
+// TestWhatIsKnownOfEqualTemplates: that they are the same, or that values are not kept.
+func TestWhatIsKnownOfEqualTemplates(t *testing.T) {
+	c := &compared{}
 	spec := func(key, template string) *events.JobSpec { return &events.JobSpec{Key: key, Template: template} }
 	for want, row := range map[string][2]*events.JobSpec{
 		"unknown: the spec of then is no longer kept":                                        {nil, spec("k", "t")},
@@ -166,9 +220,10 @@ func TestInWhatTemplatesDiffer(t *testing.T) {
 	if got := c.sameTemplate(spec("k", "t"), nil); !strings.HasPrefix(got, "unknown") {
 		t.Errorf("without a spec: %s", got)
 	}
-	if specChanges(nil, spec("k", "t")) != nil || specChanges(spec("k", "t"), nil) != nil {
-		t.Error("a spec that is not known differs")
-	}
+}
+
+// TestContainersOfATemplate: their names and images; none of a template that cannot be read.
+func TestContainersOfATemplate(t *testing.T) {
 	if got := images([]byte(`{"spec":{"containers":[{"name":"a","image":"x"}],"initContainers":[{"name":"b","image":"y"}]}}`)); fmt.Sprint(got) != "map[a:x b:y]" {
 		t.Errorf("images %v", got)
 	}
@@ -347,9 +402,9 @@ func TestWhichLifeAnswers(t *testing.T) {
 	for text, want := range map[string]int{
 		"C": 0, "CF": 1, "CFF": 1, "FC": 0, "CFw": 2, "Cr": 1, "Fs": 1, "Ff": 1, "Fi": 1, "Fd": 1, "DC": 0, "EF": 1, "UM": 0, "Fww": 1, "MF": 1, "DF": 1,
 	} {
-		var all []*Case
+		var all []*JobCase
 		for _, r := range text {
-			c := &Case{}
+			c := &JobCase{Case: &Case{}}
 			c.Job.State = named[r]
 			all = append(all, c)
 		}
@@ -363,15 +418,15 @@ func TestWhichLifeAnswers(t *testing.T) {
 			t.Errorf("%s: %+v", text, all[want].Lives)
 		}
 	}
-	finished := &Case{settled: &settling{Over: seen(9, 9)}}
+	finished := &JobCase{Case: &Case{settled: &settling{Over: seen(9, 9)}}}
 	finished.Job.State, finished.Job.Created = history.StateFailed, recorded(1)
-	pruned := &Case{}
+	pruned := &JobCase{Case: &Case{}}
 	pruned.Job.State, pruned.Job.Finished, pruned.Job.Created = history.StateFinished, recorded(8), recorded(1)
-	gone := &Case{gone: seen(7, 7)}
+	gone := &JobCase{Case: &Case{gone: seen(7, 7)}}
 	gone.Job.State, gone.Job.Created = history.StateDeleted, recorded(1)
-	goesOn := &Case{}
+	goesOn := &JobCase{Case: &Case{}}
 	goesOn.Job.State, goesOn.Job.Created = history.StateRunning, recorded(1)
-	for c, want := range map[*Case]float64{finished: 9, pruned: 8, gone: 7, goesOn: 1} {
+	for c, want := range map[*JobCase]float64{finished: 9, pruned: 8, gone: 7, goesOn: 1} {
 		if got := c.life(); got.At != recorded(want) || got.State != string(c.Job.State) {
 			t.Errorf("%+v, want %v", got, recorded(want))
 		}
@@ -423,6 +478,10 @@ func TestShortGaps(t *testing.T) {
 	if instant(&history.Gap{From: recorded(1)}) {
 		t.Error("one that lasts is an instant")
 	}
+}
+
+// TestTheGapBeforeARecord: the one at whose end the record was found.
+func TestTheGapBeforeARecord(t *testing.T) {
 	c := &Case{Gaps: []*history.Gap{{From: recorded(5), Until: recorded(8), Listing: 10}}}
 	for _, row := range []struct {
 		m    Mark
@@ -432,7 +491,11 @@ func TestShortGaps(t *testing.T) {
 			t.Errorf("%v: in a gap: %t", row.m, got)
 		}
 	}
-	f := &fates{gaps: c.Gaps}
+}
+
+// TestTheGapOfADueTime: the one in which it lies, and a second longer.
+func TestTheGapOfADueTime(t *testing.T) {
+	f := &fates{gaps: []*history.Gap{{From: recorded(5), Until: recorded(8), Listing: 10}}}
 	for n, want := range map[float64]bool{4.9: false, 5: true, 8: true, 9: true, 9.1: false} {
 		if got := f.gapAt(sec(n)) != nil; got != want {
 			t.Errorf("%v: in a gap: %t", n, got)

@@ -21,7 +21,7 @@ const unknownManager = "an unknown field manager"
 const headTick = "TICK"
 
 // tick says for which due time the Job was created and how late, or who created it by hand or requested it.
-func (c *Case) tick() []Sentence {
+func (c *JobCase) tick() []Sentence {
 	o := c.origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
 		return nil

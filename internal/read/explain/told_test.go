@@ -93,7 +93,7 @@ func (l *teller) job(s events.Stream, at events.Sequence, whole bool) {
 func (l *teller) jobAt(s events.Stream, p history.Point, whole bool) {
 	l.t.Helper()
 	at := p.Sequence
-	c, err := explain.Read(l.t.Context(), l.src, s, p)
+	c, err := explain.ReadJob(l.t.Context(), l.src, s, p)
 	if c == nil {
 		l.about("%s at %d: %v", s, at, err)
 		return
@@ -136,7 +136,7 @@ func (l *teller) jobAt(s events.Stream, p history.Point, whole bool) {
 // cronJob writes all that is told of a CronJob as of a point.
 func (l *teller) cronJob(s events.Stream, at events.Sequence) {
 	l.t.Helper()
-	c, err := explain.ReadCron(l.t.Context(), l.src, s, history.Point{Sequence: at})
+	c, err := explain.ReadCronJob(l.t.Context(), l.src, s, history.Point{Sequence: at})
 	if c == nil {
 		l.about("%s at %d: %v", s, at, err)
 		return

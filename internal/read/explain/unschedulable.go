@@ -84,7 +84,12 @@ func parseUnschedulable(message string) (u unschedulable, ok bool) {
 	return u, true
 }
 
-func (p *schedulerPart) rank() int { return rank(p.asks != asksNodes) }
+func (p *schedulerPart) rank() int {
+	if p.asks == asksNodes {
+		return 1
+	}
+	return 0
+}
 
 // reasons says why the scheduler has no node for a try, one sentence for each part of u. The first sentence begins with
 // before and cites the records of from; the others cite said. A part about a field of the pod template has the

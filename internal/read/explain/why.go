@@ -12,7 +12,7 @@ import (
 )
 
 // why says what settled the Job's end, with the numbers that were compared.
-func (c *Case) why() []Sentence {
+func (c *JobCase) why() []Sentence {
 	s := c.settled
 	if s == nil {
 		return nil
@@ -177,17 +177,10 @@ func (c *Case) restarted() (n int) {
 }
 
 // tryText names a try for people: "try 2 of index 7".
-func (c *Case) tryText(t *Try) string {
+func tryText(t *Try) string {
 	text := "try " + strconv.Itoa(t.Number)
 	if t.Index != events.NoIndex {
 		text += fmt.Sprintf(" of index %d", t.Index)
 	}
 	return text
-}
-
-func onNode(t *Try) string {
-	if t.Node == "" {
-		return ""
-	}
-	return " on " + t.Node
 }

@@ -32,7 +32,7 @@ func TestTheFootNamesWhatIsHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range page.Items {
-		c, err := explain.Read(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
+		c, err := explain.ReadJob(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -210,7 +210,7 @@ func (s *sheets) incident(src history.Source, name string) {
 		}
 	}
 	for i := range crons.Items {
-		c, err := explain.ReadCron(ctx, src, events.CronJobStream(types.UID(crons.Items[i].UID)), history.Point{})
+		c, err := explain.ReadCronJob(ctx, src, events.CronJobStream(types.UID(crons.Items[i].UID)), history.Point{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func (s *sheets) incident(src history.Source, name string) {
 }
 
 func (s *sheets) job(src history.Source, of *history.Summary) {
-	c, err := explain.Read(s.t.Context(), src, events.JobStream(types.UID(of.UID)), history.Point{})
+	c, err := explain.ReadJob(s.t.Context(), src, events.JobStream(types.UID(of.UID)), history.Point{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	if j.UID == "" {
 		return nil
 	}
-	c, err := explain.Read(ctx, src, events.JobStream(types.UID(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
+	c, err := explain.ReadJob(ctx, src, events.JobStream(types.UID(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 // judgeCron asks about a CronJob: how it is, and what became of its due times.
 func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	stream := events.CronJobStream(types.UID(j.CronUID))
-	c, err := explain.ReadCron(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
+	c, err := explain.ReadCronJob(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
 	if err != nil {
 		return fmt.Errorf("explain cronjob: %w", err)
 	}

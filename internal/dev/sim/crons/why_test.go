@@ -116,7 +116,7 @@ func textOf(all []explain.Sentence) string {
 // explained is the answer about the CronJob.
 func (s *scene) explained() explain.Answer {
 	s.t.Helper()
-	c, err := explain.ReadCron(s.t.Context(), s.source(), events.CronJobStream(s.uid), history.Point{})
+	c, err := explain.ReadCronJob(s.t.Context(), s.source(), events.CronJobStream(s.uid), history.Point{})
 	s.must(err)
 	return c.Answer()
 }
@@ -381,7 +381,7 @@ func (s *scene) answers(uid types.UID, live bool) (a answers) {
 func (s *scene) answersOf(src history.Local, uid types.UID) (a answers) {
 	s.t.Helper()
 	stream := events.CronJobStream(uid)
-	c, err := explain.ReadCron(s.t.Context(), src, stream, history.Point{})
+	c, err := explain.ReadCronJob(s.t.Context(), src, stream, history.Point{})
 	s.must(err)
 	a.explained, a.state = c.Answer(), c.State
 	page, err := src.CronJobs(s.t.Context(), history.CronJobsQuery{UID: string(uid)})

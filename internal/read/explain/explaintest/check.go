@@ -82,7 +82,7 @@ func Check(ctx context.Context, src history.Source) (*Report, error) {
 }
 
 func (r *Report) job(ctx context.Context, src history.Source, all *everything, s events.Stream, at events.Sequence) error {
-	c, err := explain.Read(ctx, src, s, history.Point{Sequence: at})
+	c, err := explain.ReadJob(ctx, src, s, history.Point{Sequence: at})
 	if errors.Is(err, history.ErrNoJob) {
 		return nil
 	}

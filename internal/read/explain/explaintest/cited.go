@@ -70,7 +70,7 @@ type question func(src history.Source) ([]*explain.Answer, error)
 
 // jobAnswers returns the answers about a Job and its pods at the end of the log.
 func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out []*explain.Answer, err error) {
-	c, err := explain.Read(ctx, src, s, history.Point{})
+	c, err := explain.ReadJob(ctx, src, s, history.Point{})
 	if errors.Is(err, history.ErrNoJob) {
 		return nil, nil
 	}

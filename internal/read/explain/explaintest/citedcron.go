@@ -51,7 +51,7 @@ func instantsOf(due *duetimes.CronJob) (out []events.Time) {
 }
 
 func cronAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*explain.Answer, error) {
-	c, err := explain.ReadCron(ctx, src, s, history.Point{})
+	c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
 	if errors.Is(err, history.ErrNoCronJob) {
 		return nil, nil
 	}

@@ -23,7 +23,7 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 	if err != nil {
 		return nil, err
 	}
-	c, err := explain.ReadCron(ctx, src, s, history.Point{})
+	c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -71,7 +71,7 @@ func windowed(a *explain.Answer) bool {
 }
 
 // rowAlike compares the list, `get` and `ticks`.
-func rowAlike(row *history.CronSummary, c *explain.CronCase, due *duetimes.CronJob) (out []claim) {
+func rowAlike(row *history.CronSummary, c *explain.CronAnswer, due *duetimes.CronJob) (out []claim) {
 	state := &c.State
 	differ := func(what string, a, b any) {
 		if a, b := fmt.Sprint(a), fmt.Sprint(b); a != b {

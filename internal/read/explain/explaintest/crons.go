@@ -181,7 +181,7 @@ var cronCheckers = []cronChecker{
 
 // cronJob checks everything that the log says about a CronJob at a point.
 func (r *Report) cronJob(ctx context.Context, src history.Source, all *everything, s events.Stream, at events.Sequence) error {
-	c, err := explain.ReadCron(ctx, src, s, history.Point{Sequence: at})
+	c, err := explain.ReadCronJob(ctx, src, s, history.Point{Sequence: at})
 	if errors.Is(err, history.ErrNoCronJob) {
 		return nil
 	}

@@ -50,7 +50,7 @@ func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int,
 		}
 	}
 	for _, s := range all.jobs {
-		c, err := explain.Read(ctx, src, s, history.Point{})
+		c, err := explain.ReadJob(ctx, src, s, history.Point{})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -58,7 +58,7 @@ func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int,
 		look(&a, all.stuckJob(&a, s, now))
 	}
 	for _, s := range all.crons {
-		c, err := explain.ReadCron(ctx, src, s, history.Point{})
+		c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
 		if err != nil {
 			return nil, 0, err
 		}
