@@ -7,7 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 )
 
 func newFailures(c *cli.CLI) *cobra.Command {
@@ -40,7 +40,7 @@ With --until the list is as of that time: a Job that was stuck then is told, tho
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(found *explain.Failures) error {
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(found *failures.Failures) error {
 				if f.Output.Document() {
 					return c.Value(&f.Output, found)
 				}

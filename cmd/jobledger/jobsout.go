@@ -8,7 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/read/watch"
@@ -160,15 +160,15 @@ type jobsWhy struct {
 	jobsOut
 	ctx    context.Context
 	src    history.Source
-	lines  *explain.Lines
+	lines  *verdicts.Lines
 	live   bool
 	unread error // why some records could not be read
 }
 
 func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOut) *jobsWhy {
-	lines := explain.LinesOf
+	lines := verdicts.LinesOf
 	if f.watch {
-		lines = explain.LiveLines
+		lines = verdicts.LiveLines
 	}
 	w := &jobsWhy{jobsOut: out, ctx: ctx, src: src, lines: lines(src), live: f.watch}
 	w.lines.Zone = f.Output.TextZone()

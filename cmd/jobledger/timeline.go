@@ -5,7 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/read/picture"
 )
 
@@ -29,7 +29,7 @@ and for a dark page.`,
   jobledger timeline job/train --log DIR -n prod -o svg --limit 0 > train.svg`,
 		Args: cli.OneJobArg,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(t *explain.Timeline) error {
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(t *attempts.Timeline) error {
 				if f.Output.Document() {
 					return c.Value(&f.Output, t)
 				}

@@ -17,7 +17,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -167,7 +169,7 @@ func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 	case events.StreamCronJob:
 		l.askCronJob(ctx, src, s, r.Time)
 	case events.StreamJob:
-		if found, _ := explain.ReadJob(ctx, src, s, history.Point{}); found != nil {
+		if found, _ := job.Read(ctx, src, s, history.Point{}); found != nil {
 			found.Answer()
 		}
 		one := replay.New()
@@ -185,10 +187,10 @@ func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 
 // askCronJob does what commands about one CronJob do.
 func (l *valued) askCronJob(ctx context.Context, src history.Source, s events.Stream, at events.Time) {
-	if found, _ := explain.ReadCronJob(ctx, src, s, history.Point{}); found != nil {
+	if found, _ := cron.Read(ctx, src, s, history.Point{}); found != nil {
 		found.Answer()
 	}
-	_, _ = explain.ReadWhyNot(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
+	_, _ = whynot.Read(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
 	ticks := ask.Ticks.New()
 	if err := ticks.Read([]string{"cronjob/" + s.ID}); err == nil {
 		_, _ = ticks.Ask(ctx, ask.Source{Source: src, Note: func(string) {}, Clock: time.Now, Damage: &store.Damage{}})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 )
 
 func newWhyNot(c *cli.CLI) *cobra.Command {
@@ -31,7 +31,7 @@ time the nearest due times are named.`,
 			return cli.AtMost(3, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(answer *explain.WhyNot) error {
+			return cli.AskAndShow(cmd.Context(), c, &f, q, args, func(answer *whynot.WhyNot) error {
 				if f.Output.Document() {
 					return c.Value(&f.Output, answer)
 				}

@@ -27,8 +27,8 @@ var entries = []string{
 	"reconciler/loop Loop.Turn",
 	"reconciler/executor Executor.Submit",
 	"store/boltlog Open",
-	"internal/read/explain Case.Answer",
-	"internal/read/explain CronCase.Answer",
+	"internal/read/explain/job Case.Answer",
+	"internal/read/explain/cron Case.Answer",
 	"events/nats Encoder.Encode",
 }
 

@@ -24,7 +24,16 @@ var scopes = []scope{
 
 // answering are the packages that decide what an answer says.
 var answering = []string{
-	"./internal/read/explain", "./internal/read/history", "./internal/read/joblist", "./internal/read/duetimes", "./internal/subject/ticks", "./internal/say/verdict",
+	"./internal/read/explain",
+	"./internal/read/explain/try", "./internal/read/explain/differs", "./internal/read/explain/fates",
+	"./internal/read/explain/jobcase", "./internal/read/explain/croncase", "./internal/read/explain/scheduler",
+	"./internal/read/explain/late", "./internal/read/explain/ending", "./internal/read/explain/deletion",
+	"./internal/read/explain/spent", "./internal/read/explain/stuck", "./internal/read/explain/failing",
+	"./internal/read/explain/compare", "./internal/read/explain/verdicts", "./internal/read/explain/attempts",
+	"./internal/read/explain/job", "./internal/read/explain/cron", "./internal/read/explain/whynot",
+	"./internal/read/explain/failures",
+	"./internal/read/history", "./internal/read/joblist", "./internal/read/duetimes", "./internal/subject/ticks",
+	"./internal/say/verdict",
 	"./internal/say/words", "./internal/read/plan", "./internal/read/show", "./internal/say/recordjson",
 }
 
@@ -81,8 +90,14 @@ const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|Another
 // incidents are the recorded logs, each stored with everything that is told about it.
 var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed", "generated-run", "generated-observe"}
 
+// testedRooms are the rooms of answers that have tests of their own.
+var testedRooms = []string{
+	"try", "differs", "fates", "jobcase", "late", "ending", "deletion", "spent", "stuck", "failing", "compare", "verdicts",
+	"attempts", "job", "cron", "failures",
+}
+
 func answerSuites(int) []*suite {
-	return []*suite{ // for each mutant, the quickest suites that reach it run first
+	suites := []*suite{ // for each mutant, the quickest suites that reach it run first
 		{name: "told", dir: "internal/read/explain", only: "^TestAnswersAreAsKept$", rows: incidents},
 		{name: "lookalikes", dir: "internal/read/explain", only: "^TestLookalikesAreAsKept$"},
 		{name: "drawn", dir: "internal/read/explain", only: "^TestDrawnScenes$", rows: []string{"0", "1", "2", "3", "4", "5", "6", "7"}},
@@ -103,6 +118,10 @@ func answerSuites(int) []*suite {
 		{name: "verdict", dir: "internal/say/verdict", apart: true},
 		{name: "joblist", dir: "internal/read/joblist", apart: true}, // without skip: the cost of a page is part of an answer
 	}
+	for _, room := range testedRooms {
+		suites = append(suites, &suite{name: "room-" + room, dir: "internal/read/explain/" + room, apart: true})
+	}
+	return suites
 }
 
 // drawn returns n mutants drawn by a seed, in their original order; n = 0 means all.

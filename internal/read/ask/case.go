@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -60,12 +62,12 @@ const mostLives = 8
 // find reads the case of the Job that is meant. If several Jobs of the name existed at that point, it takes the one
 // that is still active, else the newest that failed, since alerts are about that one, else the newest. If the log is
 // damaged, find may return both a case and an error.
-func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*explain.JobCase, error) {
+func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*job.Case, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
 		return nil, err
 	}
-	var all []*explain.JobCase
+	var all []*job.Case
 	var unread error
 	older := 0
 	for i, s := range streams {
@@ -73,7 +75,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 			older = len(streams) - i
 			break
 		}
-		found, err := explain.ReadJob(ctx, src.Source, s, at)
+		found, err := job.Read(ctx, src.Source, s, at)
 		switch {
 		case errors.Is(err, history.ErrNoJob):
 			continue
@@ -89,7 +91,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 	if len(all) == 0 {
 		return nil, src.NothingAt(ctx, p.Object, &p.at)
 	}
-	found := explain.OfLives(all, older)
+	found := job.OfLives(all, older)
 	if p.at.Given() {
 		src.asOf(found.Job.AsOf)
 	}
@@ -97,7 +99,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*expl
 }
 
 // ofJob reads the case of one Job, and notes the other Jobs of the same name.
-func (p *oneCase) ofJob(ctx context.Context, src Source) (*explain.JobCase, error) {
+func (p *oneCase) ofJob(ctx context.Context, src Source) (*job.Case, error) {
 	at, err := p.resolve(ctx, src)
 	if err != nil {
 		return nil, err
@@ -133,9 +135,9 @@ func (p *AttemptsParams) read(args []string) error {
 
 // AttemptsPage is one page of the tries of a Job. Its JSON changes only by growing.
 type AttemptsPage struct {
-	Items    []explain.Attempt `json:"items"`
-	Sum      string            `json:"sum"`
-	Continue int               `json:"continue,omitempty"` // the value of --continue for the next page; absent on the last page
+	Items    []attempts.Attempt `json:"items"`
+	Sum      string             `json:"sum"`
+	Continue int                `json:"continue,omitempty"` // the value of --continue for the next page; absent on the last page
 	// Truncated: the first records of the Job are no longer kept, and tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -153,7 +155,7 @@ var Attempts = &Question[AttemptsParams, AttemptsPage]{
 			return nil, err
 		}
 		rows, all := found.Attempts(p.failed, p.after, p.limit.Most)
-		page := &AttemptsPage{Items: append([]explain.Attempt{}, rows...), Sum: found.Sum(), Truncated: found.Truncated()}
+		page := &AttemptsPage{Items: append([]attempts.Attempt{}, rows...), Sum: found.Sum(), Truncated: found.Truncated()}
 		next := p.after + len(rows)
 		switch {
 		case len(rows) == 0 && p.after > 0:
@@ -185,13 +187,13 @@ func (p *TimelineParams) read(args []string) error {
 }
 
 // Timeline shows when each try of a Job was created, scheduled, started and ended.
-var Timeline = &Question[TimelineParams, explain.Timeline]{
+var Timeline = &Question[TimelineParams, attempts.Timeline]{
 	name: "timeline", about: "Draw when the tries of a Job did what", takes: AJob, folds: true,
 	new: func() (*TimelineParams, parameters) {
 		p := &TimelineParams{oneCase: oneCase{job: true}}
 		return p, p
 	},
-	ask: func(ctx context.Context, src Source, p *TimelineParams) (*explain.Timeline, error) {
+	ask: func(ctx context.Context, src Source, p *TimelineParams) (*attempts.Timeline, error) {
 		found, err := p.ofJob(ctx, src)
 		if found == nil {
 			return nil, err

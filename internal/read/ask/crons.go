@@ -9,7 +9,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/fates"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
@@ -56,13 +57,13 @@ func (p *WhyNotParams) read(args []string) error {
 }
 
 // WhyNot says what became of a CronJob at one instant.
-var WhyNot = &Question[WhyNotParams, explain.WhyNot]{
+var WhyNot = &Question[WhyNotParams, whynot.WhyNot]{
 	name: "why-not", about: "Say what became of one instant of a CronJob", takes: AnInstant,
 	new: func() (*WhyNotParams, parameters) {
 		p := &WhyNotParams{}
 		return p, p
 	},
-	ask: func(ctx context.Context, src Source, p *WhyNotParams) (*explain.WhyNot, error) {
+	ask: func(ctx context.Context, src Source, p *WhyNotParams) (*whynot.WhyNot, error) {
 		lives, _, err := p.lives(ctx, src)
 		if err != nil {
 			return nil, err
@@ -76,7 +77,7 @@ var WhyNot = &Question[WhyNotParams, explain.WhyNot]{
 			return nil, which.Wrong("%q lies outside the years that a log knows, 1930 to 2189", p.text)
 		}
 		src.noteDay("at", p.text, p.when, at, s)
-		return explain.ReadWhyNot(ctx, src.Source, lives, at.Go().UTC().Truncate(time.Second), p.texts)
+		return whynot.Read(ctx, src.Source, lives, at.Go().UTC().Truncate(time.Second), p.texts)
 	},
 }
 
@@ -158,7 +159,7 @@ var Next = &Question[NextParams, DueNext]{
 		if err != nil {
 			return nil, fmt.Errorf("cronjob/%s: %w", cron.Ref.Name, err)
 		}
-		if note := explain.Idle(cron); note != "" {
+		if note := fates.Idle(cron); note != "" {
 			src.note("%s", note)
 		}
 		out := &DueNext{

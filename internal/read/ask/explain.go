@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 )
@@ -16,7 +18,7 @@ import (
 type ExplainParams struct {
 	oneCase
 	links  []string // the texts of --link
-	linked []explain.Link
+	linked []job.Link
 }
 
 func (p *ExplainParams) bind(fs *pflag.FlagSet) {
@@ -26,7 +28,7 @@ func (p *ExplainParams) bind(fs *pflag.FlagSet) {
 
 func (p *ExplainParams) read(args []string) error {
 	for _, text := range p.links {
-		link, err := explain.ParseLink(text)
+		link, err := job.ParseLink(text)
 		if err != nil {
 			return which.Wrong("--link %q: %v", text, err)
 		}
@@ -98,9 +100,9 @@ func (p *ExplainParams) cronJob(ctx context.Context, src Source, at history.Poin
 	if err != nil {
 		return nil, err
 	}
-	var found *explain.CronAnswer
+	var found *cron.Case
 	for _, s := range streams {
-		found, err = explain.ReadCronJob(ctx, src.Source, s, at)
+		found, err = cron.Read(ctx, src.Source, s, at)
 		if found != nil {
 			src.finder().NoteLives(ctx, s, found.State.Namespace, found.State.Name)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
@@ -172,7 +172,7 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 		if answer == nil || !p.why {
 			return answer, unread
 		}
-		lines := explain.LinesOf(src.Source)
+		lines := verdicts.LinesOf(src.Source)
 		lines.Zone = p.texts
 		for i := range answer.Items {
 			why, err := lines.Of(ctx, &answer.Items[i], history.Point{})

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/plan"
 	"github.com/jobledger/jobledger/internal/read/which"
@@ -115,14 +115,14 @@ func (p *FailuresParams) read(args []string) (err error) {
 }
 
 // Failures lists stuck and failed Jobs, and CronJobs that do not start.
-var Failures = &Question[FailuresParams, explain.Failures]{
+var Failures = &Question[FailuresParams, failures.Failures]{
 	name: "failures", about: "List Jobs that are stuck or failed, and CronJobs that do not start, and why", takes: Nothing, folds: true,
 	new: func() (*FailuresParams, parameters) {
 		p := &FailuresParams{}
 		return p, p
 	},
-	ask: func(ctx context.Context, src Source, p *FailuresParams) (*explain.Failures, error) {
-		q := explain.FailuresQuery{Namespace: p.namespace, Labels: p.wanted, Survived: p.nearMisses, Limit: p.limit.Most, Zone: p.texts}
+	ask: func(ctx context.Context, src Source, p *FailuresParams) (*failures.Failures, error) {
+		q := failures.Query{Namespace: p.namespace, Labels: p.wanted, Survived: p.nearMisses, Limit: p.limit.Most, Zone: p.texts}
 		var err error
 		if q.Since, q.Until, err = p.span.In(ctx, src); err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ var Failures = &Question[FailuresParams, explain.Failures]{
 			return nil, err
 		}
 		src.NoteUnlisted(ctx)
-		found, err := explain.FindFailures(ctx, src.Source, q)
+		found, err := failures.Find(ctx, src.Source, q)
 		if err != nil && found.Looked == 0 {
 			return nil, err // no Job was read: "0 failed" would be false
 		}

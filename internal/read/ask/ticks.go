@@ -11,7 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/fates"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -235,7 +235,7 @@ func (a *DueTicks) why(ctx context.Context, src Source, zone words.Zone) error {
 		return fmt.Errorf("look for times in which no controller watched: %w", err)
 	}
 	for i := max(0, len(a.entries)-mostWhy); i < len(a.entries); i++ {
-		a.Items[i].Why = explain.TickWhy(a.entries[i].of, a.entries[i].Entry, gaps, zone)
+		a.Items[i].Why = fates.TickWhy(a.entries[i].of, a.entries[i].Entry, gaps, zone)
 	}
 	return nil
 }

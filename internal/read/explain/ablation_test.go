@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -21,14 +22,14 @@ func TestNoSentenceOutlivesItsRecords(t *testing.T) {
 		src := openRecorded(t, dir)
 		sentences, twice := 0, []string(nil)
 		for _, s := range src.jobs() {
-			whole, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+			whole, err := job.Read(t.Context(), src, s, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			answer := whole.Answer()
 			for _, cited := range citations(&answer) {
 				src.without = map[events.Sequence]bool{events.Sequence(cited): true}
-				less, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+				less, err := job.Read(t.Context(), src, s, history.Point{})
 				if errors.Is(err, history.ErrNoJob) {
 					src.without = nil
 					continue

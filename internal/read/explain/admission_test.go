@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -23,7 +24,7 @@ func TestExplainSaysWhatAdmissionChanged(t *testing.T) {
 		var stream events.Stream
 		var pods []*events.Record // the first of each pod
 		for _, s := range src.jobs() {
-			c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+			c, err := job.Read(t.Context(), src, s, history.Point{})
 			if err != nil || c.Job.Namespace != "backoff-limit" {
 				continue
 			}
@@ -47,7 +48,7 @@ func TestExplainSaysWhatAdmissionChanged(t *testing.T) {
 		if len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || !slices.Equal(got[0].Records, []uint64{uint64(pods[0].Sequence)}) {
 			t.Errorf("it says %+v, want %q by record %d", got, want, pods[0].Sequence)
 		}
-		c, err := explain.ReadJob(t.Context(), src, stream, history.Point{})
+		c, err := job.Read(t.Context(), src, stream, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestExplainSaysWhatAdmissionChanged(t *testing.T) {
 
 func admissionOf(t *testing.T, src *recorded, s events.Stream) []explain.Sentence {
 	t.Helper()
-	c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+	c, err := job.Read(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -20,7 +20,7 @@ func TestAPodThatIsSeenAgainAfterTheEnd(t *testing.T) {
 		}
 	}
 	s := src.job(t, "failure-policy/schema-migrate")
-	whole, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+	whole, err := job.Read(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestAPodThatIsSeenAgainAfterTheEnd(t *testing.T) {
 	late[0].Stream, late[0].Kind, late[0].Facts = s, events.KindPodAdded, &again
 	late[1].Stream, late[1].Kind, late[1].Facts = s, events.KindPodDeleted, &events.PodGone{UID: pod.UID, Version: pod.Version + 1}
 	for _, at := range []events.Sequence{retired, late[0].Sequence, late[1].Sequence, 0} {
-		c, err := explain.ReadJob(t.Context(), src, s, history.Point{Sequence: at})
+		c, err := job.Read(t.Context(), src, s, history.Point{Sequence: at})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
 // caseOf is the case of a Job of a scene, as of a record; 0 for the end.
-func (j *sceneJob) caseOf(at events.Sequence) *explain.JobCase {
+func (j *sceneJob) caseOf(at events.Sequence) *job.Case {
 	j.l.t.Helper()
-	c, err := explain.ReadJob(j.l.t.Context(), j.l.source(), j.of, history.Point{Sequence: at})
+	c, err := job.Read(j.l.t.Context(), j.l.source(), j.of, history.Point{Sequence: at})
 	if err != nil {
 		j.l.t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -68,29 +69,29 @@ type Sentence struct {
 
 // The heads of sections, in the order of printing.
 const (
-	headWhy      = "WHY"
-	headWaits    = "WAITS FOR"
-	headWaited   = "WAITED"
-	headFirst    = "FIRST"
-	headAlike    = "ALIKE"
-	headPods     = "PODS"
-	headManagers = "MANAGERS"
-	headAdmitted = "ADMISSION"
-	headEdits    = "EDITED"
-	headRefused  = "REFUSED"
-	headChanged  = "CHANGED"
-	headAlso     = "ALSO"
-	headRuledOut = "RULED OUT"
-	headTime     = "TIME"
-	headClose    = "CLOSE"
-	headHistory  = "HISTORY"
+	HeadWhy      = "WHY"
+	HeadWaits    = "WAITS FOR"
+	HeadWaited   = "WAITED"
+	HeadFirst    = "FIRST"
+	HeadAlike    = "ALIKE"
+	HeadPods     = "PODS"
+	HeadManagers = "MANAGERS"
+	HeadAdmitted = "ADMISSION"
+	HeadEdits    = "EDITED"
+	HeadRefused  = "REFUSED"
+	HeadChanged  = "CHANGED"
+	HeadAlso     = "ALSO"
+	HeadRuledOut = "RULED OUT"
+	HeadTime     = "TIME"
+	HeadClose    = "CLOSE"
+	HeadHistory  = "HISTORY"
 )
 
-// say returns a sentence that follows from the records of from. Its time is the time of the last of them.
-func say(from []Mark, format string, args ...any) Sentence {
-	p := phrase(format, args...)
+// Say returns a sentence that follows from the records of from. Its time is the time of the last of them.
+func Say(from []Mark, format string, args ...any) Sentence {
+	p := Phrase(format, args...)
 	var s Sentence
-	s.set(p)
+	s.Set(p)
 	for _, m := range from {
 		if m.Record != 0 && !slices.Contains(s.Records, uint64(m.Record)) {
 			s.Records = append(s.Records, uint64(m.Record))
@@ -102,35 +103,69 @@ func say(from []Mark, format string, args ...any) Sentence {
 	return s
 }
 
-// marks returns the records of a sentence.
-func (s *Sentence) marks() (from []Mark) {
+// Marks returns the records of a sentence.
+func (s *Sentence) Marks() (from []Mark) {
 	for _, r := range s.Records {
-		from = append(from, record(events.Sequence(r)))
+		from = append(from, RecordMark(events.Sequence(r)))
 	}
 	return from
 }
 
-func detail(s Sentence) Sentence {
+// Detail returns the sentence as a detail, which a terminal shows only if everything is requested.
+func Detail(s Sentence) Sentence {
 	s.Detail = true
 	return s
 }
 
-func (a *Answer) add(head string, sentences ...Sentence) {
+// Add adds a section, unless it has no sentences.
+func (a *Answer) Add(head string, sentences ...Sentence) {
 	if len(sentences) > 0 {
 		a.Sections = append(a.Sections, Section{head, sentences})
 	}
 }
 
-// mostCited is the maximum number of records that a sentence about many tries cites.
-const mostCited = 5
+// MostCited is the maximum number of records that a sentence about many tries cites.
+const MostCited = 5
 
-// cite returns the mark that of returns, for each of the first mostCited tries.
-func cite(tries []*Try, of func(*Try) Mark) []Mark {
+// Marks returns the given marks without those that have no record, and without consecutive duplicates.
+func Marks(ms ...Mark) []Mark {
 	var out []Mark
-	for _, t := range tries[:min(len(tries), mostCited)] {
-		out = append(out, of(t))
+	for _, m := range ms {
+		if m.Record != 0 && (len(out) == 0 || out[len(out)-1].Record != m.Record) {
+			out = append(out, m)
+		}
 	}
-	return marks(out...)
+	return out
 }
 
-func record(at events.Sequence) Mark { return Mark{Record: at} }
+// Because returns a verdict without the part before ": ", which has the Job's duration.
+func Because(verdict *Sentence) Passage {
+	return verdict.Passage().Each(func(text string) string {
+		if _, why, is := strings.Cut(text, ": "); is {
+			return why
+		}
+		return text
+	})
+}
+
+// Fewer marks the sentences after the first most as details.
+func Fewer(s []Sentence, most int) []Sentence {
+	for i := most; i < len(s); i++ {
+		s[i].Detail = true
+	}
+	return s
+}
+
+// PutFirst moves the first existing section of heads to the front, next to the verdict.
+func (a *Answer) PutFirst(heads ...string) {
+	for _, head := range heads {
+		i := slices.IndexFunc(a.Sections, func(s Section) bool { return s.Head == head && !s.Sentences[0].Detail })
+		if i < 0 {
+			continue
+		}
+		s := a.Sections[i]
+		a.Sections = slices.Insert(slices.Delete(a.Sections, i, i+1), 0, s)
+		a.Lead = head
+		return
+	}
+}

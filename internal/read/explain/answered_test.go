@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -42,7 +42,7 @@ func TestAJobThatOnlyItsAnswerShows(t *testing.T) {
 			Ledger: &events.TickLedger{Schedule: "* * * * *", Through: due},
 		}}}})
 	}
-	c, err := explain.ReadCronJob(t.Context(), history.Local{Log: l.log}, l.of, history.Point{})
+	c, err := cron.Read(t.Context(), history.Local{Log: l.log}, l.of, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -65,7 +66,7 @@ func TestNoSentenceOfACronJobOutlivesItsRecords(t *testing.T) {
 // cronAnswer is the answer about a CronJob; nil where there is none.
 func cronAnswer(t *testing.T, src history.Source, s events.Stream, p history.Point) *explain.Answer {
 	t.Helper()
-	c, err := explain.ReadCronJob(t.Context(), src, s, p)
+	c, err := cron.Read(t.Context(), src, s, p)
 	if errors.Is(err, history.ErrNoCronJob) {
 		return nil
 	}

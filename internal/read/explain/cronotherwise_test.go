@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -125,7 +126,7 @@ func toldOfCron(t *testing.T, src *recorded, s events.Stream, instants []events.
 	t.Helper()
 	l := &teller{t: t, src: src, told: map[string]bool{}}
 	for _, at := range []history.Point{{}, {Time: instants[len(instants)/2]}} {
-		c, err := explain.ReadCronJob(t.Context(), src, s, at)
+		c, err := cron.Read(t.Context(), src, s, at)
 		if c == nil {
 			l.out.WriteString("cannot be told: " + err.Error() + "\n")
 			continue
@@ -134,7 +135,7 @@ func toldOfCron(t *testing.T, src *recorded, s events.Stream, instants []events.
 		l.page(func(p *show.Page) error { return p.Answer(&a, true) })
 	}
 	for _, at := range instants {
-		w, err := explain.ReadWhyNot(t.Context(), src, []events.Stream{s}, at.Go(), words.Zone{})
+		w, err := whynot.Read(t.Context(), src, []events.Stream{s}, at.Go(), words.Zone{})
 		if err != nil {
 			l.out.WriteString("no answer: " + err.Error() + "\n")
 			continue

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
@@ -35,7 +35,7 @@ func TestWhatDelayedAJobThatCompleted(t *testing.T) {
 			j.edit(row.lifted, "kubectl-patch", row.then)
 			j.pod(row.lifted, "demo-a", nil).runs(row.lifted, "node-1").succeeds(row.ends)
 			j.ends(row.ends, status.Complete, "CompletionsReached", "")
-			c, err := explain.ReadJob(t.Context(), history.Local{Log: l.log}, j.of, history.Point{})
+			c, err := job.Read(t.Context(), history.Local{Log: l.log}, j.of, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -239,8 +239,8 @@ func (d *drawn) jobSuspended() {
 // truths are statuses of conditions: mostly they hold.
 var truths = []string{"True", "True", "True", "True", "False"}
 
-// verdicts are how Jobs end.
-var verdicts = [][3]string{
+// jobEnds are how Jobs end.
+var jobEnds = [][3]string{
 	{status.Failed, "BackoffLimitExceeded", "Job has reached the specified backoff limit"},
 	{status.Failed, "DeadlineExceeded", "Job was active longer than specified deadline"},
 	{status.Failed, "PodFailurePolicy",
@@ -258,7 +258,7 @@ func (d *drawn) jobEnds() {
 	if j == nil || j.over {
 		return
 	}
-	v := draw(d, verdicts)
+	v := draw(d, jobEnds)
 	if d.once(2) {
 		interim := map[string]string{status.Failed: status.FailureTarget, status.Complete: status.SuccessCriteriaMet}[v[0]]
 		j.status(d.clock(), func(s *events.JobStatus) {

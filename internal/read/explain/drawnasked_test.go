@@ -13,7 +13,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 )
@@ -279,14 +280,14 @@ func TestNarrowPagesOfDrawnScenes(t *testing.T) {
 		}
 		jobs, _ := streams(l.records, events.StreamJob, 1)
 		for _, s := range jobs {
-			if c, err := explain.ReadJob(t.Context(), src, s, history.Point{}); err == nil {
+			if c, err := job.Read(t.Context(), src, s, history.Point{}); err == nil {
 				a := c.Answer()
 				narrow("explain", func(p *show.Page) error { return p.Answer(&a, true) })
 			}
 		}
 		crons, _ := streams(l.records, events.StreamCronJob, 1)
 		for _, s := range crons {
-			if c, err := explain.ReadCronJob(t.Context(), src, s, history.Point{}); err == nil {
+			if c, err := cron.Read(t.Context(), src, s, history.Point{}); err == nil {
 				a := c.Answer()
 				narrow("explain of a CronJob", func(p *show.Page) error { return p.Answer(&a, true) })
 			}

@@ -125,8 +125,8 @@ func (d *drawn) runStarts(c *drawnCron) {
 	c.through = r.due
 }
 
-// fates are those without a Job.
-var fates = []events.TickFate{
+// jobless are the fates without a Job.
+var jobless = []events.TickFate{
 	events.TickTooLate, events.TickRefused, events.TickLost, events.TickUnwatched, events.TickReplaced,
 	events.TickSkipped, events.TickUnknown, events.TickDeleted,
 }
@@ -140,7 +140,7 @@ func (d *drawn) fateTold(c *drawnCron) {
 		c.ledger(d.clock(), d.at(c.through), d.at(first), events.TickHold(d.r.IntN(5)))
 		return
 	}
-	tick := c.fate(d.at(first), d.at(last), draw(d, fates), func(t *events.Tick) {
+	tick := c.fate(d.at(first), d.at(last), draw(d, jobless), func(t *events.Tick) {
 		if t.Fate == events.TickUnknown {
 			t.UnwatchedFrom, t.UnwatchedUntil = t.First.Add(-time.Second), t.Last.Add(time.Second)
 		}

@@ -11,7 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -63,18 +66,18 @@ func (l *teller) narrow(seed int) {
 	if seed%7 == 0 {
 		page.Namespace = "batch"
 	}
-	failures, err := explain.FindFailures(l.t.Context(), l.src, explain.FailuresQuery{Survived: true})
+	failures, err := failures.Find(l.t.Context(), l.src, failures.Query{Survived: true})
 	l.must(err)
 	l.must(page.Failures(&failures))
 	jobs, err := l.src.Jobs(l.t.Context(), history.JobsQuery{})
 	l.must(err)
-	table, why, lines := page.Jobs(), page.JobsWhy(), explain.LinesOf(l.src)
+	table, why, lines := page.Jobs(), page.JobsWhy(), verdicts.LinesOf(l.src)
 	for i := range jobs.Items {
 		table.Row(&jobs.Items[i])
 		jobs.Items[i].Why, err = lines.Of(l.t.Context(), &jobs.Items[i], history.Point{})
 		l.must(err)
 		why.Row(&jobs.Items[i])
-		a, err := explain.ReadJob(l.t.Context(), l.src, events.JobStream(types.UID(jobs.Items[i].UID)), history.Point{})
+		a, err := job.Read(l.t.Context(), l.src, events.JobStream(types.UID(jobs.Items[i].UID)), history.Point{})
 		l.must(err)
 		answer := a.Answer()
 		l.must(page.Answer(&answer, seed%3 == 1))
@@ -120,15 +123,15 @@ func (s *sum) lives(src history.Source, records []events.Record) {
 			continue
 		}
 		for _, t := range []time.Time{r.Time.Go(), r.Time.Go().Truncate(time.Minute)} {
-			w, err := explain.ReadWhyNot(s.t.Context(), src, crons, t, words.Zone{})
+			w, err := whynot.Read(s.t.Context(), src, crons, t, words.Zone{})
 			s.failed(err)
 			s.value(w)
 		}
 	}
 	middle := records[len(records)/2].Time
-	for _, q := range []explain.FailuresQuery{{Limit: 1}, {Until: middle}, {Since: middle, Survived: true},
+	for _, q := range []failures.Query{{Limit: 1}, {Until: middle}, {Since: middle, Survived: true},
 		{Since: middle, Until: middle.Add(time.Minute)}} {
-		failures, err := explain.FindFailures(s.t.Context(), src, q)
+		failures, err := failures.Find(s.t.Context(), src, q)
 		s.failed(err)
 		s.value(failures)
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -87,7 +87,7 @@ func (l *cronSeen) source() history.Source {
 // whyNot is the answer for an instant, in one line.
 func (l *cronSeen) whyNot(clock string) string {
 	l.t.Helper()
-	w, err := explain.ReadWhyNot(l.t.Context(), history.Local{Log: l.log}, []events.Stream{l.of}, cronClock(clock).Go(), words.Zone{})
+	w, err := whynot.Read(l.t.Context(), history.Local{Log: l.log}, []events.Stream{l.of}, cronClock(clock).Go(), words.Zone{})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -10,90 +10,109 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
+// Passages converts texts of which nothing was cut.
+func Passages(texts []string) (out []Passage) {
+	for _, s := range texts {
+		out = append(out, Passage{s, s})
+	}
+	return out
+}
+
+// Joined is strings.Join for passages.
+func Joined(all []Passage, sep string) (out Passage) {
+	for i, p := range all {
+		if i > 0 {
+			p = Phrase("%s%s", sep, p)
+		}
+		out = Phrase("%s%s", out, p)
+	}
+	return out
+}
+
 // How many bytes of a quoted message a line of an answer shows. Sentence.Whole has the whole message.
 const (
-	mostQuoted = 240
+	MostQuoted = 240
 	mostEnd    = 100 // of the end of a cluster message that is cut
-	mostLine   = 110 // of each of two quoted lines
+	MostLine   = 110 // of each of two quoted lines
 )
 
-// passage is a part of a sentence in two versions: cut as a line shows it, and whole.
-type passage struct{ cut, whole string }
+// Passage is a part of a sentence in two versions: cut as a line shows it, and whole.
+type Passage struct{ Cut, Whole string }
 
-// phrase is fmt.Sprintf for passages: it formats both versions of the passages among the arguments.
-func phrase(format string, args ...any) passage {
+// Phrase is fmt.Sprintf for passages: it formats both versions of the passages among the arguments.
+func Phrase(format string, args ...any) Passage {
 	cut, whole := make([]any, len(args)), make([]any, len(args))
 	for i, a := range args {
 		cut[i], whole[i] = a, a
-		if p, is := a.(passage); is {
-			cut[i], whole[i] = p.cut, p.whole
+		if p, is := a.(Passage); is {
+			cut[i], whole[i] = p.Cut, p.Whole
 		}
 	}
-	return passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
+	return Passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
 }
 
-// passage returns both versions of the sentence.
-func (s *Sentence) passage() passage { return passage{s.Text, cmp.Or(s.Whole, s.Text)} }
+// Passage returns both versions of the sentence.
+func (s *Sentence) Passage() Passage { return Passage{s.Text, cmp.Or(s.Whole, s.Text)} }
 
-// set replaces the text of the sentence.
-func (s *Sentence) set(p passage) {
-	if s.Text, s.Whole = p.cut, p.whole; p.whole == p.cut {
+// Set replaces the text of the sentence.
+func (s *Sentence) Set(p Passage) {
+	if s.Text, s.Whole = p.Cut, p.Whole; p.Whole == p.Cut {
 		s.Whole = ""
 	}
 }
 
-// after puts text before the text of the sentence.
-func (s *Sentence) after(text string) { s.set(phrase("%s%s", text, s.passage())) }
+// Prepend puts text before the text of the sentence.
+func (s *Sentence) Prepend(text string) { s.Set(Phrase("%s%s", text, s.Passage())) }
 
-// each applies change to both versions.
-func (p passage) each(change func(string) string) passage {
-	return passage{change(p.cut), change(p.whole)}
+// Each applies change to both versions.
+func (p Passage) Each(change func(string) string) Passage {
+	return Passage{change(p.Cut), change(p.Whole)}
 }
 
-// beginning shortens a message of the cluster. The first words tell most: a scheduler counts nodes there, a kubelet
+// Beginning shortens a message of the cluster. The first words tell most: a scheduler counts nodes there, a kubelet
 // names the image. An error of Go ends with its root cause, as in "failed to resolve image: …: connect: connection
 // refused": of such a message the last words are kept, too.
-func beginning(s string) passage {
+func Beginning(s string) Passage {
 	s = strings.TrimSpace(s)
-	if len(s) <= mostQuoted {
-		return passage{s, s}
+	if len(s) <= MostQuoted {
+		return Passage{s, s}
 	}
 	if !strings.Contains(s, "failed to ") {
-		return passage{begin(s, mostQuoted), s}
+		return Passage{Begin(s, MostQuoted), s}
 	}
-	return passage{begin(s, mostQuoted-mostEnd) + " " + end(s, mostEnd), s}
+	return Passage{Begin(s, MostQuoted-mostEnd) + " " + end(s, mostEnd), s}
 }
 
-// spoke reports whether a container wrote a termination message, even if the log does not keep it.
-func spoke(c *events.ContainerEnd) bool { return c.Message != "" || c.MessageWithheld }
+// Spoke reports whether a container wrote a termination message, even if the log does not keep it.
+func Spoke(c *events.ContainerEnd) bool { return c.Message != "" || c.MessageWithheld }
 
-// colon returns ": " and the message; empty without one.
-func colon(s string) passage {
+// Colon returns ": " and the message; empty without one.
+func Colon(s string) Passage {
 	if s == "" {
-		return passage{}
+		return Passage{}
 	}
-	return phrase(": %s", beginning(s))
+	return Phrase(": %s", Beginning(s))
 }
 
-// wrote quotes the termination message of a container: "main wrote: …". With terminationMessagePolicy
+// Wrote quotes the termination message of a container: "main wrote: …". With terminationMessagePolicy
 // FallbackToLogsOnError the message is the end of the log, and the cause stands near its end: a long message is shown
 // by its first line and the last line that names a cause.
-func wrote(name string, c *events.ContainerEnd) passage {
+func Wrote(name string, c *events.ContainerEnd) Passage {
 	message, who := strings.TrimSpace(c.Message), name+" wrote"
 	if !c.Ran() {
 		who = "its node says of " + name
 	}
 	switch {
 	case message == "" && c.MessageWithheld:
-		return passage{name + ": " + events.NotKept, name + ": " + events.NotKept}
+		return Passage{name + ": " + events.NotKept, name + ": " + events.NotKept}
 	case c.MessageWithheld:
-		short := fmt.Sprintf("%s: %q (%s)", who, begin(message, mostQuoted), events.FirstLineKept)
-		return passage{short, fmt.Sprintf("%s: %q (%s)", who, message, events.FirstLineKept)}
-	case len(message) <= mostQuoted:
+		short := fmt.Sprintf("%s: %q (%s)", who, Begin(message, MostQuoted), events.FirstLineKept)
+		return Passage{short, fmt.Sprintf("%s: %q (%s)", who, message, events.FirstLineKept)}
+	case len(message) <= MostQuoted:
 		short := fmt.Sprintf("%s: %q", who, message)
-		return passage{short, short}
+		return Passage{short, short}
 	}
-	return passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
+	return Passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
 }
 
 // excerpt quotes the first line of a long text and the last line that names a cause. Of a single line it quotes the
@@ -101,14 +120,14 @@ func wrote(name string, c *events.ContainerEnd) passage {
 func excerpt(text string) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
-		return fmt.Sprintf("%q … %q", begin(text, mostLine), end(text, mostLine))
+		return fmt.Sprintf("%q … %q", Begin(text, MostLine), end(text, MostLine))
 	}
 	at := causeLine(lines)
-	out := fmt.Sprintf("%q", begin(strings.TrimSpace(lines[0]), mostLine))
+	out := fmt.Sprintf("%q", Begin(strings.TrimSpace(lines[0]), MostLine))
 	if between := at - 1; between > 0 {
 		out += fmt.Sprintf(" … %s …", words.Count(between, "line"))
 	}
-	out += fmt.Sprintf(" %q", begin(strings.TrimSpace(lines[at]), mostLine))
+	out += fmt.Sprintf(" %q", Begin(strings.TrimSpace(lines[at]), MostLine))
 	if after := len(lines) - 1 - at; after > 0 {
 		out += fmt.Sprintf(" … %s", words.Count(after, "line"))
 	}
@@ -130,7 +149,8 @@ func causeLine(lines []string) int {
 	return len(lines) - 1
 }
 
-func begin(s string, bytes int) string {
+// Begin returns the first bytes of a text, with "…" if it is longer.
+func Begin(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
 	}
@@ -143,3 +163,15 @@ func end(s string, bytes int) string {
 	}
 	return "…" + strings.ToValidUTF8(s[len(s)-bytes:], "")
 }
+
+// Says returns the server's message without what its class says already.
+func Says(text string) string {
+	if text == "" {
+		return "the log has no words of the server"
+	}
+	return forbidden.ReplaceAllString(text, "")
+}
+
+// forbidden matches the prefix of the API server's message when admission refuses a pod: `pods "a-x2x7k" is forbidden:
+// `. It is cut off because the refusal class says the same.
+var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)

@@ -43,38 +43,42 @@ func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
 		{goPanic, `"starting" … 12 lines … "panic: runtime error: index out of range [3] with length 3" … 5 lines`},
 		{nodeError, `"listening on port 8000, waiting for work" … 11 lines … "Error: connect ECONNREFUSED 10.0.0.7:5432" … 4 lines`},
 		{plainLog, `"copied part 0 of 900 to the archive" … 39 lines … "no space left on device"`},
-		{"two lines\n" + strings.Repeat("y", 300), `"two lines" "` + strings.Repeat("y", mostLine) + `…"`},
-		{strings.Repeat("x", 120) + strings.Repeat("y", 130), `"` + strings.Repeat("x", mostLine) + `…" … "…` + strings.Repeat("y", mostLine) + `"`},
+		{"two lines\n" + strings.Repeat("y", 300), `"two lines" "` + strings.Repeat("y", MostLine) + `…"`},
+		{strings.Repeat("x", 120) + strings.Repeat("y", 130), `"` + strings.Repeat("x", MostLine) + `…" … "…` +
+			strings.Repeat("y", MostLine) + `"`},
 	} {
-		p := wrote("main", &events.ContainerEnd{Message: c.text})
-		if want := "main wrote: " + c.want; p.cut != want {
-			t.Errorf("it is quoted as\n%s\nwant\n%s", p.cut, want)
+		p := Wrote("main", &events.ContainerEnd{Message: c.text})
+		if want := "main wrote: " + c.want; p.Cut != want {
+			t.Errorf("it is quoted as\n%s\nwant\n%s", p.Cut, want)
 		}
-		if want := "main wrote:\n" + c.text; p.whole != want {
-			t.Errorf("whole it is %q, want %q", p.whole, want)
+		if want := "main wrote:\n" + c.text; p.Whole != want {
+			t.Errorf("whole it is %q, want %q", p.Whole, want)
 		}
 	}
 }
 
 // TestWhatFitsIsNotCut: at the edges of what a line quotes.
 func TestWhatFitsIsNotCut(t *testing.T) {
-	for _, n := range []int{1, mostQuoted - 1, mostQuoted, mostQuoted + 1} {
+	for _, n := range []int{1, MostQuoted - 1, MostQuoted, MostQuoted + 1} {
 		text := strings.Repeat("x", n)
-		p, m := wrote("main", &events.ContainerEnd{Message: "\n" + text + "\n"}), beginning(text)
-		if fits := n <= mostQuoted; (p.cut == p.whole) != fits || (m.cut == m.whole) != fits || m.whole != text {
-			t.Errorf("%d bytes: cut %t and %t", n, p.cut != p.whole, m.cut != m.whole)
+		p, m := Wrote("main", &events.ContainerEnd{Message: "\n" + text + "\n"}), Beginning(text)
+		if fits := n <= MostQuoted; (p.Cut == p.Whole) != fits || (m.Cut == m.Whole) != fits || m.Whole != text {
+			t.Errorf("%d bytes: cut %t and %t", n, p.Cut != p.Whole, m.Cut != m.Whole)
 		}
 	}
-	refused := `Back-off pulling image "corp/etl:1": ErrImagePull: failed to pull and unpack image "corp/etl:1": ` + strings.Repeat("x", 300) +
+	refused := `Back-off pulling image "corp/etl:1": ErrImagePull: failed to pull and unpack image "corp/etl:1": ` +
+		strings.Repeat("x", 300) +
 		": dial tcp 10.0.0.7:443: connect: connection refused"
-	if got := beginning(refused); !strings.HasPrefix(got.cut, `Back-off pulling image "corp/etl:1"`) || !strings.HasSuffix(got.cut, "connect: connection refused") ||
-		len(got.cut) > mostQuoted+20 || got.whole != refused {
-		t.Errorf("an error is shown as %q", got.cut)
+	if got := Beginning(refused); !strings.HasPrefix(got.Cut, `Back-off pulling image "corp/etl:1"`) ||
+		!strings.HasSuffix(got.Cut, "connect: connection refused") ||
+		len(got.Cut) > MostQuoted+20 || got.Whole != refused {
+		t.Errorf("an error is shown as %q", got.Cut)
 	}
-	if got := say(nil, "%s: %s", "w", beginning("short")); got.Text != "w: short" || got.Whole != "" {
+	if got := Say(nil, "%s: %s", "w", Beginning("short")); got.Text != "w: short" || got.Whole != "" {
 		t.Errorf("a sentence with nothing cut is %+v", got)
 	}
-	if got := say(nil, "%s: %s", "w", beginning(strings.Repeat("é", 200))); got.Text != "w: "+strings.Repeat("é", 120)+"…" ||
+	if got := Say(nil, "%s: %s", "w", Beginning(strings.Repeat("é", 200))); got.Text != "w: "+strings.Repeat("é",
+		120)+"…" ||
 		got.Whole != "w: "+strings.Repeat("é", 200) {
 		t.Errorf("a sentence with a cut is %+v", got)
 	}
@@ -84,26 +88,27 @@ func TestWhatFitsIsNotCut(t *testing.T) {
 // and all of it is kept.
 func TestAnyTextIsQuotedWithinBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(35, 2))
-	pieces := []string{"\n", "\n\n", "é", "\xff", "\t", " ", "Error: ", "Caused by: x", strings.Repeat("z", 100), "a b c", "\r\n", "\x00"}
+	pieces := []string{"\n", "\n\n", "é", "\xff", "\t", " ", "Error: ", "Caused by: x", strings.Repeat("z", 100), "a b c",
+		"\r\n", "\x00"}
 	for range 2000 {
 		var b strings.Builder
 		for range rng.IntN(60) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
 		}
 		text := strings.TrimSpace(b.String())
-		p := wrote("main", &events.ContainerEnd{Message: text})
+		p := Wrote("main", &events.ContainerEnd{Message: text})
 		// A quoted byte takes four at most.
-		if !utf8.ValidString(p.cut) || len(p.cut) > 40+4*mostQuoted {
-			t.Fatalf("of %q it shows %d bytes: %s", text, len(p.cut), p.cut)
+		if !utf8.ValidString(p.Cut) || len(p.Cut) > 40+4*MostQuoted {
+			t.Fatalf("of %q it shows %d bytes: %s", text, len(p.Cut), p.Cut)
 		}
-		if len(text) <= mostQuoted {
+		if len(text) <= MostQuoted {
 			continue
 		}
-		if p.whole != "main wrote:\n"+text {
-			t.Fatalf("of %q it keeps %q", text, p.whole)
+		if p.Whole != "main wrote:\n"+text {
+			t.Fatalf("of %q it keeps %q", text, p.Whole)
 		}
-		if lines := strings.Count(text, "\n") + 1; lines > 1 && countedLines(p.cut) != lines {
-			t.Fatalf("of %d lines it tells %d: %s", lines, countedLines(p.cut), p.cut)
+		if lines := strings.Count(text, "\n") + 1; lines > 1 && countedLines(p.Cut) != lines {
+			t.Fatalf("of %d lines it tells %d: %s", lines, countedLines(p.Cut), p.Cut)
 		}
 	}
 }

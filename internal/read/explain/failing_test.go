@@ -13,7 +13,11 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -39,7 +43,7 @@ func questions(records []events.Record) (all []question) {
 	jobs, _ := streams(records, events.StreamJob, 4)
 	for i, s := range jobs {
 		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
-			c, err := explain.ReadJob(ctx, src, s, history.Point{})
+			c, err := job.Read(ctx, src, s, history.Point{})
 			if err == nil {
 				err = c.Compare(ctx)
 			}
@@ -53,7 +57,7 @@ func questions(records []events.Record) (all []question) {
 			continue
 		}
 		add("explain then "+s.String(), func(ctx context.Context, src history.Source) error {
-			_, err := explain.ReadJob(ctx, src, s, history.Point{Time: middle})
+			_, err := job.Read(ctx, src, s, history.Point{Time: middle})
 			return unlessUnknown(err)
 		})
 		add("newest of "+s.String(), func(ctx context.Context, src history.Source) error {
@@ -64,7 +68,7 @@ func questions(records []events.Record) (all []question) {
 	crons, _ := streams(records, events.StreamCronJob, 4)
 	for _, s := range crons {
 		add("explain "+s.String(), func(ctx context.Context, src history.Source) error {
-			c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
+			c, err := cron.Read(ctx, src, s, history.Point{})
 			if err == nil {
 				c.Answer()
 				err = c.Unread()
@@ -72,7 +76,7 @@ func questions(records []events.Record) (all []question) {
 			return err
 		})
 		add("explain then "+s.String(), func(ctx context.Context, src history.Source) error {
-			c, err := explain.ReadCronJob(ctx, src, s, history.Point{Time: middle})
+			c, err := cron.Read(ctx, src, s, history.Point{Time: middle})
 			if err == nil {
 				c.Answer()
 				err = c.Unread()
@@ -80,7 +84,7 @@ func questions(records []events.Record) (all []question) {
 			return unlessUnknown(err)
 		})
 		add("why not of "+s.String(), func(ctx context.Context, src history.Source) error {
-			_, err := explain.ReadWhyNot(ctx, src, []events.Stream{s}, middle.Go().Truncate(time.Minute), words.Zone{})
+			_, err := whynot.Read(ctx, src, []events.Stream{s}, middle.Go().Truncate(time.Minute), words.Zone{})
 			return err
 		})
 		add("due times of "+s.String(), func(ctx context.Context, src history.Source) error {
@@ -101,19 +105,19 @@ func questions(records []events.Record) (all []question) {
 		})
 	}
 	add("failures", func(ctx context.Context, src history.Source) error {
-		_, err := explain.FindFailures(ctx, src, explain.FailuresQuery{Survived: true})
+		_, err := failures.Find(ctx, src, failures.Query{Survived: true})
 		return err
 	})
 	add("trouble of Jobs", func(ctx context.Context, src history.Source) error {
 		page, err := src.Jobs(ctx, history.JobsQuery{})
 		if err == nil {
-			_, err = explain.TroubleOf(ctx, src, page.Items)
+			_, err = failures.TroubleOf(ctx, src, page.Items)
 		}
 		return err
 	})
 	add("jobs", func(ctx context.Context, src history.Source) error {
 		page, err := src.Jobs(ctx, history.JobsQuery{})
-		lines := explain.LinesOf(src)
+		lines := verdicts.LinesOf(src)
 		for i := range page.Items {
 			if err == nil {
 				_, err = lines.Of(ctx, &page.Items[i], history.Point{})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -18,7 +18,7 @@ func TestFailuresNameTheirGaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := func(f explain.Failures) bool {
+	first := func(f failures.Failures) bool {
 		for _, g := range f.Gaps {
 			if g.From != 0 && events.Time(g.Until).Sub(events.Time(g.From)) > time.Second {
 				return true
@@ -34,17 +34,17 @@ func TestFailuresNameTheirGaps(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name string
-		q    explain.FailuresQuery
+		q    failures.Query
 		want bool
 	}{
-		{"since the middle of it", explain.FailuresQuery{Since: until.Add(-time.Second)}, true},
-		{"since its end", explain.FailuresQuery{Since: until}, false},
-		{"until before it", explain.FailuresQuery{Until: until.Add(-time.Minute)}, false},
-		{"always", explain.FailuresQuery{}, true},
-		{"in a namespace without Jobs", explain.FailuresQuery{Namespace: "none"}, true},
+		{"since the middle of it", failures.Query{Since: until.Add(-time.Second)}, true},
+		{"since its end", failures.Query{Since: until}, false},
+		{"until before it", failures.Query{Until: until.Add(-time.Minute)}, false},
+		{"always", failures.Query{}, true},
+		{"in a namespace without Jobs", failures.Query{Namespace: "none"}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			f, err := explain.FindFailures(t.Context(), src, row.q)
+			f, err := failures.Find(t.Context(), src, row.q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestFailuresThatAreAlikeStandTogether(t *testing.T) {
 			}
 		}
 	}
-	f, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true})
+	f, err := failures.Find(t.Context(), src, failures.Query{Survived: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestFailuresThatAreAlikeStandTogether(t *testing.T) {
 
 // TestOneExitCodeIsNoCause: two programs that end alike and say nothing have nothing to do with each other.
 func TestOneExitCodeIsNoCause(t *testing.T) {
-	f, err := explain.FindFailures(t.Context(), observed(t), explain.FailuresQuery{})
+	f, err := failures.Find(t.Context(), observed(t), failures.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -28,7 +30,7 @@ func TestFailuresUntilATimeAreToldAsOfThen(t *testing.T) {
 		for i := range moments {
 			at := first.Add(last.Sub(first) * time.Duration(2*i+1) / (2 * moments))
 			want := troubleAt(t, src, at)
-			f, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Until: at})
+			f, err := failures.Find(t.Context(), src, failures.Query{Until: at})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +41,7 @@ func TestFailuresUntilATimeAreToldAsOfThen(t *testing.T) {
 					continue
 				}
 				crons++
-				c, err := explain.ReadCronJob(t.Context(), src, events.CronJobStream(types.UID(x.UID)), history.Point{Time: at})
+				c, err := cron.Read(t.Context(), src, events.CronJobStream(types.UID(x.UID)), history.Point{Time: at})
 				if err != nil {
 					t.Fatalf("%s until %s: CronJob %s: %v", dir, at.Go(), x.Name, err)
 				}
@@ -51,8 +53,8 @@ func TestFailuresUntilATimeAreToldAsOfThen(t *testing.T) {
 				if got[id] != want[id] {
 					t.Errorf("%s until %s: %s is %q, and explain says at that time %q", dir, at.Go(), id, got[id], want[id])
 				}
-				if want[id] == explain.SortStuck {
-					if stuck++; now[id] != explain.SortStuck {
+				if want[id] == failures.SortStuck {
+					if stuck++; now[id] != failures.SortStuck {
 						later++
 					}
 				}
@@ -77,7 +79,7 @@ func troubleAt(t *testing.T, src *recorded, at events.Time) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, s := range src.jobs() {
-		c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: at})
+		c, err := job.Read(t.Context(), src, s, history.Point{Time: at})
 		if c == nil {
 			continue
 		}
@@ -86,12 +88,12 @@ func troubleAt(t *testing.T, src *recorded, at events.Time) map[string]string {
 		}
 		switch v := c.Answer().Verdict.Text; {
 		case strings.Contains(v, "STUCK for"):
-			out[fmt.Sprint("Job ", s.ID)] = explain.SortStuck
+			out[fmt.Sprint("Job ", s.ID)] = failures.SortStuck
 		case strings.HasPrefix(v, "FAILED"), strings.HasPrefix(v, "FAILING"):
-			out[fmt.Sprint("Job ", s.ID)] = explain.SortFailed
+			out[fmt.Sprint("Job ", s.ID)] = failures.SortFailed
 		case strings.Contains(v, "DELETED after"):
 			if goneAfter(t, src, s, at) {
-				out[fmt.Sprint("Job ", s.ID)] = explain.SortDeleted
+				out[fmt.Sprint("Job ", s.ID)] = failures.SortDeleted
 			}
 		}
 	}
@@ -108,7 +110,7 @@ func goneAfter(t *testing.T, src *recorded, s events.Stream, at events.Time) boo
 		if _, gone := r.Facts.(*events.JobGone); r.Stream != s || r.Time > at || !gone && (!seen || f.Deleted == 0) {
 			continue
 		}
-		c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: r.Time - 1})
+		c, err := job.Read(t.Context(), src, s, history.Point{Time: r.Time - 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -31,30 +32,30 @@ func TestAnEditThatIsOverDeletesNoPod(t *testing.T) {
 		{"autoscaled/resize-images", 7},
 	} {
 		s := src.job(t, row.job)
-		c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+		c, err := job.Read(t.Context(), src, s, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		try := c.Tries[row.try]
+		one := c.Tries[row.try]
 		other := *src
 		other.records = slices.Clone(src.records)
 		for i := range other.records {
 			r := &other.records[i]
-			if r.Stream != s || r.Evidence.Name != try.Pod || r.Sequence < try.Ended.Record {
+			if r.Stream != s || r.Evidence.Name != one.Pod || r.Sequence < one.Ended.Record {
 				continue
 			}
 			pod(func(f *events.PodSeen, _ *events.Evidence) {
-				f.Phase, f.Finished, f.Deleted = events.PodFailed, 0, try.Ended.At.Add(30*time.Second)
+				f.Phase, f.Finished, f.Deleted = events.PodFailed, 0, one.Ended.At.Add(30*time.Second)
 				f.DeletionGracePeriodSeconds = grace(30)
 			})(r)
 		}
-		c, err = explain.ReadJob(t.Context(), &other, s, history.Point{Sequence: try.Ended.Record})
+		c, err = job.Read(t.Context(), &other, s, history.Point{Sequence: one.Ended.Record})
 		if err != nil {
 			t.Fatal(err)
 		}
-		keepJob(t, &other, s, history.Point{Sequence: try.Ended.Record})
+		keepJob(t, &other, s, history.Point{Sequence: one.Ended.Record})
 		rows, _ := c.Attempts(false, 0, 100)
-		if got := rows[row.try]; got.EndedBy != explain.ByClient {
+		if got := rows[row.try]; got.EndedBy != try.ByClient {
 			t.Errorf("%s: %s was deleted by a user, and it says %q", row.job, got.Pod, got.EndedBy)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -86,7 +86,7 @@ func TestWhatFreedOthers(t *testing.T) {
 				}
 			}
 			keepJob(t, &other, row.of, history.Point{Time: row.at})
-			c, err := explain.ReadJob(t.Context(), &other, row.of, history.Point{Time: row.at})
+			c, err := job.Read(t.Context(), &other, row.of, history.Point{Time: row.at})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -65,7 +65,7 @@ func TestScenesOfGroups(t *testing.T) {
 			})
 			row.play(j)
 			l.node("09:00:40", "node-1", func(*events.NodeSeen) {})
-			c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+			c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

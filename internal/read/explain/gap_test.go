@@ -8,6 +8,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -39,7 +41,7 @@ func TestAMomentInAGap(t *testing.T) {
 		{"behind it", until.Add(time.Second), false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: row.at})
+			c, err := job.Read(t.Context(), src, s, history.Point{Time: row.at})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +54,7 @@ func TestAMomentInAGap(t *testing.T) {
 			}
 			rows, _ := c.Attempts(false, 0, 0)
 			for _, r := range rows {
-				if r.EndedBy == explain.ByNobody && r.Unseen != row.unseen {
+				if r.EndedBy == try.ByNobody && r.Unseen != row.unseen {
 					t.Errorf("of pod %s it says unseen: %t", r.Pod, r.Unseen)
 				}
 			}
@@ -74,7 +76,7 @@ func TestAJobThatIsOlderThanTheLog(t *testing.T) {
 	src := observed(t)
 	s := src.job(t, "backoff-limit/etl-orders")
 	answer := func() (explain.Answer, string) {
-		c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+		c, err := job.Read(t.Context(), src, s, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -121,7 +122,7 @@ func (l listing) Jobs(context.Context, history.JobsQuery) (history.JobsPage, err
 // then, and its state is not Running.
 func toldOf(t *testing.T, src *recorded, s events.Stream, now events.Time) string {
 	t.Helper()
-	c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: now})
+	c, err := job.Read(t.Context(), src, s, history.Point{Time: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,12 +135,12 @@ func toldOf(t *testing.T, src *recorded, s events.Stream, now events.Time) strin
 		said = append(said, x.Text)
 	}
 	alone := listing{src, history.Summary{UID: s.ID, Namespace: c.Job.Namespace, Name: c.Job.Name, State: c.Job.State}}
-	f, err := explain.FindFailures(t.Context(), alone, explain.FailuresQuery{Until: now})
+	f, err := failures.Find(t.Context(), alone, failures.Query{Until: now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	stuck := strings.HasPrefix(a.Verdict.Text, "STUCK")
-	listed := slices.ContainsFunc(f.Items, func(x explain.Trouble) bool { return x.UID == s.ID && x.Sort == explain.SortStuck })
+	listed := slices.ContainsFunc(f.Items, func(x failures.Trouble) bool { return x.UID == s.ID && x.Sort == failures.SortStuck })
 	if stuck != listed {
 		t.Errorf("%q, and it is in the list of trouble: %t", a.Verdict.Text, listed)
 	}

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -131,7 +132,7 @@ func (l *teller) scene(of list) {
 		l.object()
 		state := history.State("")
 		for _, at := range points[s][1:] { // the first is of its spec
-			c, err := explain.ReadJob(l.t.Context(), l.src, s, history.Point{Sequence: at})
+			c, err := job.Read(l.t.Context(), l.src, s, history.Point{Sequence: at})
 			if err == nil && c.Job.State != state {
 				state = c.Job.State
 				l.job(s, at, false)
@@ -144,7 +145,7 @@ func (l *teller) scene(of list) {
 		l.object()
 		state := history.CronState("")
 		for _, at := range points[s] {
-			c, err := explain.ReadCronJob(l.t.Context(), l.src, s, history.Point{Sequence: at})
+			c, err := cron.Read(l.t.Context(), l.src, s, history.Point{Sequence: at})
 			if err == nil && c.State.State != state {
 				state = c.State.State
 				l.cronJob(s, at)

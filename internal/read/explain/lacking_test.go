@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -53,7 +53,7 @@ func TestPodsThatDoNotCome(t *testing.T) {
 		{"at the end", 0, []string{"COMPLETE", "no pod came, though 2 were wanted, from ", missing, "no pod came 1"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c, err := explain.ReadJob(t.Context(), src, s, history.Point{Time: row.at})
+			c, err := job.Read(t.Context(), src, s, history.Point{Time: row.at})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestOnlyPodsThatAreWantedAreMissed(t *testing.T) {
 	src := observed(t)
 	said := map[events.Stream]bool{}
 	for _, s := range src.jobs() {
-		c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+		c, err := job.Read(t.Context(), src, s, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -58,13 +59,13 @@ func TestWhatJobledgerDidLate(t *testing.T) {
 		{"as it was", orders, added, func(*lateLog) {}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			mode, job, observed := strings.Cut(row.job, ":")
+			mode, name, observed := strings.Cut(row.job, ":")
 			if !observed {
-				mode, job = "delegated", row.job
+				mode, name = "delegated", row.job
 			}
-			l := newLateLog(t, mode, job, row.from)
+			l := newLateLog(t, mode, name, row.from)
 			row.how(l)
-			c, err := explain.ReadJob(t.Context(), l, l.stream, history.Point{})
+			c, err := job.Read(t.Context(), l, l.stream, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +253,7 @@ func TestADeadlineThatPassedWhileJobledgerStoodStill(t *testing.T) {
 			l := newLateLog(t, "delegated", "deadline/report-daily", deadline)
 			l.stoodStill()
 			l.onePodWithout(row.pods, row.others)
-			c, err := explain.ReadJob(t.Context(), l, l.stream, history.Point{})
+			c, err := job.Read(t.Context(), l, l.stream, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

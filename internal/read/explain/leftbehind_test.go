@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -32,7 +33,7 @@ func TestAPodWhoseEndIsNotRecorded(t *testing.T) {
 			}
 			by, text := ended(t, src, s)
 			const want = "the Job was deleted, so garbage collection takes it; missing: the record of its end"
-			if by != explain.ByJobDeleted || !strings.Contains(text, want) {
+			if by != try.ByJobDeleted || !strings.Contains(text, want) {
 				t.Errorf("it was ended by %q: %s", by, text)
 			}
 			src.records = slices.Clone(src.records)
@@ -44,7 +45,7 @@ func TestAPodWhoseEndIsNotRecorded(t *testing.T) {
 					r.Facts = &seen
 				}
 			}
-			if by, text := ended(t, src, s); by != explain.ByUnknown || !strings.Contains(text, "unless they were orphaned") {
+			if by, text := ended(t, src, s); by != try.ByUnknown || !strings.Contains(text, "unless they were orphaned") {
 				t.Errorf("of a Job that was seen to be deleted first: it was ended by %q: %s", by, text)
 			}
 		})
@@ -52,9 +53,9 @@ func TestAPodWhoseEndIsNotRecorded(t *testing.T) {
 }
 
 // ended is who ended the only try of a Job, and what the answer says of its pods.
-func ended(t *testing.T, src history.Source, s events.Stream) (explain.By, string) {
+func ended(t *testing.T, src history.Source, s events.Stream) (try.By, string) {
 	t.Helper()
-	c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+	c, err := job.Read(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

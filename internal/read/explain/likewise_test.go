@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
@@ -74,7 +74,7 @@ func TestWhatBefellOthersToo(t *testing.T) {
 						row.others(j, at, fmt.Sprint("other", i), row.ends[i])
 					}
 				}
-				c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+				c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 				if err != nil {
 					t.Fatal(err)
 				}

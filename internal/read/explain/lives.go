@@ -1,9 +1,12 @@
 package explain
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // Life is one of several Jobs that had the same name. Its JSON changes only by growing.
@@ -16,55 +19,28 @@ type Life struct {
 	Older int `json:"older,omitempty"`
 }
 
-// OfLives chooses one of several Jobs of one name, given with the newest first: the newest that goes on, otherwise the
-// newest that failed, otherwise the newest. It sets Lives of the chosen case. older is the number of Jobs not read.
-func OfLives(all []*JobCase, older int) *JobCase {
-	chosen := all[0]
-	best := 0
-	for _, c := range all {
-		weight := 1
-		switch {
-		case c.goesOn():
-			weight = 3
-		case c.Job.State == history.StateFailed:
-			weight = 2
-		}
-		if weight > best {
-			chosen, best = c, weight
+// LivesText lists the Jobs that had the same name, the oldest first: "3 Jobs had this name: FAILED 22:04:15 (this one),
+// COMPLETE 22:05:06 (job/1f8e8e25)".
+func LivesText(all []Life, zone words.Zone) string {
+	layout := "15:04:05"
+	for i := range all {
+		if !zone.SameDay(events.Time(all[i].At), events.Time(all[0].At)) {
+			layout = "2 Jan 15:04:05"
 		}
 	}
-	if len(all)+older == 1 {
-		return chosen
+	n := len(all) + all[0].Older
+	var parts []string
+	if all[0].Older > 0 {
+		parts = append(parts, fmt.Sprintf("%d older", all[0].Older))
 	}
-	chosen.Lives = nil
-	for i := len(all) - 1; i >= 0; i-- {
-		life := all[i].life()
-		life.This = all[i] == chosen
-		chosen.Lives = append(chosen.Lives, life)
+	for i := range all {
+		l := &all[i]
+		which := "job/" + l.UID[:min(len(l.UID), 8)]
+		if l.This {
+			which = "this one"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s (%s)", strings.ToUpper(l.State), zone.In(events.Time(l.At)).Format(layout),
+			which))
 	}
-	chosen.Lives[0].Older = older
-	return chosen
-}
-
-// goesOn reports whether the Job has neither ended nor been deleted, as far as known.
-func (c *JobCase) goesOn() bool {
-	switch c.Job.State {
-	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing, history.StateDeleting:
-		return true
-	case history.StateUnseen, history.StateUnmanaged, history.StateComplete, history.StateFailed, history.StateFinished, history.StateDeleted:
-	}
-	return false
-}
-
-func (c *JobCase) life() Life {
-	at := events.Time(c.Job.Created)
-	switch {
-	case c.finished():
-		at = c.end()
-	case c.Job.State == history.StateFinished:
-		at = events.Time(c.Job.Finished)
-	case c.gone.Record != 0:
-		at = c.gone.At
-	}
-	return Life{UID: c.Job.UID, State: string(c.Job.State), At: recordjson.Instant(at)}
+	return fmt.Sprintf("%d Jobs had this name: %s", n, strings.Join(parts, ", "))
 }

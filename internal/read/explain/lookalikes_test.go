@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -236,14 +237,14 @@ func TestLookalikesAreToldApart(t *testing.T) {
 // asked is who ended a try; and the phrase, if the answer has it.
 func asked(t *testing.T, src history.Source, s events.Stream, pod int, phrase string) []string {
 	t.Helper()
-	c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+	c, err := job.Read(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ended []string
 	rows, _ := c.Attempts(false, 0, 0)
 	for _, a := range rows {
-		if a.Deleted != 0 || a.Counted == explain.CountedFailed || a.EndedBy == explain.ByNothing {
+		if a.Deleted != 0 || a.Counted == try.CountedFailed || a.EndedBy == try.ByNothing {
 			ended = append(ended, string(a.EndedBy))
 		}
 	}

@@ -17,8 +17,12 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -252,7 +256,7 @@ func (s *sum) failed(err error) {
 
 // job takes in what is told of a Job as of a point.
 func (s *sum) job(src history.Source, of events.Stream, p history.Point) {
-	c, err := explain.ReadJob(s.t.Context(), src, of, p)
+	c, err := job.Read(s.t.Context(), src, of, p)
 	if s.failed(err); c == nil {
 		return
 	}
@@ -278,7 +282,7 @@ const mostDue = 8
 
 // cronJob takes in what is told of a CronJob as of a point, and as of now also of its due times.
 func (s *sum) cronJob(src history.Source, of events.Stream, p history.Point) {
-	c, err := explain.ReadCronJob(s.t.Context(), src, of, p)
+	c, err := cron.Read(s.t.Context(), src, of, p)
 	if s.failed(err); c == nil {
 		return
 	}
@@ -294,7 +298,7 @@ func (s *sum) cronJob(src history.Source, of events.Stream, p history.Point) {
 	dues := due.All()
 	for _, e := range dues[max(0, len(dues)-mostDue):] {
 		for _, t := range []events.Time{e.First, e.Last.Add(time.Second)} {
-			w, err := explain.ReadWhyNot(s.t.Context(), src, []events.Stream{of}, t.Go(), words.Zone{})
+			w, err := whynot.Read(s.t.Context(), src, []events.Stream{of}, t.Go(), words.Zone{})
 			s.failed(err)
 			s.value(w)
 		}
@@ -311,12 +315,12 @@ func (s *sum) log(src history.Source, records []events.Record) {
 	for _, of := range crons {
 		s.cronJob(src, of, history.Point{})
 	}
-	failures, err := explain.FindFailures(s.t.Context(), src, explain.FailuresQuery{Survived: true})
+	failures, err := failures.Find(s.t.Context(), src, failures.Query{Survived: true})
 	s.failed(err)
 	s.value(failures)
 	page, err := src.Jobs(s.t.Context(), history.JobsQuery{})
 	s.failed(err)
-	lines := explain.LinesOf(src)
+	lines := verdicts.LinesOf(src)
 	for i := range page.Items {
 		why, err := lines.Of(s.t.Context(), &page.Items[i], history.Point{})
 		s.failed(err)

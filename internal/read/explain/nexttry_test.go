@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
@@ -97,8 +97,8 @@ func TestAPodThatSucceedsAsItsJobFails(t *testing.T) {
 	for _, row := range []struct {
 		name              string
 		failed, succeeded int32
-		want              explain.Counted
-	}{{"it is a failure", 2, 0, explain.CountedFailed}, {"it is a success", 1, 1, explain.CountedSucceeded}, {"it is neither", 1, 0, explain.CountedNot}} {
+		want              try.Counted
+	}{{"it is a failure", 2, 0, try.CountedFailed}, {"it is a success", 1, 1, try.CountedSucceeded}, {"it is neither", 1, 0, try.CountedNot}} {
 		t.Run(row.name, func(t *testing.T) {
 			l := newScene(t, true)
 			j := l.job("09:00:00", "demo", "", func(j *sceneJob) {
@@ -131,8 +131,8 @@ func TestAPodThatSucceedsAsItsJobFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			says := map[explain.Counted]string{
-				explain.CountedFailed: "failure 2 of the Job", explain.CountedSucceeded: "as a success", explain.CountedNot: "neither as a success nor as a failure",
+			says := map[try.Counted]string{
+				try.CountedFailed: "failure 2 of the Job", try.CountedSucceeded: "as a success", try.CountedNot: "neither as a success nor as a failure",
 			}[row.want]
 			if got := under(&pod, "COUNTED"); !strings.HasPrefix(got, says) {
 				t.Errorf("it counted %q, want %q", got, says)
@@ -145,11 +145,11 @@ func TestAPodThatSucceedsAsItsJobFails(t *testing.T) {
 func TestAPodThatIsOverItsOwnLimit(t *testing.T) {
 	for _, row := range []struct {
 		reason, message string
-		want            explain.By
+		want            try.By
 	}{
-		{"DeadlineExceeded", "Pod was active on the node longer than the specified deadline", explain.ByDeadline},
-		{"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 10Mi.", explain.ByOwnLimit},
-		{"Evicted", "The node was low on resource: memory.", explain.ByKubelet},
+		{"DeadlineExceeded", "Pod was active on the node longer than the specified deadline", try.ByDeadline},
+		{"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 10Mi.", try.ByOwnLimit},
+		{"Evicted", "The node was low on resource: memory.", try.ByKubelet},
 	} {
 		l := newScene(t, false)
 		j := l.job("09:00:00", "demo", "", nil)

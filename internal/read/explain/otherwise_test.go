@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 )
@@ -132,7 +132,7 @@ func (r *recorded) changed(change func(r *events.Record)) *recorded {
 func linesOf(t *testing.T, src *recorded, s events.Stream) []string {
 	t.Helper()
 	l := &teller{t: t, src: src, told: map[string]bool{}}
-	c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+	c, err := job.Read(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -32,7 +32,7 @@ func TestADeadlineIsOverOnceItIs(t *testing.T) {
 		l.add(last, l.of, events.KindCronJobChanged, &active)
 		says := l.whyNot("10:00:00")
 		keepAll(t, l.source())
-		c, err := explain.ReadCronJob(t.Context(), l.source(), l.of, history.Point{})
+		c, err := cron.Read(t.Context(), l.source(), l.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

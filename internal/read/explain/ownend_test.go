@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
@@ -77,7 +77,7 @@ func TestTheVerdictNamesWhyAKubeletEndedATry(t *testing.T) {
 					p.counted(clocks[2])
 				}
 				j.ends("09:00:11", status.Failed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-				c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+				c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -73,7 +73,7 @@ func TestWhoDeletedAJobOfACronJob(t *testing.T) {
 					row.change(&other.records[i])
 				}
 			}
-			c, err := explain.ReadJob(t.Context(), &other, of, history.Point{})
+			c, err := job.Read(t.Context(), &other, of, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
@@ -81,7 +81,7 @@ func TestDueTimesThatAreNotLookedAtYet(t *testing.T) {
 			}
 			told := 0
 			for at := due.Now() - events.Time(2*time.Minute); at < due.Now(); at = at.Add(3 * time.Second) {
-				c, err := explain.ReadCronJob(t.Context(), src, s, history.Point{Time: at})
+				c, err := cron.Read(t.Context(), src, s, history.Point{Time: at})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -51,7 +52,7 @@ func TestGetAndExplainHaveOneView(t *testing.T) {
 		judge(pod, func(p *show.Page) error { return p.Job(&job.Job) }, inPart)
 	}
 	for at, inPart := range map[events.Sequence]bool{synced - 1: true, synced: false} {
-		cron, err := explain.ReadCronJob(t.Context(), l.source(), c.of, history.Point{Sequence: at})
+		cron, err := cron.Read(t.Context(), l.source(), c.of, history.Point{Sequence: at})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +99,7 @@ func TestWithinAListing(t *testing.T) {
 		c.seen.Found = false
 		c.add("09:12:40", events.Controller, events.KindSynced, &events.Synced{Resources: all, Versions: []uint64{2000, 2000, 2000}})
 		for _, at := range []events.Sequence{from, seen} {
-			cron, err := explain.ReadCronJob(t.Context(), l.source(), c.of, history.Point{Sequence: at})
+			cron, err := cron.Read(t.Context(), l.source(), c.of, history.Point{Sequence: at})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -21,7 +22,7 @@ func TestTheNextTryIsNotPromisedTooLate(t *testing.T) {
 			src := openRecorded(t, dir)
 			jobs, _ := streams(src.records, events.StreamJob, 1)
 			for _, s := range jobs {
-				whole, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+				whole, err := job.Read(t.Context(), src, s, history.Point{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -31,7 +32,7 @@ func TestTheNextTryIsNotPromisedTooLate(t *testing.T) {
 					if try.Again == 0 || came == 0 || !perIndex && succeededBetween(whole, try.CountAt.At, came) {
 						continue
 					}
-					before, err := explain.ReadJob(t.Context(), src, s, history.Point{Sequence: try.CountAt.Record})
+					before, err := job.Read(t.Context(), src, s, history.Point{Sequence: try.CountAt.Record})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -57,7 +58,7 @@ func TestTheNextTryIsNotPromisedTooLate(t *testing.T) {
 }
 
 // nextOf is when the next try of the same index was first seen, after one had been counted; 0 for none.
-func nextOf(c *explain.JobCase, t *explain.Try) (at events.Time) {
+func nextOf(c *job.Case, t *try.Try) (at events.Time) {
 	for _, x := range c.Tries {
 		if x != t && x.Index == t.Index && x.Seen.Record > t.CountAt.Record && (at == 0 || x.Seen.At < at) {
 			at = x.Seen.At
@@ -66,8 +67,8 @@ func nextOf(c *explain.JobCase, t *explain.Try) (at events.Time) {
 	return at
 }
 
-func succeededBetween(c *explain.JobCase, from, to events.Time) bool {
-	return slices.ContainsFunc(c.Tries, func(t *explain.Try) bool {
+func succeededBetween(c *job.Case, from, to events.Time) bool {
+	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool {
 		return t.Phase == events.PodSucceeded && t.Ended.At >= from && t.Ended.At <= to
 	})
 }

@@ -8,7 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/store"
 )
@@ -51,11 +53,11 @@ func TestALongListReadsEachJobOnce(t *testing.T) {
 	for _, dir := range logs(t) {
 		for name, ask := range map[string]func(history.Source) (jobs int, err error){
 			"failures": func(src history.Source) (int, error) {
-				f, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true})
+				f, err := failures.Find(t.Context(), src, failures.Query{Survived: true})
 				return f.Looked, err
 			},
 			"lines": func(src history.Source) (int, error) {
-				lines := explain.LinesOf(src)
+				lines := verdicts.LinesOf(src)
 				page, err := src.Jobs(t.Context(), history.JobsQuery{Limit: 1000})
 				for i := range page.Items {
 					if _, err := lines.Of(t.Context(), &page.Items[i], history.Point{}); err != nil {
@@ -98,7 +100,7 @@ func TestAJobThatFailedIsComparedAndOthersAreNot(t *testing.T) {
 		}
 		for i := range page.Items {
 			src := count(recorded)
-			c, err := explain.ReadJob(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
+			c, err := job.Read(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

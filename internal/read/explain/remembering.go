@@ -14,16 +14,17 @@ import (
 // A Job needs one or two of them, so 1,000 CronJobs fit. Beyond it the cache is emptied.
 const mostAlone = 2048
 
-// remembering is a Source that caches the controller's stream, and records that are looked up by their sequence. It
+// Remembering is a Source that caches the controller's stream, and records that are looked up by their sequence. It
 // does not cache failed reads.
-type remembering struct {
+type Remembering struct {
 	history.Source
 	controller []events.Record
 	read       bool
 	alone      map[events.Sequence]events.Record
 }
 
-func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+func (m *Remembering) ReadStream(ctx context.Context, s events.Stream, from events.Sequence,
+	dir store.Direction) iter.Seq2[events.Record, error] {
 	if s != events.Controller || from != 0 || dir != store.Forward {
 		return m.Source.ReadStream(ctx, s, from, dir)
 	}
@@ -47,7 +48,7 @@ func (m *remembering) ReadStream(ctx context.Context, s events.Stream, from even
 	}
 }
 
-func (m *remembering) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
+func (m *Remembering) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if !reflect.DeepEqual(q, history.One(q.From)) { // not a lookup by history.Record
 		return m.Source.Records(ctx, q)
 	}
@@ -67,7 +68,7 @@ func (m *remembering) Records(ctx context.Context, q history.Query) iter.Seq2[ev
 	}
 }
 
-func (m *remembering) remember(r *events.Record) {
+func (m *Remembering) remember(r *events.Record) {
 	if m.alone == nil || len(m.alone) >= mostAlone {
 		m.alone = map[events.Sequence]events.Record{}
 	}

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/internal/subject/status"
@@ -54,7 +55,7 @@ func TestWhatWasRefusedWhenTheDeadlinePassed(t *testing.T) {
 	j.refusedAt("09:00:05", 2, events.RefusedForbidden, "policy says no")
 	j.decides("09:00:30", "DeadlineExceeded", "the deadline has passed")
 	j.ends("09:00:30", status.Failed, "DeadlineExceeded", "Job was active longer than specified deadline")
-	c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+	c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestOthersWaitForTheirPods(t *testing.T) {
 		demo.starts("09:00:02")
 		demo.refusedAt("09:00:02", 1, events.RefusedQuota, "exceeded quota: small")
 		demo.status("09:00:20", func(*events.JobStatus) {})
-		c, err := explain.ReadJob(t.Context(), l.source(), demo.of, history.Point{})
+		c, err := job.Read(t.Context(), l.source(), demo.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +109,7 @@ func TestADrainIsToldWithTheFirstCause(t *testing.T) {
 		p.deleted("09:00:06", 30)
 		p.fails("09:00:08", 143, "")
 		j.ends("09:00:09", status.Failed, "BackoffLimitExceeded", "")
-		c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+		c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestWhoWroteTheSpecIsNamed(t *testing.T) {
 		p := j.pod("09:00:01", "demo-a", nil).runs("09:00:01", "node-1")
 		j.edit("09:00:02", row.editor, func(s *events.JobSpec) { s.BackoffLimit = new(int32(7)) })
 		row.end(j, p)
-		c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+		c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +174,7 @@ func TestFailuresInAZone(t *testing.T) {
 		src := openRecorded(t, dir)
 		var says [2][]string
 		for i, zone := range []words.Zone{{}, {Location: time.FixedZone("X", int(time.Hour/time.Second))}} {
-			f, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true, Zone: zone})
+			f, err := failures.Find(t.Context(), src, failures.Query{Survived: true, Zone: zone})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +218,7 @@ func (d *damagedAt) ReadStream(
 func TestDamageHidesNothingElse(t *testing.T) {
 	for _, dir := range logs(t) {
 		src := openRecorded(t, dir)
-		whole, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{})
+		whole, err := failures.Find(t.Context(), src, failures.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +229,7 @@ func TestDamageHidesNothingElse(t *testing.T) {
 					continue
 				}
 				damaged := &damagedAt{src, of, &store.CorruptError{Path: "x", At: 7}}
-				f, err := explain.FindFailures(t.Context(), damaged, explain.FailuresQuery{})
+				f, err := failures.Find(t.Context(), damaged, failures.Query{})
 				if bad := new(store.CorruptError); !errors.As(err, &bad) {
 					t.Errorf("%s without %s: the damage is not told: %v", dir, x.Name, err)
 				}
@@ -270,7 +271,7 @@ func TestANodeThatGoesDuringADeletion(t *testing.T) {
 		if !during {
 			goes("09:00:12")
 		}
-		c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+		c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

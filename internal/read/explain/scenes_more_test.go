@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
@@ -175,11 +176,11 @@ func TestScenesOfBounds(t *testing.T) {
 func TestFailuresAreCut(t *testing.T) {
 	src := observed(t)
 	keep(t, src, func(l *teller) {
-		for _, q := range []explain.FailuresQuery{
+		for _, q := range []failures.Query{
 			{Limit: 1}, {Limit: 2, Survived: true}, {Limit: 100}, {Namespace: "oom"}, {Since: src.records[len(src.records)/2].Time, Survived: true},
 			{Until: src.records[len(src.records)/3].Time, Survived: true},
 		} {
-			f, err := explain.FindFailures(t.Context(), src, q)
+			f, err := failures.Find(t.Context(), src, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,9 +197,9 @@ func TestFailuresAreCut(t *testing.T) {
 // newest.
 func TestLivesOfAName(t *testing.T) {
 	src := observed(t)
-	var cases []*explain.JobCase
+	var cases []*job.Case
 	for _, name := range []string{"oom/oom", "quota/invoice", "unschedulable/gpu-train", "foreign-finalizer/restore"} {
-		c, err := explain.ReadJob(t.Context(), src, src.job(t, name), history.Point{})
+		c, err := job.Read(t.Context(), src, src.job(t, name), history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +208,7 @@ func TestLivesOfAName(t *testing.T) {
 	keep(t, src, func(l *teller) {
 		for from := range cases {
 			for older := range 2 {
-				c := explain.OfLives(cases[from:], older)
+				c := job.OfLives(cases[from:], older)
 				l.about("of %d and %d older: %s", len(cases)-from, older, c.Job.Name)
 				l.value(c.Lives)
 			}

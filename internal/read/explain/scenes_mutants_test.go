@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
@@ -69,7 +69,7 @@ func TestTwoNodesAreCompared(t *testing.T) {
 		p.fails("09:00:04", 2, "").counted("09:00:04")
 	}
 	j.ends("09:00:05", status.Failed, "BackoffLimitExceeded", "")
-	c, err := explain.ReadJob(t.Context(), l.source(), j.of, history.Point{})
+	c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}

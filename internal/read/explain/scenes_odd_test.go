@@ -11,6 +11,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/reconciler"
@@ -44,7 +47,7 @@ func (l *scene) says(want ...string) {
 	}
 	jobs, _ := streams(of.records, events.StreamJob, 1)
 	for _, s := range jobs {
-		c, err := explain.ReadJob(l.t.Context(), src, s, history.Point{})
+		c, err := job.Read(l.t.Context(), src, s, history.Point{})
 		if err != nil {
 			l.t.Fatal(err)
 		}
@@ -62,13 +65,13 @@ func (l *scene) says(want ...string) {
 	}
 	crons, _ := streams(of.records, events.StreamCronJob, 1)
 	for _, s := range crons {
-		c, err := explain.ReadCronJob(l.t.Context(), src, s, history.Point{})
+		c, err := cron.Read(l.t.Context(), src, s, history.Point{})
 		if err != nil {
 			l.t.Fatal(err)
 		}
 		take(c.Answer())
 	}
-	failures, err := explain.FindFailures(l.t.Context(), src, explain.FailuresQuery{Survived: true})
+	failures, err := failures.Find(l.t.Context(), src, failures.Query{Survived: true})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
@@ -65,7 +65,7 @@ func TestWhichDueTimeIsOpen(t *testing.T) {
 			l := newScene(t, row.ours)
 			row.play(l.cron("08:59:30", row.ours, nil))
 			src := l.source()
-			c, err := explain.ReadCronJob(t.Context(), src, l.of, history.Point{})
+			c, err := cron.Read(t.Context(), src, l.of, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

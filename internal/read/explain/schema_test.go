@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
@@ -52,7 +53,7 @@ func TestAnswersFollowTheSchema(t *testing.T) {
 	for _, dir := range logs(t) {
 		src := openRecorded(t, dir)
 		for _, s := range src.jobs() {
-			c, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+			c, err := job.Read(t.Context(), src, s, history.Point{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -82,7 +82,7 @@ func (l *staged) pass(clock string) {
 // said is all that an answer about the Job says, as a page has it, one sentence on each line.
 func (l *staged) said() string {
 	l.t.Helper()
-	c, err := explain.ReadJob(l.t.Context(), history.Local{Log: l.log}, demo, history.Point{})
+	c, err := job.Read(l.t.Context(), history.Local{Log: l.log}, demo, history.Point{})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -18,13 +19,13 @@ func TestAPodWhoseNodeIsGoneRanAtMost(t *testing.T) {
 			continue
 		}
 		src := openRecorded(t, dir)
-		c, err := explain.ReadJob(t.Context(), src, src.job(t, "node-lost/train"), history.Point{})
+		c, err := job.Read(t.Context(), src, src.job(t, "node-lost/train"), history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rows, _ := c.Attempts(false, 0, 100)
 		for i := range rows {
-			if rows[i].EndedBy != explain.ByNodeGone {
+			if rows[i].EndedBy != try.ByNodeGone {
 				continue
 			}
 			seen++

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -41,7 +41,7 @@ func TestHeldByAStranger(t *testing.T) {
 		name := left.Facts.(*events.RunSeen).Name
 		left.Facts = &events.RunGone{Job: run, Version: left.Facts.(*events.RunSeen).Version, Left: true}
 		left.Kind = events.KindRunGone
-		c, err := explain.ReadCronJob(t.Context(), src, of, history.Point{Sequence: ended.Sequence - 1})
+		c, err := cron.Read(t.Context(), src, of, history.Point{Sequence: ended.Sequence - 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestHeldByAJobOfLongAgo(t *testing.T) {
 			held = r.Sequence - 1
 		}
 	}
-	c, err := explain.ReadCronJob(t.Context(), src, of, history.Point{Sequence: held})
+	c, err := cron.Read(t.Context(), src, of, history.Point{Sequence: held})
 	if err != nil {
 		t.Fatal(err)
 	}

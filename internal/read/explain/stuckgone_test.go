@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 )
 
 // TestWhatWasStuckUntilItWasDeleted: a Job that was stuck beyond its bound, or was failing, and was deleted in the time
@@ -73,14 +73,14 @@ func TestWhatWasStuckUntilItWasDeleted(t *testing.T) {
 				j := l.job("09:00:00", "etl", "{}", nil)
 				j.starts("09:00:01")
 				row.play(l, j)
-				q := explain.FailuresQuery{}
+				q := failures.Query{}
 				if row.since != "" {
 					q.Since = cronClock(row.since)
 				}
 				src := l.source()
 				for _, until := range []events.Time{0, l.newest} {
 					q.Until = until
-					f, err := explain.FindFailures(t.Context(), src, q)
+					f, err := failures.Find(t.Context(), src, q)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -89,8 +89,8 @@ func TestWhatWasStuckUntilItWasDeleted(t *testing.T) {
 					}
 					for _, x := range f.Items {
 						for _, want := range row.says {
-							if x.Sort != explain.SortDeleted || !strings.Contains(x.Why, want) {
-								t.Errorf("%s: %q, want %s: %q", x.Sort, x.Why, explain.SortDeleted, want)
+							if x.Sort != failures.SortDeleted || !strings.Contains(x.Why, want) {
+								t.Errorf("%s: %q, want %s: %q", x.Sort, x.Why, failures.SortDeleted, want)
 							}
 						}
 					}

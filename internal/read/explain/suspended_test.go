@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -23,7 +23,7 @@ func TestWhoSuspendedAJob(t *testing.T) {
 		}
 	}
 	s := src.job(t, "suspended/ingest")
-	whole, err := explain.ReadJob(t.Context(), src, s, history.Point{})
+	whole, err := job.Read(t.Context(), src, s, history.Point{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWhoSuspendedAJob(t *testing.T) {
 				}
 			}
 			later := history.Point{Time: src.records[i].Time.Add(3 * time.Second)}
-			c, err := explain.ReadJob(t.Context(), &other, s, later)
+			c, err := job.Read(t.Context(), &other, s, later)
 			if err != nil {
 				t.Fatal(err)
 			}

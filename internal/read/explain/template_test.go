@@ -15,6 +15,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/users"
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
@@ -35,7 +37,7 @@ func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cron, err := client.CreateCronJob(t.Context(), &batchv1.CronJob{
+	nightly, err := client.CreateCronJob(t.Context(), &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "nightly"},
 		Spec: batchv1.CronJobSpec{Schedule: "* * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 			BackoffLimit: new(int32(0)), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -56,7 +58,7 @@ func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 	src := history.Local{Log: d.Log(), Lists: joblist.New(joblist.Config{Log: d.Log()})}
 
 	const fields = "jobTemplate: main.env + DB_HOST · main.image sim → sim:2"
-	c, err := explain.ReadCronJob(t.Context(), src, events.CronJobStream(cron.UID), history.Point{})
+	c, err := cron.Read(t.Context(), src, events.CronJobStream(nightly.UID), history.Point{})
 	must(err)
 	a := c.Answer()
 	if text := under(&a, "EDITED"); !strings.Contains(text, fields) {
@@ -69,7 +71,7 @@ func TestAnEditOfTheTemplateIsToldByItsFields(t *testing.T) {
 			continue
 		}
 		jobs++
-		c, err := explain.ReadJob(t.Context(), src, r.Stream, history.Point{})
+		c, err := job.Read(t.Context(), src, r.Stream, history.Point{})
 		must(err)
 		must(c.Compare(t.Context()))
 		a := c.Answer()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/fates"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -25,7 +25,7 @@ func (c *sceneCron) ticksWhy() map[string]string {
 	}
 	out := map[string]string{}
 	for _, e := range due.All() {
-		out[e.First.Go().Format("15:04")] = explain.TickWhy(due, &e, gaps, words.Zone{})
+		out[e.First.Go().Format("15:04")] = fates.TickWhy(due, &e, gaps, words.Zone{})
 	}
 	return out
 }

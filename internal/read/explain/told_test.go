@@ -13,7 +13,11 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -93,7 +97,7 @@ func (l *teller) job(s events.Stream, at events.Sequence, whole bool) {
 func (l *teller) jobAt(s events.Stream, p history.Point, whole bool) {
 	l.t.Helper()
 	at := p.Sequence
-	c, err := explain.ReadJob(l.t.Context(), l.src, s, p)
+	c, err := job.Read(l.t.Context(), l.src, s, p)
 	if c == nil {
 		l.about("%s at %d: %v", s, at, err)
 		return
@@ -136,7 +140,7 @@ func (l *teller) jobAt(s events.Stream, p history.Point, whole bool) {
 // cronJob writes all that is told of a CronJob as of a point.
 func (l *teller) cronJob(s events.Stream, at events.Sequence) {
 	l.t.Helper()
-	c, err := explain.ReadCronJob(l.t.Context(), l.src, s, history.Point{Sequence: at})
+	c, err := cron.Read(l.t.Context(), l.src, s, history.Point{Sequence: at})
 	if c == nil {
 		l.about("%s at %d: %v", s, at, err)
 		return
@@ -159,7 +163,7 @@ func (l *teller) dueTimes(s events.Stream) {
 		e := &due.Entries[i]
 		l.value(history.TickOf(&e.Tick, e.Record))
 		for _, t := range []events.Time{e.First, e.First.Add(time.Second)} {
-			w, err := explain.ReadWhyNot(l.t.Context(), l.src, []events.Stream{s}, t.Go(), words.Zone{})
+			w, err := whynot.Read(l.t.Context(), l.src, []events.Stream{s}, t.Go(), words.Zone{})
 			if err != nil {
 				l.t.Error(err)
 				continue
@@ -175,7 +179,7 @@ func (l *teller) lists() {
 	l.t.Helper()
 	l.object()
 	l.about("lists")
-	failures, err := explain.FindFailures(l.t.Context(), l.src, explain.FailuresQuery{Survived: true})
+	failures, err := failures.Find(l.t.Context(), l.src, failures.Query{Survived: true})
 	if err != nil {
 		l.t.Error(err)
 	}
@@ -187,7 +191,7 @@ func (l *teller) lists() {
 	if err != nil {
 		l.t.Error(err)
 	}
-	lines := explain.LinesOf(l.src)
+	lines := verdicts.LinesOf(l.src)
 	for i := range jobs.Items {
 		if jobs.Items[i].Why, err = lines.Of(l.t.Context(), &jobs.Items[i], history.Point{}); err != nil {
 			l.t.Error(err)

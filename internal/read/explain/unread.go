@@ -8,16 +8,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// misses holds the first failed read of an answer. Methods that make sentences return no errors: the caller checks
+// Misses holds the first failed read of an answer. Methods that make sentences return no errors: the caller checks
 // Unread after them.
-type misses struct{ failed error }
+type Misses struct{ failed error }
 
 // Unread returns the first error of a read that an answer needed, except damage, which the source notes. With an error
 // the answer may be incomplete.
-func (m *misses) Unread() error { return m.failed }
+func (m *Misses) Unread() error { return m.failed }
 
-// miss notes a failed read. It ignores damage, and records that the log does not have or no longer has.
-func (m *misses) miss(src history.Source, err error) {
+// Miss notes a failed read. It ignores damage, and records that the log does not have or no longer has.
+func (m *Misses) Miss(src history.Source, err error) {
 	if err == nil || src.Beside(err) {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/picture"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -206,7 +207,7 @@ func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]s
 	return nil
 }
 
-func (v *view) timeline(ctx context.Context, a *explain.Answer, values map[string]string) (*explain.Timeline, error) {
+func (v *view) timeline(ctx context.Context, a *explain.Answer, values map[string]string) (*attempts.Timeline, error) {
 	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"], "limit": "0"}
 	return put(ctx, v, ask.Timeline.New(), of, "job/"+a.UID)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/picture"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -113,7 +114,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 }
 
 // head lays out the numbers of the list of failures, and the remarks on how complete they are.
-func (s *nowScreen) head(f *explain.Failures, zone words.Zone) {
+func (s *nowScreen) head(f *failures.Failures, zone words.Zone) {
 	numbers, rest := show.FailuresHead(f, zone)
 	for _, n := range numbers {
 		tone := toneOfSort[n.Sort]
@@ -128,10 +129,10 @@ func (s *nowScreen) head(f *explain.Failures, zone words.Zone) {
 }
 
 // toneOfSort is the tone of each sort of trouble.
-var toneOfSort = map[string]string{explain.SortStuck: "hold", explain.SortFailed: "bad", explain.SortDeleted: "hold"}
+var toneOfSort = map[string]string{failures.SortStuck: "hold", failures.SortFailed: "bad", failures.SortDeleted: "hold"}
 
 // troubles lays out a row for each cause, grouped by sort.
-func (v *view) troubles(s *nowScreen, f *explain.Failures) {
+func (v *view) troubles(s *nowScreen, f *failures.Failures) {
 	for _, row := range show.CauseRows(f) {
 		sort := show.SortSays(row.Of.Sort)
 		if n := len(s.Sorts); n == 0 || s.Sorts[n-1].Sort != sort {
@@ -158,7 +159,7 @@ func (v *view) troubles(s *nowScreen, f *explain.Failures) {
 	}
 }
 
-func indexOf(f *explain.Failures, of *explain.Trouble) int {
+func indexOf(f *failures.Failures, of *failures.Trouble) int {
 	for i := range f.Items {
 		if &f.Items[i] == of {
 			return i
@@ -167,7 +168,7 @@ func indexOf(f *explain.Failures, of *explain.Trouble) int {
 	return 0
 }
 
-func (v *view) troubleAt(t *explain.Trouble) string {
+func (v *view) troubleAt(t *failures.Trouble) string {
 	if t.Kind == "CronJob" {
 		return v.to(nil, "cronjob", t.Namespace, t.Name)
 	}

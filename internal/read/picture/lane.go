@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -17,7 +17,7 @@ var patternOf = map[string]string{
 }
 
 // lane draws the spans and ends of one index or try.
-func (d *drawing) lane(l *explain.Lane) {
+func (d *drawing) lane(l *attempts.Lane) {
 	d.name(laneName(l), l.Name)
 	for i := range l.Spans {
 		s := &l.Spans[i]
@@ -49,7 +49,7 @@ func (d *drawing) lane(l *explain.Lane) {
 const leastSeen = 3
 
 // whose returns the pod and the try of a mark: "etl-x7f2k, try 2: ".
-func (*drawing) whose(l *explain.Lane, of explain.Of) string {
+func (*drawing) whose(l *attempts.Lane, of attempts.Of) string {
 	name := of.Pod
 	if name == "" {
 		name = l.Name
@@ -61,7 +61,7 @@ func (*drawing) whose(l *explain.Lane, of explain.Of) string {
 }
 
 // end draws the end of a try, and before it the time in which the try may have ended.
-func (d *drawing) end(l *explain.Lane, e *explain.End) {
+func (d *drawing) end(l *attempts.Lane, e *attempts.End) {
 	x := d.scale.at(events.Time(e.At))
 	how := "failed or gone"
 	if e.Succeeded {
@@ -102,7 +102,7 @@ func (d *drawing) whisker(from, to float64) {
 var legendOrder = []struct{ what, says string }{
 	{"creating", ""}, {"scheduling", ""}, {"starting", ""}, {"running", ""}, {"stopping", ""}, {"backoff", ""}, {"suspended", ""},
 	{"not watched", ""}, {"succeeded", "succeeded"}, {"failed or gone", "failed or gone"}, {"bounds", "ended within"},
-	{explain.InstantEdited, "edited"}, {explain.InstantDecided, "decided"},
+	{attempts.InstantEdited, "edited"}, {attempts.InstantDecided, "decided"},
 }
 
 // legend draws the explanation of the used signs, and lines for what is left out.
@@ -124,7 +124,7 @@ func (d *drawing) legend() {
 		switch {
 		case sign.what == "succeeded" || sign.what == "failed or gone":
 			d.ending(sign.what == "succeeded", x+swatch/2, y)
-		case sign.what == explain.InstantEdited || sign.what == explain.InstantDecided:
+		case sign.what == attempts.InstantEdited || sign.what == attempts.InstantDecided:
 			d.instant(sign.what, x+swatch/2, y)
 		case sign.what == "bounds":
 			d.path("jl-whisker", fmt.Sprintf("M%s %sv8M%s %sH%s", num(x+2), num(y-4), num(x+2), num(y), num(x+swatch)))
@@ -175,8 +175,8 @@ func (d *drawing) whole() []byte {
 
 // alike holds the lanes that are folded into one line.
 type alike struct {
-	lanes []*explain.Lane
-	all   []*explain.Lane // all lanes, in the order of the timeline
+	lanes []*attempts.Lane
+	all   []*attempts.Lane // all lanes, in the order of the timeline
 }
 
 // says returns the text of the folded lanes: "9871 indexes succeeded at the first try, 2s to 9s each".
@@ -206,7 +206,7 @@ func plural(n int, what string) string {
 
 // fold returns the lanes to draw, and the folded ones. It folds only if there are more than MostLanes lanes; then it
 // folds each lane with a single try that succeeded.
-func fold(t *explain.Timeline) (rows []*explain.Lane, folded *alike) {
+func fold(t *attempts.Timeline) (rows []*attempts.Lane, folded *alike) {
 	for i := range t.Rows {
 		rows = append(rows, &t.Rows[i])
 	}
@@ -214,7 +214,7 @@ func fold(t *explain.Timeline) (rows []*explain.Lane, folded *alike) {
 		return rows, nil
 	}
 	folded = &alike{all: rows}
-	var told []*explain.Lane
+	var told []*attempts.Lane
 	for _, l := range rows {
 		if len(l.Ends) == 1 && l.Ends[0].Succeeded && l.Ends[0].Earliest == 0 && len(l.Spans) > 0 {
 			folded.lanes = append(folded.lanes, l)

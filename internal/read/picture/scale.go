@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
@@ -34,7 +34,7 @@ const (
 )
 
 // scaleOf returns the scale of a timeline between two x coordinates.
-func scaleOf(t *explain.Timeline, left, right float64) scale {
+func scaleOf(t *attempts.Timeline, left, right float64) scale {
 	whole := span{events.Time(t.From), max(events.Time(t.To), events.Time(t.From)+events.Time(time.Millisecond))}
 	folds := idle(t, whole)
 	open := whole.length()
@@ -74,7 +74,7 @@ func (s *scale) at(t events.Time) float64 {
 }
 
 // idle returns the times of a timeline without anything to draw that are long enough to be folded.
-func idle(t *explain.Timeline, whole span) (out []span) {
+func idle(t *attempts.Timeline, whole span) (out []span) {
 	var busy []span
 	margin := whole.length() / around
 	add := func(from, to recordjson.Instant) {

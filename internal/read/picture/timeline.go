@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -33,7 +33,7 @@ const (
 )
 
 // Timeline draws the timeline of a Job. It returns nil for a Job without tries.
-func Timeline(t *explain.Timeline, options Options) []byte {
+func Timeline(t *attempts.Timeline, options Options) []byte {
 	if len(t.Rows) == 0 || t.From == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func Timeline(t *explain.Timeline, options Options) []byte {
 // drawing is the state of a picture, which is drawn from the top down.
 type drawing struct {
 	canvas
-	t      *explain.Timeline
+	t      *attempts.Timeline
 	scale  scale
 	y      float64 // the middle of the next row
 	first  float64 // the top of the rows
@@ -124,7 +124,7 @@ func (d *drawing) top(lanes int, folded *alike) {
 }
 
 // between formats the bounds and the length of a span.
-func (d *drawing) between(s *explain.Span) string {
+func (d *drawing) between(s *attempts.Span) string {
 	from, to := events.Time(s.From), events.Time(s.To)
 	return d.clock(from) + " to " + d.clock(to) + " (" + words.Span(to.Sub(from)) + ")"
 }
@@ -205,7 +205,7 @@ func (d *drawing) marks() {
 
 // instant draws a ring for an edit, or a diamond for a decision.
 func (d *drawing) instant(what string, x, y float64) {
-	if what == explain.InstantEdited {
+	if what == attempts.InstantEdited {
 		fmt.Fprintf(&d.b, `<circle class="jl-edited" cx="%s" cy="%s" r="3.8"/>`, num(x), num(y))
 		return
 	}
@@ -244,7 +244,7 @@ func num2(x float64) string {
 }
 
 // laneName returns the label of a lane.
-func laneName(l *explain.Lane) string {
+func laneName(l *attempts.Lane) string {
 	if l.Index == nil && l.Try > 0 {
 		return fmt.Sprintf("try %d", l.Try)
 	}

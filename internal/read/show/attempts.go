@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // Attempts writes a table of tries, one per row. The day is above the table; a time of another day has its date.
-func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
+func (p *Page) Attempts(rows []attempts.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
 	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "COUNTED", "NEXT TRY", "EXIT"}
 	if p.Wide {
@@ -46,7 +47,7 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 			row = append(append(row, counted...), exit)
 		}
 		t.Row(row...)
-		if a.EndedBy == explain.ByNobody && a.How != "" && !p.Wide {
+		if a.EndedBy == try.ByNobody && a.How != "" && !p.Wide {
 			t.Rule(strings.Repeat(" ", belowAt) + "waits: " + words.Clean(p.wholeOr(a.How, a.Whole)))
 		}
 	}
@@ -60,7 +61,7 @@ func (p *Page) Attempts(rows []explain.Attempt, sum string) error {
 	return err
 }
 
-func indexOf(a *explain.Attempt) string {
+func indexOf(a *attempts.Attempt) string {
 	if a.Index == nil {
 		return "-"
 	}
@@ -68,7 +69,7 @@ func indexOf(a *explain.Attempt) string {
 }
 
 // firstStart returns the earliest start of the tries; 0 if none has one.
-func firstStart(rows []explain.Attempt) (first events.Time) {
+func firstStart(rows []attempts.Attempt) (first events.Time) {
 	for i := range rows {
 		if at := events.Time(rows[i].Started); at != 0 && (first == 0 || at < first) {
 			first = at
@@ -88,7 +89,7 @@ func (p *Page) clockOrDash(t, day events.Time) string {
 	return p.Zone.In(t).Format("15:04:05")
 }
 
-func ranText(a *explain.Attempt) string {
+func ranText(a *attempts.Attempt) string {
 	d, err := time.ParseDuration(a.Ran)
 	switch {
 	case err != nil:
@@ -99,26 +100,26 @@ func ranText(a *explain.Attempt) string {
 	return words.Span(d)
 }
 
-func endedText(a *explain.Attempt) string {
+func endedText(a *attempts.Attempt) string {
 	switch {
 	case a.Unseen:
 		return "not watched"
-	case a.EndedBy == explain.ByNobody && a.How != "":
+	case a.EndedBy == try.ByNobody && a.How != "":
 		return "waits"
-	case a.EndedBy == explain.ByNobody:
+	case a.EndedBy == try.ByNobody:
 		return "goes on"
 	}
 	return string(a.EndedBy)
 }
 
-func troubled(a *explain.Attempt) Style {
-	if a.Counted == explain.CountedFailed {
+func troubled(a *attempts.Attempt) Style {
+	if a.Counted == try.CountedFailed {
 		return Trouble
 	}
 	return Plain
 }
 
-func exitsText(a *explain.Attempt) string {
+func exitsText(a *attempts.Attempt) string {
 	text := ""
 	for i, x := range a.Exits {
 		if i > 0 {
@@ -129,21 +130,21 @@ func exitsText(a *explain.Attempt) string {
 	return dash(text)
 }
 
-func countedText(a *explain.Attempt) string {
-	if a.Counted == explain.CountedFailed {
+func countedText(a *attempts.Attempt) string {
+	if a.Counted == try.CountedFailed {
 		return fmt.Sprintf("failure %d", a.Failure)
 	}
 	return dash(string(a.Counted))
 }
 
-func (p *Page) nextText(a *explain.Attempt, day events.Time) string {
+func (p *Page) nextText(a *attempts.Attempt, day events.Time) string {
 	if a.Next == 0 {
 		return "-"
 	}
 	return "after " + p.clockOrDash(events.Time(a.Next), day)
 }
 
-func recordsText(a *explain.Attempt) string {
+func recordsText(a *attempts.Attempt) string {
 	var first, last uint64
 	for _, r := range a.Records {
 		if first == 0 || r < first {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -20,7 +20,7 @@ func TestAttemptsSayTheirDay(t *testing.T) {
 		}
 		return recordjson.Instant(events.At(v))
 	}
-	rows := []explain.Attempt{
+	rows := []attempts.Attempt{
 		{Try: 1, Pod: "p-a", Started: at("2026-03-14T23:59:58Z"), Next: at("2026-03-15T00:00:08Z")},
 		{Try: 2, Pod: "p-b", Started: at("2026-03-15T00:00:09Z")},
 		{Try: 3, Pod: "p-c"},

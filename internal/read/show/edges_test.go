@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -83,13 +84,13 @@ func TestWhenSomethingWasFound(t *testing.T) {
 // failure.
 func TestAListOfTriesAsTexts(t *testing.T) {
 	index := int32(4)
-	rows := []explain.Attempt{
+	rows := []attempts.Attempt{
 		{
-			Try: 1, Pod: "demo-\x1b[31ma", Node: "node-1", EndedBy: explain.ByItself, Counted: explain.CountedFailed,
+			Try: 1, Pod: "demo-\x1b[31ma", Node: "node-1", EndedBy: try.ByItself, Counted: try.CountedFailed,
 			Failure: 2,
 		},
-		{Index: &index, Try: 2, EndedBy: explain.ByItself, Counted: explain.CountedSucceeded},
-		{Index: &index, Try: 3, EndedBy: explain.ByNobody},
+		{Index: &index, Try: 2, EndedBy: try.ByItself, Counted: try.CountedSucceeded},
+		{Index: &index, Try: 3, EndedBy: try.ByNobody},
 	}
 	heads, cells := AttemptCells(rows, words.Zone{})
 	want := map[string]string{"try": "1", "node": "node-1", "started": "-", "counted": "failure 2"}

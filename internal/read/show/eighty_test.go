@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/plan"
 )
@@ -29,18 +31,18 @@ var eighty = []struct {
 		return t.Flush()
 	}, []string{longWhy}, 2},
 	{"failures", func(p *Page) error {
-		return p.Failures(&explain.Failures{Items: []explain.Trouble{{
-			Sort: explain.SortFailed, Since: 1, Namespace: "payments", Name: "settlement-29300280", Tries: 7, Why: longWhy,
-		}}, Causes: []explain.Cause{{Sort: explain.SortFailed, Jobs: 70, First: 1, Last: 2, Works: []explain.Work{{Namespace: "payments", Name: "settlement", Kind: "CronJob", Jobs: 70}}}}, Looked: 1})
+		return p.Failures(&failures.Failures{Items: []failures.Trouble{{
+			Sort: failures.SortFailed, Since: 1, Namespace: "payments", Name: "settlement-29300280", Tries: 7, Why: longWhy,
+		}}, Causes: []failures.Cause{{Sort: failures.SortFailed, Jobs: 70, First: 1, Last: 2, Works: []failures.Work{{Namespace: "payments", Name: "settlement", Kind: "CronJob", Jobs: 70}}}}, Looked: 1})
 	}, []string{"payments/settlement (CronJob)", " 70 ", longWhy}, 4},
 	{"attempts", func(p *Page) error {
 		index := int32(12)
-		return p.Attempts([]explain.Attempt{{
+		return p.Attempts([]attempts.Attempt{{
 			Index: &index, Try: 3, Pod: "settlement-29300280-12-x7f2q", Node: "ip-10-0-113-207.eu-central-1.compute.internal", Started: 1, Ran: "3m12s",
-			EndedBy: explain.ByEviction, Counted: explain.CountedFailed, Failure: 3, Next: 3_000_000_000,
-			Exits: []explain.Exit{{Container: "main", Code: 137, Reason: "OOMKilled"}, {Container: "istio-proxy", Code: 143, Reason: "Error"}},
+			EndedBy: try.ByEviction, Counted: try.CountedFailed, Failure: 3, Next: 3_000_000_000,
+			Exits: []attempts.Exit{{Container: "main", Code: 137, Reason: "OOMKilled"}, {Container: "istio-proxy", Code: 143, Reason: "Error"}},
 		}, {Index: &index, Try: 4, Pod: "settlement-29300280-12-bcdfg", How: longWhy}}, "2 tries")
-	}, []string{string(explain.ByEviction), "failure 3", "main 137 (OOMKilled), istio-proxy 143", "waits: " + longWhy}, 6},
+	}, []string{string(try.ByEviction), "failure 3", "main 137 (OOMKilled), istio-proxy 143", "waits: " + longWhy}, 6},
 	{"plan", func(p *Page) error {
 		return p.Plan(&plan.Plan{Jobs: 3, Differ: 2, PodsMissing: 1, Owners: []plan.Owner{{
 			Namespace: "payments", Kind: "CronJob", Name: "settlement", Jobs: 3, RunBy: "kubernetes.io/job-controller", Step: "set spec.jobTemplate.spec.managedBy",

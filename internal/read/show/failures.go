@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
 // Failures writes a list of trouble, one line per cause. A wide page has one line per Job.
-func (p *Page) Failures(f *explain.Failures) error {
+func (p *Page) Failures(f *failures.Failures) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
 	}
@@ -66,7 +66,7 @@ type failureRow struct {
 }
 
 // troubleRows returns one row for each Job and CronJob.
-func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
+func (p *Page) troubleRows(f *failures.Failures) (rows []failureRow) {
 	for i := range f.Items {
 		x := &f.Items[i]
 		kind := ""
@@ -82,7 +82,7 @@ func (p *Page) troubleRows(f *explain.Failures) (rows []failureRow) {
 const mostWorks = 12
 
 // causeRows returns one row for each cause. Its name is the work with the newest trouble; the others follow the reason.
-func (p *Page) causeRows(f *explain.Failures) (rows []failureRow) {
+func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 	for i := range f.Causes {
 		c := &f.Causes[i]
 		if c.Item < 0 || c.Item >= len(f.Items) { // our Failures has no such index
@@ -125,7 +125,7 @@ func (p *Page) named(namespace, name, kind string) string {
 }
 
 // triesOf returns the number of tries of a Job; "-" for a CronJob.
-func triesOf(x *explain.Trouble) string {
+func triesOf(x *failures.Trouble) string {
 	if x.Kind == "CronJob" {
 		return "-"
 	}
@@ -133,12 +133,12 @@ func triesOf(x *explain.Trouble) string {
 }
 
 var stateWords = map[string]string{
-	explain.SortStuck: "stuck", explain.SortFailed: "failed", explain.SortDeleted: "deleted in trouble",
-	explain.SortSurvived: "complete after failures",
+	failures.SortStuck: "stuck", failures.SortFailed: "failed", failures.SortDeleted: "deleted in trouble",
+	failures.SortSurvived: "complete after failures",
 }
 
 // failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
-func failuresHead(f *explain.Failures, zone words.Zone) (parts []string) {
+func failuresHead(f *failures.Failures, zone words.Zone) (parts []string) {
 	for _, t := range tallies(f) {
 		part := fmt.Sprintf("%s %d", t.Label, t.Number)
 		if t.Rest != "" {
@@ -150,30 +150,30 @@ func failuresHead(f *explain.Failures, zone words.Zone) (parts []string) {
 }
 
 // tallies returns the numbers at the head of the list.
-func tallies(f *explain.Failures) []Tally {
+func tallies(f *failures.Failures) []Tally {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
 		counts[f.Items[i].Sort]++
-		if f.Items[i].Sort == explain.SortFailed {
+		if f.Items[i].Sort == failures.SortFailed {
 			causes[f.Items[i].Cause] = true
 		}
 	}
-	failed := Tally{Sort: explain.SortFailed, Label: "FAILED", Number: counts[explain.SortFailed]}
+	failed := Tally{Sort: failures.SortFailed, Label: "FAILED", Number: counts[failures.SortFailed]}
 	if n := len(causes); n > 0 {
 		failed.Rest = "in " + words.Count(n, "cause")
 	}
-	all := []Tally{{Sort: explain.SortStuck, Label: "STUCK", Number: counts[explain.SortStuck]}, failed}
-	if n := counts[explain.SortDeleted]; n > 0 {
-		all = append(all, Tally{Sort: explain.SortDeleted, Label: "DELETED IN TROUBLE", Number: n})
+	all := []Tally{{Sort: failures.SortStuck, Label: "STUCK", Number: counts[failures.SortStuck]}, failed}
+	if n := counts[failures.SortDeleted]; n > 0 {
+		all = append(all, Tally{Sort: failures.SortDeleted, Label: "DELETED IN TROUBLE", Number: n})
 	}
-	if n := counts[explain.SortSurvived]; n > 0 {
-		all = append(all, Tally{Sort: explain.SortSurvived, Label: "SURVIVED", Number: n})
+	if n := counts[failures.SortSurvived]; n > 0 {
+		all = append(all, Tally{Sort: failures.SortSurvived, Label: "SURVIVED", Number: n})
 	}
 	return all
 }
 
 // failuresRest returns what the numbers do not cover, and how many Jobs were searched.
-func failuresRest(f *explain.Failures, zone words.Zone) (parts []string) {
+func failuresRest(f *failures.Failures, zone words.Zone) (parts []string) {
 	for i := range f.Gaps {
 		if i == 2 && len(f.Gaps) > 3 {
 			parts = append(parts, fmt.Sprintf("and %d gaps more", len(f.Gaps)-2))

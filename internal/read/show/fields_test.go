@@ -12,6 +12,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/examples"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/plan"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
@@ -80,14 +83,14 @@ func tickAs(x *history.Tick, state string) {
 // itemsOf changes the rows of lists of failures: what counts them stays.
 func itemsOf(all []shown) []shown {
 	for i := range all {
-		all[i].value = &all[i].value.(*explain.Failures).Items
+		all[i].value = &all[i].value.(*failures.Failures).Items
 	}
 	return all
 }
 
 // timeline is one of a minute: its times bound what is drawn, and stay.
 func timeline() []shown {
-	t := examples.Filled(&explain.Timeline{})
+	t := examples.Filled(&attempts.Timeline{})
 	t.From, t.To = clock, clock+60_000_000_000
 	for i := range t.Rows {
 		for k := range t.Rows[i].Spans {
@@ -137,12 +140,12 @@ func allShown() []shown {
 			_, err := p.Out.Write([]byte(Markdown(a, p.Zone)))
 			return err
 		}, func(a *explain.Answer, s string) { a.State = s }, "Failed"),
-		inStates("attempts", func(p *Page, a *explain.Attempt) error { return p.Attempts([]explain.Attempt{*a}, "sum") },
-			func(a *explain.Attempt, s string) { a.Created, a.Counted = clock, explain.Counted(s) }, "failure", "success"),
-		itemsOf(inStates("failures", func(p *Page, f *explain.Failures) error { return p.Failures(f) },
-			func(f *explain.Failures, s string) {
+		inStates("attempts", func(p *Page, a *attempts.Attempt) error { return p.Attempts([]attempts.Attempt{*a}, "sum") },
+			func(a *attempts.Attempt, s string) { a.Created, a.Counted = clock, try.Counted(s) }, "failure", "success"),
+		itemsOf(inStates("failures", func(p *Page, f *failures.Failures) error { return p.Failures(f) },
+			func(f *failures.Failures, s string) {
 				f.Items[0].Sort, f.Items[1].Sort, f.Causes = s, s, nil
-			}, explain.SortStuck, explain.SortFailed)),
+			}, failures.SortStuck, failures.SortFailed)),
 		timeline(),
 		inStates("plan", func(p *Page, x *plan.Plan) error { return p.Plan(x) }, func(*plan.Plan, string) {}, ""),
 		inStates("due time", func(p *Page, x *history.Tick) error {

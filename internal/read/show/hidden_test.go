@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -32,7 +33,7 @@ func TestTheFootNamesWhatIsHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range page.Items {
-		c, err := explain.ReadJob(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
+		c, err := job.Read(t.Context(), src, events.JobStream(types.UID(page.Items[i].UID)), history.Point{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -20,7 +20,7 @@ var more = regexp.MustCompile(`and ([0-9]+) (gaps|such times) more`)
 // said to be left out as there are, and never only one is left out.
 func TestNothingIsCutWithoutSayingHowMuch(t *testing.T) {
 	for n := range 8 {
-		f := explain.Failures{Gaps: make([]history.Gap, n), Passed: make([]history.Passed, n)}
+		f := failures.Failures{Gaps: make([]history.Gap, n), Passed: make([]history.Passed, n)}
 		for i := range n {
 			at := clock + recordjson.Instant(time.Duration(i)*time.Minute)
 			f.Gaps[i] = history.Gap{From: at, Until: at + recordjson.Instant(20*time.Second)}

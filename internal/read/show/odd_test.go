@@ -9,6 +9,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/plan"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
@@ -211,12 +214,12 @@ var odd = []struct {
 	}},
 	{"attempts", func(p *Page) error {
 		one := int32(1)
-		rows := []explain.Attempt{
+		rows := []attempts.Attempt{
 			{Try: 1}, {Try: 2, Pod: "p", Node: "n", Started: clock, Ran: "3.2s", RanAtMost: true, Records: map[string]uint64{"a": 7, "b": 3, "c": 9}},
 			{Try: 3, Started: clock - aDay, Ran: "3.2s", Next: clock + aDay, Unseen: true, How: "how"}, {Try: 4, How: "Unschedulable: no node", Next: clock},
-			{Try: 5, EndedBy: explain.ByEviction, Counted: explain.CountedFailed, Failure: 2, How: "how", Exits: []explain.Exit{{Container: "main", Code: 1, Reason: "Error"}, {Container: "b", Code: 2, Reason: "OOMKilled"}}},
+			{Try: 5, EndedBy: try.ByEviction, Counted: try.CountedFailed, Failure: 2, How: "how", Exits: []attempts.Exit{{Container: "main", Code: 1, Reason: "Error"}, {Container: "b", Code: 2, Reason: "OOMKilled"}}},
 		}
-		for _, some := range [][]explain.Attempt{nil, rows, {{Index: &one, Try: 1}, {Try: 2}}} {
+		for _, some := range [][]attempts.Attempt{nil, rows, {{Index: &one, Try: 1}, {Try: 2}}} {
 			if err := p.Attempts(some, "the sum"); err != nil {
 				return err
 			}
@@ -224,32 +227,32 @@ var odd = []struct {
 		return nil
 	}},
 	{"failures", func(p *Page) error {
-		trouble := func(sort string) func(i int) explain.Trouble {
-			return func(i int) explain.Trouble {
-				return explain.Trouble{
+		trouble := func(sort string) func(i int) failures.Trouble {
+			return func(i int) failures.Trouble {
+				return failures.Trouble{
 					Sort: sort, Namespace: "ns", Name: fmt.Sprintf("j-%d", i), Since: clock + recordjson.Instant(i)*aDay/2, Why: fmt.Sprintf("why %d", i), Tries: i, Kind: []string{"Job", "CronJob"}[i%2],
 					Cause: fmt.Sprintf("cause %d", i/2),
 				}
 			}
 		}
-		works := func(n int) []explain.Work {
-			return nOf(n, func(i int) explain.Work {
-				return explain.Work{Namespace: "ns", Name: fmt.Sprintf("w-%d", i), Kind: strings.Repeat("CronJob", i%2), Jobs: 1 + i%3}
+		works := func(n int) []failures.Work {
+			return nOf(n, func(i int) failures.Work {
+				return failures.Work{Namespace: "ns", Name: fmt.Sprintf("w-%d", i), Kind: strings.Repeat("CronJob", i%2), Jobs: 1 + i%3}
 			})
 		}
-		cause := func(item, jobs, n int) explain.Cause {
-			return explain.Cause{Sort: explain.SortFailed, Jobs: jobs, First: clock, Last: clock + recordjson.Instant(item)*aDay, Works: works(n), Item: item}
+		cause := func(item, jobs, n int) failures.Cause {
+			return failures.Cause{Sort: failures.SortFailed, Jobs: jobs, First: clock, Last: clock + recordjson.Instant(item)*aDay, Works: works(n), Item: item}
 		}
-		for _, f := range []explain.Failures{
+		for _, f := range []failures.Failures{
 			{}, {Looked: 1, CronJobs: 1}, {Looked: 2, CronJobs: 2, More: true},
-			{Items: nOf(4, trouble(explain.SortFailed)), Causes: []explain.Cause{cause(0, 1, 1), cause(1, 1, 1)}},
+			{Items: nOf(4, trouble(failures.SortFailed)), Causes: []failures.Cause{cause(0, 1, 1), cause(1, 1, 1)}},
 			{
-				Items: append(nOf(3, trouble(explain.SortFailed)), nOf(3, trouble(explain.SortSurvived))...),
-				Causes: []explain.Cause{
+				Items: append(nOf(3, trouble(failures.SortFailed)), nOf(3, trouble(failures.SortSurvived))...),
+				Causes: []failures.Cause{
 					cause(0, 2, 1), cause(1, 1, 2), cause(2, 40, mostWorks), cause(3, 40, mostWorks+1), cause(4, 40, mostWorks+2), cause(5, 3, 3), cause(-1, 1, 1), cause(6, 1, 1),
 				},
 			},
-			{Items: nOf(2, trouble(explain.SortStuck)), Causes: []explain.Cause{cause(0, 1, 1)}},
+			{Items: nOf(2, trouble(failures.SortStuck)), Causes: []failures.Cause{cause(0, 1, 1)}},
 			{Gaps: nOf(3, func(i int) history.Gap { return history.Gap{From: clock, Until: clock + recordjson.Instant(i)*aSecond} })},
 			{Gaps: nOf(4, func(int) history.Gap { return history.Gap{From: clock, Until: clock + 2*aSecond} })},
 			{Gaps: []history.Gap{{From: clock}, {From: clock, Until: clock + aSecond}, {From: clock, Until: clock + aSecond - 1}}},
@@ -322,11 +325,11 @@ var odd = []struct {
 		return nil
 	}},
 	{"timelines", func(p *Page) error {
-		lane := func(name string, spans ...explain.Span) explain.Lane { return explain.Lane{Name: name, Spans: spans} }
-		for _, x := range []explain.Timeline{
+		lane := func(name string, spans ...attempts.Span) attempts.Lane { return attempts.Lane{Name: name, Spans: spans} }
+		for _, x := range []attempts.Timeline{
 			{}, {Truncated: true, Unrecorded: 1, Passed: []history.Passed{{From: clock}}},
-			{From: clock, To: clock + 60*aSecond, Rows: []explain.Lane{lane("a"), lane(strings.Repeat("long-", 9), explain.Span{What: "running", From: clock, To: clock + 60*aSecond})}, More: 3},
-			{From: clock, To: clock + aSecond, Rows: []explain.Lane{lane("of before", explain.Span{What: "running", From: clock - aDay, To: clock - aSecond}), lane("longer", explain.Span{What: "backoff", From: clock - aDay, To: clock + aDay})}},
+			{From: clock, To: clock + 60*aSecond, Rows: []attempts.Lane{lane("a"), lane(strings.Repeat("long-", 9), attempts.Span{What: "running", From: clock, To: clock + 60*aSecond})}, More: 3},
+			{From: clock, To: clock + aSecond, Rows: []attempts.Lane{lane("of before", attempts.Span{What: "running", From: clock - aDay, To: clock - aSecond}), lane("longer", attempts.Span{What: "backoff", From: clock - aDay, To: clock + aDay})}},
 		} {
 			if err := p.Timeline(&x); err != nil {
 				return err

@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
@@ -183,7 +185,7 @@ func (s *sheets) incident(src history.Source, name string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	failures, err := explain.FindFailures(ctx, src, explain.FailuresQuery{Survived: true})
+	failures, err := failures.Find(ctx, src, failures.Query{Survived: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func (s *sheets) incident(src history.Source, name string) {
 		}
 	}
 	for i := range crons.Items {
-		c, err := explain.ReadCronJob(ctx, src, events.CronJobStream(types.UID(crons.Items[i].UID)), history.Point{})
+		c, err := cron.Read(ctx, src, events.CronJobStream(types.UID(crons.Items[i].UID)), history.Point{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -222,7 +224,7 @@ func (s *sheets) incident(src history.Source, name string) {
 }
 
 func (s *sheets) job(src history.Source, of *history.Summary) {
-	c, err := explain.ReadJob(s.t.Context(), src, events.JobStream(types.UID(of.UID)), history.Point{})
+	c, err := job.Read(s.t.Context(), src, events.JobStream(types.UID(of.UID)), history.Point{})
 	if err != nil {
 		s.t.Fatal(err)
 	}

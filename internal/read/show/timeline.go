@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -34,7 +34,7 @@ const (
 )
 
 // Timeline draws the tries of a Job over time: one row per index, or per pod of a Job without indexes.
-func (p *Page) Timeline(t *explain.Timeline) error {
+func (p *Page) Timeline(t *attempts.Timeline) error {
 	if len(t.Rows) == 0 {
 		_, err := fmt.Fprintln(p.Out, strings.Join(append([]string{"The log has no tries of this Job."}, p.passedLines(t)...), "\n"))
 		return err
@@ -72,7 +72,7 @@ func (p *Page) Timeline(t *explain.Timeline) error {
 // lanes draws the rows of a timeline.
 type lanes struct {
 	b             *strings.Builder
-	t             *explain.Timeline
+	t             *attempts.Timeline
 	used          map[rune]bool // marks that were drawn
 	name, columns int           // columns of the names, and of the drawing
 	each          time.Duration // time that a column covers
@@ -84,7 +84,7 @@ func (l *lanes) column(at recordjson.Instant) int {
 }
 
 // draw writes a row. empty fills the columns where nothing happened.
-func (l *lanes) draw(label string, spans []explain.Span, ends []explain.End, empty rune) {
+func (l *lanes) draw(label string, spans []attempts.Span, ends []attempts.End, empty rune) {
 	cells := make([]rune, l.columns)
 	for i := range cells {
 		cells[i] = empty
@@ -128,7 +128,7 @@ func (l *lanes) legend() (says []string) {
 }
 
 // passedLines says what a timeline may miss, because it was not recorded or is pruned.
-func (p *Page) passedLines(t *explain.Timeline) (lines []string) {
+func (p *Page) passedLines(t *attempts.Timeline) (lines []string) {
 	if t.Truncated {
 		lines = append(lines, "the first records of the Job are not in the log: what its pods did then is not drawn")
 	}

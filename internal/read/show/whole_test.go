@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -50,11 +52,11 @@ func TestNothingIsCutInAPipe(t *testing.T) {
 		},
 		"why-not": func(p *Page) error { return p.Sentences([]explain.Sentence{sentence}) },
 		"attempts": func(p *Page) error {
-			return p.Attempts([]explain.Attempt{{Pod: "p", How: sentence.Text, Whole: sentence.Whole}}, "1 try")
+			return p.Attempts([]attempts.Attempt{{Pod: "p", How: sentence.Text, Whole: sentence.Whole}}, "1 try")
 		},
 		"failures": func(p *Page) error {
-			return p.Failures(&explain.Failures{
-				Items: []explain.Trouble{{Sort: explain.SortFailed, Name: "j", Why: sentence.Text, Whole: sentence.Whole}}, Causes: []explain.Cause{{Jobs: 1}},
+			return p.Failures(&failures.Failures{
+				Items: []failures.Trouble{{Sort: failures.SortFailed, Name: "j", Why: sentence.Text, Whole: sentence.Whole}}, Causes: []failures.Cause{{Jobs: 1}},
 			})
 		},
 		"get jobs": func(p *Page) error {

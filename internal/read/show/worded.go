@@ -5,6 +5,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -19,7 +21,7 @@ func SpanSays(what string) string {
 }
 
 // TimelineLacks says what a timeline may miss, because it was not recorded or is pruned.
-func TimelineLacks(t *explain.Timeline, zone words.Zone) []string {
+func TimelineLacks(t *attempts.Timeline, zone words.Zone) []string {
 	return (&Page{Zone: zone}).passedLines(t)
 }
 
@@ -32,7 +34,7 @@ func About(a *explain.Answer, zone words.Zone) []string { return about(a, zone) 
 
 // Tally is one number at the head of a list of trouble: "FAILED 6 in 4 causes".
 type Tally struct {
-	Sort   string // such as explain.SortStuck
+	Sort   string // such as failures.SortStuck
 	Label  string // "FAILED"
 	Number int
 	Rest   string // "in 4 causes"; may be empty
@@ -40,21 +42,21 @@ type Tally struct {
 
 // FailuresHead sums up a list of trouble: its numbers, and what limits them, such as gaps and the number of Jobs that
 // were searched.
-func FailuresHead(f *explain.Failures, zone words.Zone) (numbers []Tally, rest []string) {
+func FailuresHead(f *failures.Failures, zone words.Zone) (numbers []Tally, rest []string) {
 	return tallies(f), failuresRest(f, zone)
 }
 
 // CauseRow is one cause in a list of trouble: the number of Jobs that fared alike, from when to when, whose they are,
 // and why.
 type CauseRow struct {
-	Of          *explain.Trouble // the newest of them
+	Of          *failures.Trouble // the newest of them
 	First, Last events.Time
 	Jobs        int
 	Name, Why   string
 }
 
 // CauseRows returns one row for each cause.
-func CauseRows(f *explain.Failures) (rows []CauseRow) {
+func CauseRows(f *failures.Failures) (rows []CauseRow) {
 	for _, r := range (&Page{}).causeRows(f) {
 		rows = append(rows, CauseRow{&f.Items[r.item], r.first, r.last, r.jobs, r.name, r.why})
 	}
@@ -65,7 +67,7 @@ func CauseRows(f *explain.Failures) (rows []CauseRow) {
 func SortSays(sort string) string { return stateWords[sort] }
 
 // AttemptCells returns the column heads of a table of tries, and one row of texts for each.
-func AttemptCells(rows []explain.Attempt, zone words.Zone) (head []string, cells [][]string) {
+func AttemptCells(rows []attempts.Attempt, zone words.Zone) (head []string, cells [][]string) {
 	p := Page{Zone: zone}
 	day := firstStart(rows)
 	head = []string{"try", "pod", "node", "started", "ran", "ended by", "exit", "counted", "next try"}
@@ -81,10 +83,10 @@ func AttemptCells(rows []explain.Attempt, zone words.Zone) (head []string, cells
 }
 
 // AttemptFailed reports whether a try counts as a failure.
-func AttemptFailed(a *explain.Attempt) bool { return troubled(a) == Trouble }
+func AttemptFailed(a *attempts.Attempt) bool { return troubled(a) == Trouble }
 
 // numbered returns the number of a try, after its index if it has one.
-func numbered(a *explain.Attempt) string {
+func numbered(a *attempts.Attempt) string {
 	if a.Index != nil {
 		return indexOf(a) + " · " + strconv.Itoa(a.Try)
 	}

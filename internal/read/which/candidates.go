@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -179,13 +179,13 @@ func (f *Finder) findStuck(ctx context.Context, all []candidate) error {
 			jobs = append(jobs, *j)
 		}
 	}
-	trouble, err := explain.TroubleOf(ctx, f.Source, jobs)
+	trouble, err := failures.TroubleOf(ctx, f.Source, jobs)
 	if err != nil && !f.Source.Beside(err) {
 		return err
 	}
 	for i := range all {
 		if j := all[i].job; j != nil {
-			all[i].stuck = trouble[j.UID].Sort == explain.SortStuck
+			all[i].stuck = trouble[j.UID].Sort == failures.SortStuck
 		}
 	}
 	return nil

@@ -16,7 +16,11 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/read/show"
@@ -44,7 +48,7 @@ type judged struct {
 func All(t *testing.T, dir string) {
 	t.Helper()
 	src := openSituations(t, filepath.Join(dir, "log"))
-	failed, err := explain.FindFailures(t.Context(), src, explain.FailuresQuery{Survived: true})
+	failed, err := failures.Find(t.Context(), src, failures.Query{Survived: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +113,7 @@ func openSituations(t *testing.T, dir string) history.Source {
 }
 
 // judge asks for everything that concerns a situation, as of when it was over.
-func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.Failures) error {
+func (j *judged) judge(ctx context.Context, src history.Source, failed *failures.Failures) error {
 	if j.CronUID != "" {
 		if err := j.judgeCron(ctx, src); err != nil {
 			return err
@@ -118,7 +122,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 	if j.UID == "" {
 		return nil
 	}
-	c, err := explain.ReadJob(ctx, src, events.JobStream(types.UID(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
+	c, err := job.Read(ctx, src, events.JobStream(types.UID(j.UID)), history.Point{Time: events.Time(j.Over.UnixNano())})
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *explain.
 // judgeCron asks about a CronJob: how it is, and what became of its due times.
 func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	stream := events.CronJobStream(types.UID(j.CronUID))
-	c, err := explain.ReadCronJob(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
+	c, err := cron.Read(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
 	if err != nil {
 		return fmt.Errorf("explain cronjob: %w", err)
 	}
@@ -174,7 +178,7 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	j.head = head(&answer) + "\n      "
 	j.hold("explain cronjob", statements(&answer), j.CronSays, j.True)
 	for _, tick := range j.Ticks {
-		why, err := explain.ReadWhyNot(ctx, src, []events.Stream{stream}, tick.At, words.Zone{})
+		why, err := whynot.Read(ctx, src, []events.Stream{stream}, tick.At, words.Zone{})
 		if err != nil {
 			return fmt.Errorf("why-not: %w", err)
 		}
@@ -197,8 +201,8 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 // stateWord is the state in an answer of a Job whose state is that.
 var stateWord = map[string]string{"Complete": "Complete", "Failed": "Failed"}
 
-func (j *judged) judgeFailures(failed *explain.Failures) error {
-	i := slices.IndexFunc(failed.Items, func(x explain.Trouble) bool { return x.UID == j.UID })
+func (j *judged) judgeFailures(failed *failures.Failures) error {
+	i := slices.IndexFunc(failed.Items, func(x failures.Trouble) bool { return x.UID == j.UID })
 	switch {
 	case i >= 0:
 		j.hold("failures", []string{failed.Items[i].Why}, nil, slices.Concat(j.True, []string{"client"})) // the janitor deleted it by then

@@ -13,6 +13,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	explaincron "github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -96,11 +98,11 @@ func (s *scene) endAll(well bool) {
 func (s *scene) source() history.Local { return history.Local{Log: s.log} }
 
 // whyNot is the answer about an instant.
-func (s *scene) whyNot(moment string) *explain.WhyNot {
+func (s *scene) whyNot(moment string) *whynot.WhyNot {
 	s.t.Helper()
 	at, err := time.Parse(time.RFC3339, moment)
 	s.must(err)
-	w, err := explain.ReadWhyNot(s.t.Context(), s.source(), []events.Stream{events.CronJobStream(s.uid)}, at, words.Zone{})
+	w, err := whynot.Read(s.t.Context(), s.source(), []events.Stream{events.CronJobStream(s.uid)}, at, words.Zone{})
 	s.must(err)
 	return w
 }
@@ -116,7 +118,7 @@ func textOf(all []explain.Sentence) string {
 // explained is the answer about the CronJob.
 func (s *scene) explained() explain.Answer {
 	s.t.Helper()
-	c, err := explain.ReadCronJob(s.t.Context(), s.source(), events.CronJobStream(s.uid), history.Point{})
+	c, err := explaincron.Read(s.t.Context(), s.source(), events.CronJobStream(s.uid), history.Point{})
 	s.must(err)
 	return c.Answer()
 }
@@ -236,7 +238,7 @@ func TestTwoLivesOfOneName(t *testing.T) {
 			"22:10:00": {first, false, "it was created at 2026-01-01 22:13:05"},
 		} {
 			at, _ := time.Parse(time.RFC3339, on(clock))
-			w, err := explain.ReadWhyNot(t.Context(), s.source(), lives, at, words.Zone{})
+			w, err := whynot.Read(t.Context(), s.source(), lives, at, words.Zone{})
 			s.must(err)
 			if text := textOf(w.Sentences); w.Due != want.due || w.UID != string(want.uid) || !strings.Contains(text, want.says) {
 				t.Errorf("%s: a due time of %s: %t, want one of %s: %t, %q:\n%s", clock, w.UID, w.Due, want.uid, want.due, want.says, text)
@@ -381,7 +383,7 @@ func (s *scene) answers(uid types.UID, live bool) (a answers) {
 func (s *scene) answersOf(src history.Local, uid types.UID) (a answers) {
 	s.t.Helper()
 	stream := events.CronJobStream(uid)
-	c, err := explain.ReadCronJob(s.t.Context(), src, stream, history.Point{})
+	c, err := explaincron.Read(s.t.Context(), src, stream, history.Point{})
 	s.must(err)
 	a.explained, a.state = c.Answer(), c.State
 	page, err := src.CronJobs(s.t.Context(), history.CronJobsQuery{UID: string(uid)})

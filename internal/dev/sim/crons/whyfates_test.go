@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -244,7 +244,7 @@ func (r *randomLives) judge(n *tally, whole bool) {
 	n.lives += len(streams) - 1
 	for i := range 12 {
 		at, is, sure := r.instant(now, i%3 == 0)
-		w, err := explain.ReadWhyNot(r.t.Context(), src, streams, at, words.Zone{})
+		w, err := whynot.Read(r.t.Context(), src, streams, at, words.Zone{})
 		r.must(err)
 		n.asked++
 		if is {
@@ -302,7 +302,7 @@ func (r *randomLives) known(streams []events.Stream, at time.Time) bool {
 }
 
 // judgeStart wants what was started to be told so, and nothing else: where nobody watched it may be unknown.
-func (r *randomLives) judgeStart(w *explain.WhyNot, at, now time.Time, made bool, n *tally) {
+func (r *randomLives) judgeStart(w *whynot.WhyNot, at, now time.Time, made bool, n *tally) {
 	r.t.Helper()
 	unwatched := false
 	for i := range r.gaps {

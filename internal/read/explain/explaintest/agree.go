@@ -11,6 +11,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
@@ -19,11 +22,11 @@ import (
 type lists struct {
 	jobs     map[string]*history.Summary
 	cronJobs map[string]*history.CronSummary
-	trouble  map[string]*explain.Trouble
+	trouble  map[string]*failures.Trouble
 }
 
 func readLists(ctx context.Context, src history.Source) (*lists, error) {
-	l := &lists{map[string]*history.Summary{}, map[string]*history.CronSummary{}, map[string]*explain.Trouble{}}
+	l := &lists{map[string]*history.Summary{}, map[string]*history.CronSummary{}, map[string]*failures.Trouble{}}
 	jobs, err := src.Jobs(ctx, history.JobsQuery{})
 	if err != nil {
 		return nil, err
@@ -38,7 +41,7 @@ func readLists(ctx context.Context, src history.Source) (*lists, error) {
 	for i := range crons.Items {
 		l.cronJobs[crons.Items[i].UID] = &crons.Items[i]
 	}
-	failures, err := explain.FindFailures(ctx, src, explain.FailuresQuery{Survived: true})
+	failures, err := failures.Find(ctx, src, failures.Query{Survived: true})
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +54,7 @@ func readLists(ctx context.Context, src history.Source) (*lists, error) {
 var sumCounts = regexp.MustCompile(`^(\d+) tr(?:y|ies)\b.* · (\d+) succeeded, (\d+) failed`)
 
 // job compares the lists with the answer about a Job and its tries.
-func (l *lists) job(a *explain.Answer, rows []explain.Attempt, sum string) (out []claim) {
+func (l *lists) job(a *explain.Answer, rows []attempts.Attempt, sum string) (out []claim) {
 	says := a.State + " " + a.Verdict.Text
 	row := l.jobs[a.UID]
 	switch {
@@ -64,21 +67,22 @@ func (l *lists) job(a *explain.Answer, rows []explain.Attempt, sum string) (out 
 		if t.Tries != len(rows) {
 			out = append(out, claim{fmt.Sprintf("failures: %d tries", t.Tries), fmt.Sprintf("attempts has %d", len(rows))})
 		}
-		if t.Sort == explain.SortFailed && !strings.Contains(a.Verdict.Text, t.Why) {
+		if t.Sort == failures.SortFailed && !strings.Contains(a.Verdict.Text, t.Why) {
 			out = append(out, claim{"failures: " + t.Why, "explain says " + says})
 		}
-		if failed := a.State == "Failed" || a.State == "Failing"; failed != (t.Sort == explain.SortFailed) {
+		if failed := a.State == "Failed" || a.State == "Failing"; failed != (t.Sort == failures.SortFailed) {
 			out = append(out, claim{"failures: " + t.Sort, "explain says " + says})
 		}
 	} else if a.State == "Failed" {
 		out = append(out, claim{says, "`failures` does not list it"})
 	}
 	if m := sumCounts.FindStringSubmatch(sum); m != nil {
-		counted := map[explain.Counted]int{}
+		counted := map[try.Counted]int{}
 		for i := range rows {
 			counted[rows[i].Counted]++
 		}
-		if number(m[1]) != len(rows) || number(m[2]) != counted[explain.CountedSucceeded] || number(m[3]) != counted[explain.CountedFailed] {
+		if number(m[1]) != len(rows) || number(m[2]) != counted[try.CountedSucceeded] ||
+			number(m[3]) != counted[try.CountedFailed] {
 			out = append(out, claim{"attempts: " + sum, fmt.Sprintf("its rows are %d: %v", len(rows), counted)})
 		}
 	}
@@ -109,7 +113,8 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 			out = append(out, claim{fmt.Sprintf("get cronjob: %s %s", r.Name, r.State), "`get jobs` says " + string(job.State)})
 		}
 	}
-	if row.LastRun != "" && row.LastRun == "Complete" && strings.HasPrefix(a.Verdict.Text, "FAILING: its last run failed") {
+	if row.LastRun != "" && row.LastRun == "Complete" && strings.HasPrefix(a.Verdict.Text,
+		"FAILING: its last run failed") {
 		out = append(out, claim{a.Verdict.Text, "`get cronjobs` says of its last run " + row.LastRun})
 	}
 	if a.State == string(history.CronWaiting) && active > 0 {
@@ -119,7 +124,7 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 }
 
 // attemptsAsSeen checks that the times of a try come from its pod, and that its cited records are about the pod.
-func attemptsAsSeen(rows []explain.Attempt, f *facts) (out []claim) {
+func attemptsAsSeen(rows []attempts.Attempt, f *facts) (out []claim) {
 	for i := range rows {
 		a := &rows[i]
 		var own []events.Time
@@ -128,14 +133,18 @@ func attemptsAsSeen(rows []explain.Attempt, f *facts) (out []claim) {
 				own = append(own, timesOf(r)...)
 			}
 		}
-		for name, t := range map[string]recordjson.Instant{"created": a.Created, "started": a.Started, "deletionAsked": a.Deleted} {
+		for name, t := range map[string]recordjson.Instant{"created": a.Created, "started": a.Started,
+			"deletionAsked": a.Deleted} {
 			if t != 0 && len(own) > 0 && !slices.Contains(own, events.Time(t)) {
-				out = append(out, claim{fmt.Sprintf("attempts: %s %s %s", a.Pod, name, recordjson.Stamp(events.Time(t))), "no record of the pod holds that"})
+				out = append(out, claim{fmt.Sprintf("attempts: %s %s %s", a.Pod, name, recordjson.Stamp(events.Time(t))),
+					"no record of the pod holds that"})
 			}
 		}
 		for name, n := range a.Records {
-			if r := f.all.at[events.Sequence(n)]; r == nil || name != "ordered" && name != "counted" && !f.isAbout(r, types.UID(a.UID)) {
-				out = append(out, claim{fmt.Sprintf("attempts: %s %s in record %d", a.Pod, name, n), "that record is of something else"})
+			if r := f.all.at[events.Sequence(n)]; r == nil || name != "ordered" && name != "counted" && !f.isAbout(r,
+				types.UID(a.UID)) {
+				out = append(out, claim{fmt.Sprintf("attempts: %s %s in record %d", a.Pod, name, n),
+					"that record is of something else"})
 			}
 		}
 	}
@@ -150,7 +159,8 @@ func (f *facts) isAbout(r *events.Record, pod types.UID) bool {
 	case *events.PodGone:
 		return x.UID == pod
 	case *events.CommandEnded:
-		return x.UID == pod || slices.ContainsFunc(f.all.commandsOf(x.Command.Decided), func(c events.Command) bool { return events.PodOf(c) == pod })
+		return x.UID == pod || slices.ContainsFunc(f.all.commandsOf(x.Command.Decided),
+			func(c events.Command) bool { return events.PodOf(c) == pod })
 	case *events.Decision:
 		return slices.ContainsFunc(x.Commands(), func(c events.Command) bool { return events.PodOf(c) == pod })
 	case *events.StoredState:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -81,8 +82,9 @@ func Check(ctx context.Context, src history.Source) (*Report, error) {
 	return r, nil
 }
 
-func (r *Report) job(ctx context.Context, src history.Source, all *everything, s events.Stream, at events.Sequence) error {
-	c, err := explain.ReadJob(ctx, src, s, history.Point{Sequence: at})
+func (r *Report) job(ctx context.Context, src history.Source, all *everything, s events.Stream,
+	at events.Sequence) error {
+	c, err := job.Read(ctx, src, s, history.Point{Sequence: at})
 	if errors.Is(err, history.ErrNoJob) {
 		return nil
 	}
@@ -121,7 +123,8 @@ func (r *Report) look(a *explain.Answer, f *facts) {
 func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, claims []claim) {
 	for _, x := range claims {
 		r.Findings = append(r.Findings, Finding{
-			Rule: rule, Of: fmt.Sprintf("%s %s/%s as of %d", a.Kind, a.Namespace, a.Name, at), Says: x.says, But: x.but, Answer: a,
+			Rule: rule, Of: fmt.Sprintf("%s %s/%s as of %d", a.Kind, a.Namespace, a.Name, at), Says: x.says, But: x.but,
+			Answer: a,
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/store"
@@ -70,7 +71,7 @@ type question func(src history.Source) ([]*explain.Answer, error)
 
 // jobAnswers returns the answers about a Job and its pods at the end of the log.
 func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out []*explain.Answer, err error) {
-	c, err := explain.ReadJob(ctx, src, s, history.Point{})
+	c, err := job.Read(ctx, src, s, history.Point{})
 	if errors.Is(err, history.ErrNoJob) {
 		return nil, nil
 	}
@@ -103,8 +104,12 @@ func (r *Report) cited(src history.Source, all *everything, ask question) error 
 					continue // an unreadable Job has no sentences
 				}
 				for _, b := range now {
-					if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool { return y.Text == x.Text && within(y.Records, x.Records) }) {
-						r.claims("a value of another record", a, 0, []claim{{x.Text, fmt.Sprintf("it stays when %s %s of records %v is another", v.field, v.form, x.Records)}})
+					if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool {
+						return y.Text == x.Text &&
+							within(y.Records, x.Records)
+					}) {
+						r.claims("a value of another record", a, 0, []claim{{x.Text,
+							fmt.Sprintf("it stays when %s %s of records %v is another", v.field, v.form, x.Records)}})
 					}
 				}
 			}
@@ -125,7 +130,8 @@ type value struct {
 
 // identities are fields that say which object a record is about, or that only name their content.
 var identities = []string{
-	"Namespace", "Owner", "UID", "Job", "Sentence", "Template", "State", "Stage", "Rule", "Type", "Kind", "Status", "Schedule", "TimeZone", "Policy", "Name",
+	"Namespace", "Owner", "UID", "Job", "Sentence", "Template", "State", "Stage", "Rule", "Type", "Kind", "Status",
+	"Schedule", "TimeZone", "Policy", "Name",
 }
 
 // valuesOf returns the values of cited records that a sentence has. A value within a longer one, for example a
@@ -244,7 +250,8 @@ func (a *altered) Read(ctx context.Context, from events.Sequence) iter.Seq2[even
 	return a.each(a.Source.Read(ctx, from))
 }
 
-func (a *altered) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+func (a *altered) ReadStream(ctx context.Context, s events.Stream, from events.Sequence,
+	dir store.Direction) iter.Seq2[events.Record, error] {
 	return a.each(a.Source.ReadStream(ctx, s, from, dir))
 }
 
@@ -300,7 +307,8 @@ func replaced(field string, v reflect.Value, by func(string, any) any) reflect.V
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
 				name := f.Name
-				if t := v.Type(); name == "Name" && (t == reflect.TypeFor[events.ContainerEnd]() || t == reflect.TypeFor[events.ContainerWait]()) {
+				if t := v.Type(); name == "Name" && (t == reflect.TypeFor[events.ContainerEnd]() ||
+					t == reflect.TypeFor[events.ContainerWait]()) {
 					name = "Container"
 				}
 				out.Field(i).Set(replaced(name, v.Field(i), by))

@@ -10,6 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -51,7 +53,7 @@ func instantsOf(due *duetimes.CronJob) (out []events.Time) {
 }
 
 func cronAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*explain.Answer, error) {
-	c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
+	c, err := cron.Read(ctx, src, s, history.Point{})
 	if errors.Is(err, history.ErrNoCronJob) {
 		return nil, nil
 	}
@@ -68,7 +70,8 @@ func ticksAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*e
 	if err != nil {
 		return nil, err
 	}
-	a := &explain.Answer{Kind: "ticks", UID: s.ID, Namespace: due.Ref.Namespace, Name: due.Ref.Name, Sections: []explain.Section{{}}}
+	a := &explain.Answer{Kind: "ticks", UID: s.ID, Namespace: due.Ref.Namespace, Name: due.Ref.Name,
+		Sections: []explain.Section{{}}}
 	add := func(cells []show.Cell, record uint64) {
 		var text []string
 		for _, c := range cells {
@@ -93,12 +96,13 @@ func ticksAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*e
 }
 
 func whyNotAnswer(ctx context.Context, src history.Source, s events.Stream, at events.Time) ([]*explain.Answer, error) {
-	w, err := explain.ReadWhyNot(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
+	w, err := whynot.Read(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
 	if err != nil {
 		return nil, err
 	}
 	return []*explain.Answer{{
-		Kind: "why-not " + at.Go().UTC().Format("2006-01-02 15:04:05") + " of cronjob", UID: w.UID, Namespace: w.Namespace, Name: w.Name,
+		Kind: "why-not " + at.Go().UTC().Format("2006-01-02 15:04:05") + " of cronjob", UID: w.UID, Namespace: w.Namespace,
+		Name:     w.Name,
 		Sections: []explain.Section{{Sentences: w.Sentences}},
 	}}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
 var (
@@ -49,13 +51,13 @@ func counts(a *explain.Answer, f *facts) (out []claim) {
 
 // tries checks that the failed and successful tries of an ended Job are as many as its status counts. Tries whose
 // success is unknown to the answer may make up the difference.
-func tries(rows []explain.Attempt, f *facts) (out []claim) {
+func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 	if f.ended() == "" || !f.whole {
 		return nil
 	}
-	counted, unseen := map[explain.Counted]int{}, 0
+	counted, unseen := map[try.Counted]int{}, 0
 	for i := range rows {
-		if rows[i].EndedBy == explain.ByNobody {
+		if rows[i].EndedBy == try.ByNobody {
 			return nil // its end is not seen yet: after a gap, only the Job has been listed so far
 		}
 		counted[rows[i].Counted]++
@@ -63,11 +65,13 @@ func tries(rows []explain.Attempt, f *facts) (out []claim) {
 			unseen++
 		}
 	}
-	if n := counted[explain.CountedFailed]; n != int(f.status.Failed) {
-		out = append(out, claim{fmt.Sprintf("%d tries count as failed", n), fmt.Sprintf("status.failed is %d", f.status.Failed)})
+	if n := counted[try.CountedFailed]; n != int(f.status.Failed) {
+		out = append(out, claim{fmt.Sprintf("%d tries count as failed", n), fmt.Sprintf("status.failed is %d",
+			f.status.Failed)})
 	}
-	if n := counted[explain.CountedSucceeded]; n > int(f.status.Succeeded) || n+unseen < int(f.status.Succeeded) {
-		out = append(out, claim{fmt.Sprintf("%d tries count as succeeded", n), fmt.Sprintf("status.succeeded is %d", f.status.Succeeded)})
+	if n := counted[try.CountedSucceeded]; n > int(f.status.Succeeded) || n+unseen < int(f.status.Succeeded) {
+		out = append(out, claim{fmt.Sprintf("%d tries count as succeeded", n), fmt.Sprintf("status.succeeded is %d",
+			f.status.Succeeded)})
 	}
 	return out
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -23,7 +25,7 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 	if err != nil {
 		return nil, err
 	}
-	c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
+	c, err := cron.Read(ctx, src, s, history.Point{})
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -45,7 +47,8 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 		r.claims(k.rule, &a, 0, k.check(&a, f))
 	}
 	if len(page.Items) != 1 {
-		r.claims("two answers differ", &a, 0, []claim{{a.Verdict.Text, fmt.Sprintf("the list has it %d times", len(page.Items))}})
+		r.claims("two answers differ", &a, 0, []claim{{a.Verdict.Text, fmt.Sprintf("the list has it %d times",
+			len(page.Items))}})
 		return r, nil
 	}
 	r.claims("two answers differ", &a, 0, rowAlike(&page.Items[0], c, due))
@@ -54,7 +57,7 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 		instants = append(slices.Clone(instants), next)
 	}
 	for _, at := range instants {
-		w, err := explain.ReadWhyNot(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
+		w, err := whynot.Read(ctx, src, []events.Stream{s}, at.Go(), words.Zone{})
 		if err != nil {
 			return nil, fmt.Errorf("why-not: %w", err)
 		}
@@ -67,11 +70,12 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 
 // windowed reports whether an answer covers only the newest due times.
 func windowed(a *explain.Answer) bool {
-	return a.Truncated || slices.ContainsFunc(section(a, "HISTORY"), func(s explain.Sentence) bool { return strings.Contains(s.Text, "are not looked at here") })
+	return a.Truncated || slices.ContainsFunc(section(a, "HISTORY"),
+		func(s explain.Sentence) bool { return strings.Contains(s.Text, "are not looked at here") })
 }
 
 // rowAlike compares the list, `get` and `ticks`.
-func rowAlike(row *history.CronSummary, c *explain.CronAnswer, due *duetimes.CronJob) (out []claim) {
+func rowAlike(row *history.CronSummary, c *cron.Case, due *duetimes.CronJob) (out []claim) {
 	state := &c.State
 	differ := func(what string, a, b any) {
 		if a, b := fmt.Sprint(a), fmt.Sprint(b); a != b {
@@ -104,7 +108,7 @@ func openText(d *history.OpenDue) string {
 }
 
 // instantAlike compares why-not of an instant with ticks.
-func instantAlike(w *explain.WhyNot, due *duetimes.CronJob, at, next events.Time) (out []claim) {
+func instantAlike(w *whynot.WhyNot, due *duetimes.CronJob, at, next events.Time) (out []claim) {
 	var text []string
 	for _, s := range w.Sentences {
 		text = append(text, s.Text)
@@ -122,12 +126,15 @@ func instantAlike(w *explain.WhyNot, due *duetimes.CronJob, at, next events.Time
 	}
 	open := due.Open() != nil && events.Time(due.Open().At) == at
 	switch n := len(ends); {
-	case n == 0 && w.Tick != nil && !slices.ContainsFunc(within, func(e duetimes.Entry) bool { return e.Fate.String() == w.Tick.Fate }) && w.Due:
+	case n == 0 && w.Tick != nil && !slices.ContainsFunc(within,
+		func(e duetimes.Entry) bool { return e.Fate.String() == w.Tick.Fate }) && w.Due:
 		out = append(out, claim{says, "ticks does not list it"})
 	case n > 0 && !w.Due:
 		out = append(out, claim{says, fmt.Sprintf("ticks lists it as %s (record %d)", ends[n-1].Fate, ends[n-1].Record)})
-	case n > 0 && ends[n-1].Fate != 0 && (w.Tick == nil || w.Tick.Fate != ends[n-1].Fate.String() || w.Tick.JobUID != string(ends[n-1].Job)):
-		out = append(out, claim{says, fmt.Sprintf("ticks lists it as %s, %s (record %d)", ends[n-1].Fate, ends[n-1].Name, ends[n-1].Record)})
+	case n > 0 && ends[n-1].Fate != 0 && (w.Tick == nil || w.Tick.Fate != ends[n-1].Fate.String() ||
+		w.Tick.JobUID != string(ends[n-1].Job)):
+		out = append(out, claim{says, fmt.Sprintf("ticks lists it as %s, %s (record %d)", ends[n-1].Fate, ends[n-1].Name,
+			ends[n-1].Record)})
 	case n == 0 && open && (!w.Due || w.Tick != nil):
 		out = append(out, claim{says, "ticks lists it as open"})
 	case at == next && (!w.Due || w.Tick != nil):
@@ -170,7 +177,8 @@ func (k *counting) check(verdict string) (out []claim) {
 	}
 	started, late := k.started()
 	count(countStarted, started, started, "due times in a row that started")
-	if m := countLate.FindStringSubmatch(verdict); m != nil && strings.HasPrefix(verdict, "HEALTHY") && m[1] != words.Span(late) && !k.windowed {
+	if m := countLate.FindStringSubmatch(verdict); m != nil && strings.HasPrefix(verdict, "HEALTHY") &&
+		m[1] != words.Span(late) && !k.windowed {
 		out = append(out, claim{verdict, fmt.Sprintf("the records have %s", words.Span(late))})
 	}
 	least, most := k.missed()
@@ -218,7 +226,8 @@ func (k *counting) missed() (least, most int) {
 		most++
 	}
 	for _, e := range k.dues() {
-		if e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted || e.Fate == events.TickUnknown {
+		if e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted ||
+			e.Fate == events.TickUnknown {
 			break
 		}
 		n, _ := k.due.Count(&e)
@@ -293,7 +302,8 @@ func (k *counting) since(verdict string, failed, after, succeeded, before int) (
 		}
 	}
 	if failed != after || failed != k.failedInARow() || after+before != ended || succeeded != good {
-		out = append(out, claim{verdict, fmt.Sprintf("of %d Jobs that have ended %d succeeded, and the last %d failed", ended, good, k.failedInARow())})
+		out = append(out, claim{verdict, fmt.Sprintf("of %d Jobs that have ended %d succeeded, and the last %d failed", ended,
+			good, k.failedInARow())})
 	}
 	return out
 }

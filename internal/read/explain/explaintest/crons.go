@@ -10,6 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
@@ -52,7 +54,8 @@ type told struct {
 	at events.Sequence
 }
 
-func (e *everything) cronFactsOf(ctx context.Context, src history.Source, s events.Stream, at events.Sequence, now events.Time) (*cronFacts, error) {
+func (e *everything) cronFactsOf(ctx context.Context, src history.Source, s events.Stream, at events.Sequence,
+	now events.Time) (*cronFacts, error) {
 	f := &cronFacts{at: at, now: now, stream: s, all: e, whole: true}
 	var rules history.ZoneRules
 	for i, r := range e.of[s] {
@@ -180,8 +183,9 @@ var cronCheckers = []cronChecker{
 }
 
 // cronJob checks everything that the log says about a CronJob at a point.
-func (r *Report) cronJob(ctx context.Context, src history.Source, all *everything, s events.Stream, at events.Sequence) error {
-	c, err := explain.ReadCronJob(ctx, src, s, history.Point{Sequence: at})
+func (r *Report) cronJob(ctx context.Context, src history.Source, all *everything, s events.Stream,
+	at events.Sequence) error {
+	c, err := cron.Read(ctx, src, s, history.Point{Sequence: at})
 	if errors.Is(err, history.ErrNoCronJob) {
 		return nil
 	}
@@ -214,12 +218,13 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 const mostAsked = 24
 
 // whyNots checks why-not for due times, and for instants that are none.
-func (r *Report) whyNots(ctx context.Context, src history.Source, a *explain.Answer, due *duetimes.CronJob, f *cronFacts) error {
+func (r *Report) whyNots(ctx context.Context, src history.Source, a *explain.Answer, due *duetimes.CronJob,
+	f *cronFacts) error {
 	step := max(1, len(due.Entries)/mostAsked)
 	for i := 0; i < len(due.Entries); i += step {
 		e := &due.Entries[i]
 		for _, t := range []events.Time{e.First, e.Last, e.First.Add(time.Second)} {
-			w, err := explain.ReadWhyNot(ctx, src, []events.Stream{f.stream}, t.Go(), words.Zone{})
+			w, err := whynot.Read(ctx, src, []events.Stream{f.stream}, t.Go(), words.Zone{})
 			if err != nil {
 				return err
 			}

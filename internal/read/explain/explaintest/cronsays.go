@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
@@ -38,7 +39,8 @@ func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 		if !slices.Contains(listed, x.what) {
 			continue
 		}
-		for _, s := range append([]explain.Section{{Head: "VERDICT", Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
+		for _, s := range append([]explain.Section{{Head: "VERDICT", Sentences: []explain.Sentence{a.Verdict}}},
+			a.Sections...) {
 			for _, y := range s.Sentences {
 				if s.Head != "RULED OUT" && (s.Head == x.head || x.said.MatchString(y.Text)) {
 					out = append(out, claim{"RULED OUT " + x.what, s.Head + " " + y.Text})
@@ -84,7 +86,8 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 	}
 	for _, due := range f.due(since, f.now.Add(-min(wait, patient))) {
 		if f.fateOf(due) == nil && !f.started(due) {
-			return []claim{{a.Verdict.Text, fmt.Sprintf("%s was due, and %s later nothing says what became of it", due.Go().UTC().Format(time.DateTime), f.now.Sub(due))}}
+			return []claim{{a.Verdict.Text, fmt.Sprintf("%s was due, and %s later nothing says what became of it",
+				due.Go().UTC().Format(time.DateTime), f.now.Sub(due))}}
 		}
 	}
 	return nil
@@ -93,7 +96,10 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 // started reports whether a Job for the due time is known, or a Job for a later one whose fate the next record will
 // have.
 func (f *cronFacts) started(due events.Time) bool {
-	return slices.ContainsFunc(f.runs, func(r *runFacts) bool { return r.Due == due || r.Due > due && f.fateOf(r.Due) == nil })
+	return slices.ContainsFunc(f.runs, func(r *runFacts) bool {
+		return r.Due == due || r.Due > due &&
+			f.fateOf(r.Due) == nil
+	})
 }
 
 var (
@@ -114,7 +120,8 @@ func cronDeeds(a *explain.Answer, f *cronFacts) (out []claim) {
 				case byAnother.MatchString(x.Text) && !t.Observed && !t.asksFor():
 					out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("record %d says that we made %s", t.at, t.Name)})
 				case s.Head == "BY HAND" && handMade.MatchString(x.Text) && !t.asksFor():
-					out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("record %d says that %s was made for a due time", t.at, t.Name)})
+					out = append(out, claim{s.Head + " " + x.Text, fmt.Sprintf("record %d says that %s was made for a due time", t.at,
+						t.Name)})
 				}
 			}
 		}
@@ -291,7 +298,7 @@ func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 
 // whyNotAsTold checks that why-not calls an instant with a fate a due time, with the fate and record of the log, and an
 // instant without a record and schedule none.
-func whyNotAsTold(w *explain.WhyNot, f *cronFacts) (out []claim) {
+func whyNotAsTold(w *whynot.WhyNot, f *cronFacts) (out []claim) {
 	at := events.Time(w.At)
 	told := f.fateOf(at)
 	if told != nil && told.First != told.Last && at != told.First && at != told.Last {
@@ -306,7 +313,8 @@ func whyNotAsTold(w *explain.WhyNot, f *cronFacts) (out []claim) {
 		out = append(out, claim{says, "no record tells of it"})
 	case told != nil && !w.Due:
 		out = append(out, claim{says, fmt.Sprintf("record %d says %s", told.at, told.Fate)})
-	case told != nil && (w.Tick == nil || w.Tick.Fate != told.Fate.String() || w.Tick.Record != uint64(told.at) || w.Tick.JobUID != string(told.Job)):
+	case told != nil && (w.Tick == nil || w.Tick.Fate != told.Fate.String() || w.Tick.Record != uint64(told.at) ||
+		w.Tick.JobUID != string(told.Job)):
 		out = append(out, claim{fmt.Sprintf("%s%+v", says, w.Tick), fmt.Sprintf("record %d says %+v", told.at, told.Tick)})
 	case told == nil && w.Due && !slices.Contains(f.due(at-1, at), at) && f.timingOf(at) == nil:
 		out = append(out, claim{says, "its schedule has no such due time"})

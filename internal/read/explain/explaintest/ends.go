@@ -22,7 +22,8 @@ func endsAsSaid(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" {
 		return out
 	}
-	if but := f.unmet(); but != "" && causes.MatchString(a.Verdict.Text) && !strings.Contains(a.Verdict.Text, "its status says ") {
+	if but := f.unmet(); but != "" && causes.MatchString(a.Verdict.Text) && !strings.Contains(a.Verdict.Text,
+		"its status says ") {
 		out = append(out, claim{a.Verdict.Text, but})
 	}
 	if had := f.past(); had != "" && a.Begun == "" && len(a.Gaps) == 0 && !a.Truncated {
@@ -56,7 +57,8 @@ func (f *facts) unmet() string {
 			return fmt.Sprintf("it ended %s after its start", k.Since.Sub(s.StartTime))
 		case k.Reason == "FailedIndexes" && s.FailedIndexes == "":
 			return "the status has no failed index"
-		case k.Type == "Complete" && k.Reason != "SuccessPolicy" && spec.Completions != nil && s.Succeeded < *spec.Completions:
+		case k.Type == "Complete" && k.Reason != "SuccessPolicy" && spec.Completions != nil &&
+			s.Succeeded < *spec.Completions:
 			return fmt.Sprintf("%d of %d succeeded", s.Succeeded, *spec.Completions)
 		}
 	}

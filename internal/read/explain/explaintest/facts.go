@@ -29,7 +29,8 @@ type order struct {
 }
 
 func readAll(ctx context.Context, src history.Source) (*everything, error) {
-	e := &everything{of: map[events.Stream][]*events.Record{}, ours: map[types.UID][]order{}, at: map[events.Sequence]*events.Record{}}
+	e := &everything{of: map[events.Stream][]*events.Record{}, ours: map[types.UID][]order{},
+		at: map[events.Sequence]*events.Record{}}
 	for r, err := range src.Read(ctx, 0) {
 		if err != nil {
 			return nil, err

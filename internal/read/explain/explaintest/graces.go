@@ -33,7 +33,8 @@ func graces(a *explain.Answer, f *facts) (out []claim) {
 		case m != nil && m[1] != words.Span(time.Duration(*first.DeletionGracePeriodSeconds)*time.Second):
 			out = append(out, claim{s.Text, fmt.Sprintf("it was given %d s", *first.DeletionGracePeriodSeconds)})
 		case m == nil && (*first.DeletionGracePeriodSeconds != 0 || first.Phase.Terminal()):
-			out = append(out, claim{s.Text, fmt.Sprintf("it was given %d s, and was %s", *first.DeletionGracePeriodSeconds, first.Phase)})
+			out = append(out, claim{s.Text, fmt.Sprintf("it was given %d s, and was %s", *first.DeletionGracePeriodSeconds,
+				first.Phase)})
 		}
 	}
 	return out

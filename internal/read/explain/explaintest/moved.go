@@ -14,7 +14,8 @@ func Moved(r *events.Record, by time.Duration) *events.Record {
 
 // Rewritten returns a deep copy of a record with other times and sequences: each one except 0 is the result of times or
 // places. A nil function changes nothing.
-func Rewritten(r *events.Record, times func(events.Time) events.Time, places func(events.Sequence) events.Sequence) *events.Record {
+func Rewritten(r *events.Record, times func(events.Time) events.Time,
+	places func(events.Sequence) events.Sequence) *events.Record {
 	w := rewriting{times, places}
 	out := *r
 	out.Facts, _ = w.value(reflect.ValueOf(&r.Facts).Elem()).Interface().(events.Facts)

@@ -11,6 +11,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/explain/failures"
+	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
@@ -20,7 +23,8 @@ const stuckFor = 30 * time.Second
 
 // endless are the waiting reasons of the scheduler and the kubelet that do not end by themselves.
 var endless = []string{
-	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError",
+	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull",
+	"CreateContainerConfigError",
 	"CreateContainerError", "RunContainerError",
 }
 
@@ -43,14 +47,15 @@ func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int,
 			return
 		}
 		stuck++
-		if t := all.lists.trouble[a.UID]; t == nil || t.Sort != explain.SortStuck {
+		if t := all.lists.trouble[a.UID]; t == nil || t.Sort != failures.SortStuck {
 			found = append(found, Finding{
-				Rule: "stuck, and failures does not name it", Of: fmt.Sprintf("%s %s/%s", a.Kind, a.Namespace, a.Name), Says: a.Verdict.Text, But: why, Answer: a,
+				Rule: "stuck, and failures does not name it", Of: fmt.Sprintf("%s %s/%s", a.Kind, a.Namespace, a.Name),
+				Says: a.Verdict.Text, But: why, Answer: a,
 			})
 		}
 	}
 	for _, s := range all.jobs {
-		c, err := explain.ReadJob(ctx, src, s, history.Point{})
+		c, err := job.Read(ctx, src, s, history.Point{})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -58,7 +63,7 @@ func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int,
 		look(&a, all.stuckJob(&a, s, now))
 	}
 	for _, s := range all.crons {
-		c, err := explain.ReadCronJob(ctx, src, s, history.Point{})
+		c, err := cron.Read(ctx, src, s, history.Point{})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -73,7 +78,8 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 	if strings.HasPrefix(a.Verdict.Text, "STUCK") {
 		return "the answer finds it stuck"
 	}
-	if a.State != string(history.StateWaiting) && a.State != string(history.StateRunning) || strings.HasPrefix(a.Verdict.Text, "UNKNOWN") {
+	if a.State != string(history.StateWaiting) && a.State != string(history.StateRunning) ||
+		strings.HasPrefix(a.Verdict.Text, "UNKNOWN") {
 		return ""
 	}
 	type pod struct {

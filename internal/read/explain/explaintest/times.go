@@ -78,7 +78,10 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 			}
 		}
 	}
-	if backedUp.MatchString(text) && slices.ContainsFunc(f.records, func(r *events.Record) bool { return isPod(r) && slices.ContainsFunc(f.follows(r, text), is) }) {
+	if backedUp.MatchString(text) && slices.ContainsFunc(f.records, func(r *events.Record) bool {
+		return isPod(r) &&
+			slices.ContainsFunc(f.follows(r, text), is)
+	}) {
 		return true
 	}
 	if limit := f.spec.ActiveDeadlineSeconds; limit != nil && limited.MatchString(text) {
@@ -87,9 +90,10 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 			own = append(own, t.Add(time.Duration(min(*limit, 1<<31))*time.Second))
 		}
 	}
-	return slices.ContainsFunc(own, is) || unwatch.MatchString(text) && slices.ContainsFunc(f.all.of[events.Controller], func(r *events.Record) bool {
-		return slices.ContainsFunc(timesOf(r), is)
-	})
+	return slices.ContainsFunc(own, is) || unwatch.MatchString(text) && slices.ContainsFunc(f.all.of[events.Controller],
+		func(r *events.Record) bool {
+			return slices.ContainsFunc(timesOf(r), is)
+		})
 }
 
 // isPod reports whether a record is about a pod: backoffs begin with the ends of pods.
@@ -102,7 +106,8 @@ func isPod(r *events.Record) bool {
 }
 
 // backoffs are the waits for the next pod after consecutive failures, by the default settings.
-var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 320 * time.Second, 600 * time.Second}
+var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second,
+	160 * time.Second, 320 * time.Second, 600 * time.Second}
 
 // follows returns the times of a record, and if the text is about them the ends of backoffs and of the Job's deadline
 // that begin then.

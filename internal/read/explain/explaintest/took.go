@@ -7,24 +7,29 @@ import (
 	"strings"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/attempts"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
 var decided = regexp.MustCompile(`^on index (\d+), which decided it: `)
 
 // took checks that each phase in the section TIME existed: several pods for the time between pods, started containers,
 // and for a success policy an index with a success. For a pod whose end is unknown the section must say "at most".
-func took(a *explain.Answer, rows []explain.Attempt, f *facts) (out []claim) {
+func took(a *explain.Answer, rows []attempts.Attempt, f *facts) (out []claim) {
 	for _, s := range section(a, "TIME") {
 		of := rows
 		if m := decided.FindStringSubmatch(s.Text); m != nil {
-			of = slices.DeleteFunc(slices.Clone(rows), func(r explain.Attempt) bool { return r.Index == nil || fmt.Sprint(*r.Index) != m[1] })
-			succeeded := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.Counted == explain.CountedSucceeded })
+			of = slices.DeleteFunc(slices.Clone(rows), func(r attempts.Attempt) bool {
+				return r.Index == nil ||
+					fmt.Sprint(*r.Index) != m[1]
+			})
+			succeeded := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Counted == try.CountedSucceeded })
 			if !succeeded && f.metPolicy() {
 				out = append(out, claim{"TIME " + s.Text, "no pod of that index succeeded"})
 			}
 		}
-		ran := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.Started != 0 })
-		most := slices.ContainsFunc(of, func(r explain.Attempt) bool { return r.RanAtMost })
+		ran := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Started != 0 })
+		most := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.RanAtMost })
 		switch phases := strings.Split(decided.ReplaceAllString(s.Text, ""), " · "); {
 		case has(phases, "between two pods") && len(of) < 2:
 			out = append(out, claim{"TIME " + s.Text, fmt.Sprintf("it had %d pods", len(of))})

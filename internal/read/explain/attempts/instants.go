@@ -1,0 +1,107 @@
+package attempts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Wanted is a period with a constant number of wanted pods. Its JSON changes only by growing.
+type Wanted struct {
+	From      recordjson.Instant `json:"from"`
+	To        recordjson.Instant `json:"to"`
+	Pods      int32              `json:"pods"` // spec.parallelism
+	Suspended bool               `json:"suspended,omitempty"`
+	Record    uint64             `json:"record,omitempty"` // the record that shows the spec
+}
+
+// Instant is an edit of a Job, or a decision about it. Its JSON changes only by growing.
+type Instant struct {
+	At     recordjson.Instant `json:"at"`
+	What   string             `json:"what"` // "edited" or "decided"
+	Says   string             `json:"says"`
+	Record uint64             `json:"record"`
+}
+
+// The sorts of Instant.
+const (
+	InstantEdited  = "edited"
+	InstantDecided = "decided"
+)
+
+// wantedBy returns the periods between the edits of the spec, up to end.
+func wantedBy(c *jobcase.Case, end events.Time) (out []Wanted) {
+	add := func(spec *events.JobSpec, from explain.Mark, to events.Time) {
+		if spec == nil || spec.Parallelism == nil || to <= from.At {
+			return
+		}
+		out = append(out, Wanted{
+			From: recordjson.Instant(from.At), To: recordjson.Instant(to), Pods: *spec.Parallelism, Suspended: spec.Suspend,
+			Record: uint64(from.Record),
+		})
+	}
+	first := c.Added
+	if first.At = c.Start(); first.Record == 0 {
+		first = c.Stated
+	}
+	for i := range c.Edits {
+		e := &c.Edits[i]
+		add(e.Before, first, min(e.At.At, end))
+		first = e.At
+	}
+	add(c.Spec, first, end)
+	return out
+}
+
+// instants returns the edits of the Job, the decisions to delete pods, and the decision that settled the Job's end.
+func instants(c *jobcase.Case) (out []Instant) {
+	add := func(what, says string, at explain.Mark) {
+		if at.Record != 0 {
+			out = append(out, Instant{At: recordjson.Instant(at.At), What: what, Says: says, Record: uint64(at.Record)})
+		}
+	}
+	for i := range c.Edits {
+		e := &c.Edits[i]
+		add(InstantEdited, strings.Join(words.SpecChanges(e.Before, e.After), ", ")+explain.ByManager(e.By), e.At)
+	}
+	seen := map[events.Sequence]bool{}
+	for _, t := range c.Tries {
+		if at := t.Deleted; at.Record != 0 && !seen[at.Record] {
+			seen[at.Record] = true
+			add(InstantDecided, string(t.DeletedReason), at)
+		}
+	}
+	if s := c.Settled; s != nil && !seen[s.Decided.Record] {
+		add(InstantDecided, s.Reason, s.Decided)
+	}
+	slices.SortStableFunc(out, func(a, b Instant) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// endSeenLate is the delay from which an end that was seen late is reported with both bounds. The node reports whole
+// seconds.
+const endSeenLate = 2 * time.Second
+
+// earliestEnd returns the earliest possible end of a try that was seen to end later: by its node's clock, otherwise the
+// start of the gap. It is 0 if the end was seen at once.
+func earliestEnd(c *jobcase.Case, t *try.Try) events.Time {
+	seen := t.End().At
+	if t.Finished != 0 && t.Finished < seen {
+		if seen.Sub(t.Finished) < endSeenLate {
+			return 0
+		}
+		return t.Finished
+	}
+	if g := c.GapBefore(t, t.End()); g != nil && g.From != 0 {
+		return max(events.Time(g.From), t.Seen.At)
+	}
+	return 0
+}

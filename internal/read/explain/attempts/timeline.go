@@ -1,0 +1,198 @@
+package attempts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/spent"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// Timeline shows what the Job's tries did when. Its JSON changes only by growing.
+type Timeline struct {
+	From  recordjson.Instant `json:"from,omitzero"` // absent if the log has no tries
+	To    recordjson.Instant `json:"to,omitzero"`
+	Watch []Span             `json:"notWatched,omitempty"`
+	// Passed are times in which some pods and changes were not recorded, because the namespace was over its log budget.
+	Passed []history.Passed `json:"passedOver,omitempty"`
+	Rows   []Lane           `json:"rows"`
+	More   int              `json:"more,omitempty"` // number of omitted rows
+	// Wanted are the periods with a constant number of wanted pods, by the specs of the Job.
+	Wanted []Wanted `json:"wanted,omitempty"`
+	// Marks are edits of the Job and decisions about it, by time.
+	Marks []Instant `json:"marks,omitempty"`
+	// Truncated means that the Job's first records are pruned, and tries may be missing.
+	Truncated bool `json:"truncated,omitempty"`
+	// Unrecorded is the number of versions of the Job and its pods that were seen and not recorded, by the counts in
+	// its records.
+	Unrecorded uint64 `json:"unrecorded,omitempty"`
+}
+
+// Lane is the row of one index, or of one pod of a Job without indexes.
+type Lane struct {
+	Name  string `json:"name"`
+	Index *int32 `json:"index,omitempty"`
+	Try   int    `json:"try,omitempty"` // for a Job without indexes: the number of the try, from 1
+	Spans []Span `json:"spans"`
+	Ends  []End  `json:"ends,omitempty"` // of its tries
+}
+
+// Span is a period, and what it was spent on.
+type Span struct {
+	// What is "running", "starting", "scheduling", "stopping", "backoff" or "not watched".
+	What string             `json:"what"`
+	From recordjson.Instant `json:"from"`
+	To   recordjson.Instant `json:"to"`
+	Of
+}
+
+// Of names the try of a span or an end, and the record that it begins with. It is empty for a gap of the watch.
+type Of struct {
+	Pod    string `json:"pod,omitempty"`
+	Try    int    `json:"try,omitempty"`
+	Record uint64 `json:"record,omitempty"`
+}
+
+// End is when a try ended, and how.
+type End struct {
+	At        recordjson.Instant `json:"at"`
+	Succeeded bool               `json:"succeeded,omitempty"`
+	By        try.By             `json:"by"`
+	How       string             `json:"how,omitempty"`
+	// Earliest is the earliest possible end of the try if its end was seen late. At is when it was seen.
+	Earliest recordjson.Instant `json:"earliest,omitzero"`
+	Of
+}
+
+// TimelineOf returns the timeline of the Job with at most most lanes, 0 for all. If it must omit lanes, it keeps lanes
+// with a failed try first.
+func TimelineOf(c *jobcase.Case, most int) Timeline {
+	end := c.End()
+	if len(c.Tries) == 0 {
+		return Timeline{Rows: []Lane{}, Truncated: c.Truncated(), Passed: c.PassedOver(), Unrecorded: c.Unrecorded.Versions}
+	}
+	out := Timeline{From: recordjson.Instant(c.Start()), To: recordjson.Instant(end), Rows: []Lane{},
+		Truncated: c.Truncated()}
+	out.Passed, out.Unrecorded = c.PassedOver(), c.Unrecorded.Versions
+	out.Wanted, out.Marks = wantedBy(c, end), instants(c)
+	for _, g := range c.Touching() {
+		out.Watch = append(out.Watch, gapSpan(g, end))
+	}
+	order, failed := lanes(c, end)
+	if most > 0 && len(order) > most {
+		slices.SortStableFunc(order, func(a, b *Lane) int { return cmp.Compare(rank(failed[a]), rank(failed[b])) })
+		out.More = len(order) - most
+		order = order[:most]
+	}
+	for _, lane := range order {
+		out.Rows = append(out.Rows, *lane)
+	}
+	return out
+}
+
+// lanes returns the lanes of all tries, and which of them have a failed try.
+func lanes(c *jobcase.Case, end events.Time) (order []*Lane, failed map[*Lane]bool) {
+	lanes := map[string]*Lane{}
+	failed = map[*Lane]bool{}
+	for _, t := range byIndex(c) {
+		name := t.Pod
+		if t.Index != events.NoIndex {
+			name = fmt.Sprintf("index %d", t.Index)
+		}
+		lane := lanes[name]
+		if lane == nil {
+			lane = &Lane{Name: name}
+			if lane.Try = t.Number; t.Index != events.NoIndex {
+				lane.Try, lane.Index = 0, &t.Index
+			}
+			lanes[name] = lane
+			order = append(order, lane)
+		}
+		draw(c, lane, t, end)
+		failed[lane] = failed[lane] || t.Failed()
+	}
+	return order, failed
+}
+
+// draw adds a try to its lane.
+func draw(c *jobcase.Case, lane *Lane, t *try.Try, end events.Time) {
+	add := func(s Span, from explain.Mark) {
+		s.Of = Of{Pod: t.Pod, Try: t.Number, Record: uint64(from.Record)}
+		lane.Spans = append(lane.Spans, s)
+	}
+	begins := map[spent.Phase]explain.Mark{
+		spent.PhaseCreating: t.Ordered, spent.PhaseScheduling: t.Seen, spent.PhaseStarting: t.Placed,
+		spent.PhaseRunning: t.Started, spent.PhaseStopping: t.AskedSeen,
+	}
+	for _, s := range spent.Stretches(t, end) {
+		from := begins[s.Phase]
+		if from.Record == 0 {
+			from = t.Seen
+		}
+		add(spanOf(s.Phase, s.From, s.To), from)
+	}
+	if until := c.HeldUntil(t); until != 0 && t.CountAt.At != 0 {
+		add(spanOf(spent.PhaseBackoff, t.CountAt.At, min(until, end)), t.CountAt)
+	}
+	if !t.Over() {
+		return
+	}
+	e, at := ending.Of(c, t), t.End()
+	lane.Ends = append(lane.Ends, End{
+		At: recordjson.Instant(at.At), Succeeded: t.Phase == events.PodSucceeded, By: e.By, How: e.Why,
+		Earliest: recordjson.Instant(earliestEnd(c, t)), Of: Of{Pod: t.Pod, Try: t.Number, Record: uint64(at.Record)},
+	})
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+func gapSpan(g *history.Gap, to events.Time) Span {
+	if g.Until != 0 {
+		to = events.Time(g.Until)
+	}
+	return spanOf(spent.PhaseUnwatched, events.Time(g.From), to)
+}
+
+func spanOf(p spent.Phase, from, to events.Time) Span {
+	return Span{What: spent.PhaseNames[p], From: recordjson.Instant(from), To: recordjson.Instant(to)}
+}
+
+// byIndex returns the tries sorted by index; tries of an index keep their order.
+func byIndex(c *jobcase.Case) []*try.Try {
+	tries := slices.Clone(c.Tries)
+	slices.SortStableFunc(tries, func(a, b *try.Try) int { return cmp.Compare(a.Index, b.Index) })
+	return tries
+}
+
+// Column returns the length of one of n columns that cover the timeline, rounded up to a usual step: with n 60, a
+// timeline of 10 minutes has columns of 10 s.
+func (t *Timeline) Column(n int) time.Duration {
+	whole := events.Time(t.To).Sub(events.Time(t.From))
+	for _, d := range []time.Duration{
+		10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
+		500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second,
+		30 * time.Second,
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+		time.Hour, 2 * time.Hour, 4 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+	} {
+		if whole <= d*time.Duration(n) {
+			return d
+		}
+	}
+	const day = 24 * time.Hour
+	each := whole / time.Duration(n)
+	return each - each%day + day
+}

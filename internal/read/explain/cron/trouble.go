@@ -1,0 +1,79 @@
+package cron
+
+import (
+	"cmp"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// TroubleSince returns the time since which no due time started a Job, or no Job ended.
+func (c *Case) TroubleSince() (since events.Time, is bool) {
+	s := &c.State
+	switch s.State {
+	case history.CronInvalid:
+		return c.newestSpec(), true
+	case history.CronHeld:
+		return c.open(), c.Now().Sub(c.open()) >= history.Grace(s.Spec.Deadline)
+	case history.CronOverdue, history.CronRunning, history.CronWaiting:
+	case history.CronUnseen, history.CronSuspended, history.CronDeleting, history.CronDeleted:
+		return 0, false
+	}
+	if s.Next == 0 {
+		return c.newestSpec(), true
+	}
+	if n, newest := c.missed(); n > 0 {
+		return c.missedSince(), true
+	} else if newest != nil {
+		return 0, false // the fate of the newest due times is unknown
+	}
+	if _, is := c.unfinishedVerdict(); is {
+		return c.oldestRun(), true
+	}
+	if starved := c.starved(); len(starved) >= leastStarved {
+		return starved[len(starved)-1].Created, true
+	}
+	return 0, false
+}
+
+// oldestRun returns the creation time of the oldest running Job.
+func (c *Case) oldestRun() (oldest events.Time) {
+	for i := range c.State.Runs {
+		if r := &c.State.Runs[i]; r.State == history.StateRunning && (oldest == 0 || events.Time(r.Created) < oldest) {
+			oldest = events.Time(r.Created)
+		}
+	}
+	return oldest
+}
+
+// newestSpec returns the time of the last edit of the spec.
+func (c *Case) newestSpec() events.Time {
+	if n := len(c.Due.Changes); n > 0 {
+		return c.Due.Changes[n-1].At
+	}
+	return cmp.Or(events.Time(c.State.Created), c.Added.At)
+}
+
+// missedSince returns the first of the newest consecutive due times that did not start.
+func (c *Case) missedSince() (first events.Time) {
+	all := c.dues()
+	for i := len(all) - 1; i >= 0; i-- {
+		e := &all[i]
+		switch {
+		case e.Fate == 0 && c.young(e):
+			continue
+		case started(e):
+			return first
+		}
+		first = e.First
+	}
+	return first
+}
+
+// started reports whether a due time started a Job, was dropped with a change of the schedule or the deletion of the
+// CronJob, or has an unknown fate.
+func started(e *duetimes.Entry) bool {
+	return e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted ||
+		e.Fate == events.TickUnknown
+}

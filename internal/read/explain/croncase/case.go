@@ -1,0 +1,212 @@
+package croncase
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/fates"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// cronEntries is the minimum number of newest due times that an answer about a CronJob covers, if the log has them.
+const cronEntries = 30
+
+// Case is the history of one CronJob up to a point: its newest due times, its Jobs, and the edits meanwhile.
+type Case struct {
+	State history.CronJob
+	fates.Fates
+	*explain.Misses
+
+	Ctx    context.Context
+	Src    history.Source
+	stream events.Stream
+	Damage events.Sequence // the first unreadable record, where the history stops; 0 for none
+
+	Passed     history.PassedOver // of all namespaces
+	templates  map[string][]byte  // the redacted Job templates, by hash
+	Unrecorded explain.Unrecorded
+	began      bool         // the records read include the CronJob's first one
+	Added      explain.Mark // its first observation; none if earlier records are pruned
+	Gone       explain.Mark
+	Runs       []*Run         // in the order of their first records
+	Off        []explain.Mark // starts of a controller that records no CronJobs
+}
+
+// Run is a Job of the CronJob.
+type Run struct {
+	events.RunSeen
+	First, Ended, Gone explain.Mark // the first record of the Job, of its end, and of its disappearance
+	MadeFor            events.Time  // its due time, by its first record; 0 for none
+	Left               bool         // it exists, but the CronJob no longer owns it
+	unseen             bool         // known only from the response to its create
+}
+
+// Read reads the last part of a CronJob's stream up to a point. It returns the errors of history.CronJobAt. With an
+// error the case can still be non-nil: it then covers the records before the damage.
+func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
+	state, failed := history.CronJobAt(ctx, src, s, at)
+	if state.UID == "" {
+		return nil, failed
+	}
+	c := &Case{State: state, Ctx: ctx, Src: src, stream: s, Misses: &explain.Misses{}}
+	c.Location = state.Location()
+	var bad *store.CorruptError
+	if errors.As(failed, &bad) {
+		c.Damage = bad.At
+	}
+	through := events.Sequence(state.AsOf.Sequence)
+	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
+	switch {
+	case err == nil:
+	case from != 0 && src.Beside(err): // the records behind the damage are still read
+		failed = errors.Join(failed, err)
+	default:
+		return c.without(err, failed)
+	}
+	c.Due, err = duetimes.ReadSpan(ctx, src, s, duetimes.Span{From: from, Through: through, Now: c.Now(), Visit: c.visit})
+	if err != nil {
+		return c.without(err, failed)
+	}
+	for i := range state.InFlight {
+		if x := &state.InFlight[i]; !strings.HasPrefix(x.Does, "create ") {
+			continue
+		}
+		c.Asked = state.InFlight[i]
+		if d := state.LastDecision; d != nil {
+			c.AskedBy = []explain.Mark{explain.RecordMark(events.Sequence(d.Sequence))}
+		}
+	}
+	return c, errors.Join(failed, c.surroundings(from, through))
+}
+
+// without returns the case after its due times could not be read because of err. If err is damage, and failed already
+// reports damage, it returns failed alone.
+func (c *Case) without(err, failed error) (*Case, error) {
+	if c.Due == nil {
+		c.Due = &duetimes.CronJob{}
+	}
+	if failed != nil && c.Src.Beside(err) {
+		return c, failed
+	}
+	return c, errors.Join(failed, err)
+}
+
+// surroundings reads the gaps of the watch from the controller's stream, from record from on; 0 for its beginning.
+func (c *Case) surroundings(from, through events.Sequence) error {
+	begin := events.Sequence(0)
+	if from != 0 {
+		var err error
+		if begin, err = history.Stated(c.Ctx, c.Src, events.Controller, from); err != nil && !c.Src.Beside(err) {
+			return err
+		}
+	}
+	var gaps history.Gaps
+	seen := map[*history.Gap]bool{}
+	for r, err := range history.PastDamage(c.Ctx, c.Src, events.Controller, begin) {
+		if c.Src.Beside(err) {
+			gaps = history.Gaps{}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if through != 0 && r.Sequence > through {
+			break
+		}
+		c.Passed.Learn(&r)
+		if g := gaps.Learn(&r); g != nil && !seen[g] {
+			seen[g] = true
+			c.Gaps = append(c.Gaps, g)
+		}
+		if f, ok := r.Facts.(*events.ControllerStarted); ok && !f.Settings.CronJobs {
+			c.Off = append(c.Off, explain.MarkOf(&r))
+		}
+	}
+	return nil
+}
+
+// visit applies a record of the CronJob's stream.
+func (c *Case) visit(r *events.Record) {
+	c.began = c.began || r.Previous == 0
+	c.Unrecorded.Learn(r)
+	switch f := r.Facts.(type) {
+	case *events.CronJobSeen:
+		if r.Kind == events.KindCronJobAdded && c.Added.Record == 0 {
+			c.Added = explain.MarkOf(r)
+		}
+		if f.Deleted != 0 && c.Deleting.Record == 0 {
+			c.Deleting = explain.MarkOf(r)
+		}
+		c.Gone = explain.Mark{}
+	case *events.CronJobGone:
+		c.Gone = explain.MarkOf(r)
+	case *events.JobTemplate:
+		if c.templates == nil {
+			c.templates = map[string][]byte{}
+		}
+		c.templates[f.Hash] = r.Evidence.Template
+	case *events.RunSeen:
+		run := c.Run(f.Job)
+		if run == nil {
+			run = &Run{First: explain.MarkOf(r), MadeFor: f.Due}
+			c.Runs = append(c.Runs, run)
+		}
+		// The CronJob may have adopted a Job again that had left it.
+		run.Gone, run.Left, run.unseen = explain.Mark{}, false, false
+		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
+			run.Ended = explain.MarkOf(r)
+		}
+	case *events.RunGone:
+		if run := c.Run(f.Job); run != nil {
+			run.Gone, run.Left = explain.MarkOf(r), f.Left
+		}
+	case *events.CommandEnded:
+		c.answered(r, f)
+	}
+}
+
+// answered applies a create or delete of a Job that the API server confirmed. The watch may show it later, or never.
+func (c *Case) answered(r *events.Record, f *events.CommandEnded) {
+	if f.Ending != events.Done {
+		return
+	}
+	switch f.Type {
+	case events.CommandCreateJob:
+		if f.UID != "" && c.Run(f.UID) == nil {
+			c.Runs = append(c.Runs, &Run{First: explain.MarkOf(r), MadeFor: f.Due, unseen: true, RunSeen: events.RunSeen{
+				Job: f.UID, Name: r.Evidence.Name, Version: f.Version, Created: cmp.Or(f.Written, r.Time), Due: f.Due,
+				Manual: f.Due == 0,
+			}})
+		}
+	case events.CommandDeleteRun:
+		if run := c.Run(f.Run); run != nil && run.unseen && run.Gone.Record == 0 {
+			run.Gone = explain.MarkOf(r)
+		}
+	}
+}
+
+// Run returns the Job with that UID; nil for none.
+func (c *Case) Run(uid types.UID) *Run {
+	for _, r := range c.Runs {
+		if r.Job == uid {
+			return r
+		}
+	}
+	return nil
+}
+
+// In sets the time zone of times in sentences. The default is UTC. Due times are also written in the zone of the
+// schedule.
+func (c *Case) In(zone words.Zone) { c.Zone = zone }
+
+// Now returns the time of the answer.
+func (c *Case) Now() events.Time { return events.Time(c.State.AsOf.Time) }

@@ -1,0 +1,40 @@
+package croncase
+
+import (
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/differs"
+	"github.com/jobledger/jobledger/internal/read/explain/fates"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// EditText is changeText, with the fields of the jobTemplate that changed if both templates are kept.
+func (c *Case) EditText(ch *duetimes.Change) explain.Passage {
+	text := fates.ChangeText(ch)
+	diff := c.TemplateEdit(ch)
+	if len(diff) == 0 {
+		return explain.Passage{Cut: text, Whole: text}
+	}
+	if more := len(diff) - differs.MostDifferences; more > 0 {
+		diff = append(diff[:differs.MostDifferences:differs.MostDifferences], explain.Phrase("%d more", more))
+	}
+	before, after, _ := strings.Cut(text, words.TemplateEdited)
+	return explain.Phrase("%sjobTemplate: %s%s", before, explain.Joined(diff, " · "), after)
+}
+
+// TemplateEdit returns what an edit changed in the Job template, if both versions are among the records that were read.
+func (c *Case) TemplateEdit(edit *duetimes.Change) []explain.Passage {
+	was, is := c.templates[edit.Before.Redacted], c.templates[edit.After.Redacted]
+	if was == nil || is == nil {
+		return nil
+	}
+	diff := differs.Templates(was, is)
+	for i := range diff {
+		diff[i] = diff[i].Each(func(s string) string {
+			return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s, "template."), "spec."), "containers.")
+		})
+	}
+	return diff
+}

@@ -1,0 +1,101 @@
+package deletion
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// Removal says when the Job's object was deleted, and by whom. The result is false if it was not deleted.
+func Removal(c *jobcase.Case) (explain.Sentence, bool) {
+	m := c.Deletion()
+	if m.Record == 0 {
+		return explain.Sentence{}, false
+	}
+	at, when := m.At, "deleted"
+	if c.JobDeleted != 0 {
+		at = c.JobDeleted
+	}
+	if c.Gone.Record == 0 {
+		when = "being deleted since"
+	}
+	by, _, from := Job(c, m, at)
+	if g := GoneUnseen(c, m); g != nil {
+		return explain.Say(explain.Marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on",
+			c.Clock(m.At), c.Clock(events.Time(g.From))), true
+	}
+	first := []explain.Mark{m, c.Gone}
+	if expiredByUs(c, m) {
+		first = []explain.Mark{c.Ttl, m, c.Gone}
+	}
+	return explain.Say(explain.Marks(append(first, from...)...), "%s %s %s", when, c.Clock(at), by), true
+}
+
+// GoneUnseen returns the gap in which the Job disappeared. It is nil for none, and if a record announced the deletion.
+func GoneUnseen(c *jobcase.Case, m explain.Mark) *history.Gap {
+	if c.JobDeleted != 0 || expiredByUs(c, m) {
+		return nil
+	}
+	if w := c.OwnerSaid(m); w != nil && w.Ordered.Record != 0 {
+		return nil
+	}
+	return c.GapBefore(nil, m)
+}
+
+// expiredByUs reports whether we decided to delete the Job after its TTL, before record m showed the deletion.
+func expiredByUs(c *jobcase.Case, m explain.Mark) bool {
+	return c.Ttl.Record != 0 && c.Ttl.Record < m.Record
+}
+
+// Job says who deleted the Job. Record m shows the deletion, and at is the time of the request. unknown says
+// which part of the answer the log does not show; from are the records that show by.
+func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, from []explain.Mark) {
+	namespace, going := c.NamespaceRemoval()
+	switch {
+	case expiredByUs(c, m):
+		return "by Jobledger, as its ttlSecondsAfterFinished had passed", "", nil
+	case going:
+		return "with its namespace, whose deletion was asked for at " + c.Clock(namespace.Seen.Deleted), "",
+			explain.Marks(namespace.Mark)
+	case c.NamespaceGoing.Record != 0:
+		return "with its namespace", "", nil
+	}
+	w := c.OwnerSaid(m)
+	if w != nil {
+		if by, from = byOwner(w, c.Origin.Name, m); by != "" {
+			return by, "", from
+		}
+	}
+	others := ""
+	switch {
+	case expiredBefore(c, at):
+		return "after its ttlSecondsAfterFinished had passed", "", nil
+	case c.Origin != nil && c.Origin.Kind != "" && (w == nil || w.Deleted.Record != 0):
+		others = " or with its " + c.Origin.Kind + " " + c.Origin.Name
+	case w != nil && !w.Ours:
+		others = ", or by the CronJob's own controller"
+	}
+	if others += orNamespace(c, m); others == "" {
+		return "by an API client", explain.WhichClient, nil
+	}
+	return "by an API client" + others, "; which is unknown", nil
+}
+
+// orNamespace says that the Job may have been deleted with its namespace, if namespaces were not watched at m.
+func orNamespace(c *jobcase.Case, m explain.Mark) string {
+	if c.Look(m).Namespaces == events.WatchingOn {
+		return ""
+	}
+	return " or with its namespace (namespaces are not watched)"
+}
+
+// expiredBefore reports whether the Job's TTL had passed at a time.
+func expiredBefore(c *jobcase.Case, at events.Time) bool {
+	if !c.Finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
+		return false
+	}
+	return at >= events.Time(c.Job.Finished).Add(time.Duration(*c.Spec.TTLSecondsAfterFinished)*time.Second)
+}

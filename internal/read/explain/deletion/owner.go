@@ -1,0 +1,83 @@
+package deletion
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// byOwner says who deleted the Job, by the records of its CronJob; empty if they do not show it.
+func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by string, from []explain.Mark) {
+	switch {
+	case w.Ordered.Record != 0 && w.Replacing && w.Next.Record != 0:
+		return fmt.Sprintf("by Jobledger: replaced by %s (concurrencyPolicy Replace)", w.Next.Name), explain.Marks(w.Ordered,
+			w.Next.Mark)
+	case w.Ordered.Record != 0 && w.Replacing:
+		return "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", explain.Marks(w.Ordered)
+	case w.Ordered.Record != 0:
+		return "by Jobledger: " + limitText(w), explain.Marks(w.Ordered)
+	case w.Deleted.Record != 0 && w.Deleted.At <= seen.At.Add(time.Second) &&
+		seen.At.Sub(w.Deleted.At) < jobcase.SoonAfter:
+		return fmt.Sprintf("with its CronJob %s, which was deleted", name), explain.Marks(w.Deleted)
+	case w.Ours: // our decision would be in the log
+		return "", nil
+	}
+	return inferred(w, seen)
+}
+
+// limitText names the history limit that the Job exceeded.
+func limitText(w *jobcase.Owner) string {
+	result, name := w.Ends[w.Job], "successfulJobsHistoryLimit"
+	if result == events.ResultFailed {
+		name = "failedJobsHistoryLimit"
+	}
+	limit := keeps(w, result)
+	if limit == nil {
+		return "more Jobs had ended than the CronJob's history limits keep"
+	}
+	return fmt.Sprintf("more Jobs had ended than %s %d keeps", name, *limit)
+}
+
+// inferred returns what the built-in CronJob controller would have done. That controller writes no records, so only
+// what followed shows it.
+func inferred(w *jobcase.Owner, seen explain.Mark) (by string, from []explain.Mark) {
+	if w.Spec == nil {
+		return "", nil
+	}
+	result, ended := w.Ends[w.Job]
+	switch {
+	case !ended && w.Spec.Policy == "Replace" && w.Next.Record != 0 && w.Next.At.Sub(seen.At) < 10*time.Second:
+		return fmt.Sprintf("by the built-in CronJob controller, to judge by what followed: %s came %s later (concurrencyPolicy Replace)",
+			w.Next.Name, words.Span(w.Next.At.Sub(seen.At))), explain.Marks(w.Next.Mark)
+	case ended && overLimit(w, result):
+		return "by the built-in CronJob controller, to judge by its limit: " + limitText(w), nil
+	}
+	return "", nil
+}
+
+// overLimit reports whether more Jobs had ended with a result than the CronJob keeps.
+func overLimit(w *jobcase.Owner, result events.JobResult) bool {
+	limit := keeps(w, result)
+	alike := 0
+	for _, r := range w.Ends {
+		if r == result {
+			alike++
+		}
+	}
+	return limit != nil && alike > int(*limit)
+}
+
+// keeps returns how many Jobs with a result the CronJob keeps; nil for all, or if unknown.
+func keeps(w *jobcase.Owner, result events.JobResult) *int32 {
+	switch {
+	case w.Spec == nil:
+		return nil
+	case result == events.ResultFailed:
+		return w.Spec.KeepFailed
+	}
+	return w.Spec.KeepSucceeded
+}

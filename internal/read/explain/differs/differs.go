@@ -1,0 +1,164 @@
+package differs
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+const MostDifferences = 4
+
+// Specs returns the fields that differ between two specs, without the pod template.
+func Specs(old, now *events.JobSpec) []string {
+	if old == nil || now == nil {
+		return nil
+	}
+	return slices.DeleteFunc(words.SpecChanges(old, now), func(s string) bool { return s == "pod template edited" })
+}
+
+// Templates returns the fields that differ between two redacted templates, sorted.
+func Templates(old, now []byte) []explain.Passage {
+	var a, b map[string]any
+	if json.Unmarshal(old, &a) != nil || json.Unmarshal(now, &b) != nil {
+		return nil
+	}
+	var out []explain.Passage
+	compare("", a, b, &out)
+	slices.SortFunc(out, func(a, b explain.Passage) int { return cmp.Compare(a.Whole, b.Whole) })
+	return out
+}
+
+// compare collects the differences of two JSON values: "image of main: a:1 → a:2".
+func compare(path string, a, b any, out *[]explain.Passage) {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			for _, k := range slices.Sorted(maps.Keys(merged(x, y))) {
+				compare(join(path, k), x[k], y[k], out)
+			}
+			return
+		}
+	case []any:
+		if y, ok := b.([]any); ok && named(x) && named(y) {
+			compare(path, byName(x), byName(y), out)
+			return
+		}
+	}
+	if x, ok := a.([]any); ok && b == nil && named(x) {
+		compare(path, byName(x), map[string]any{}, out)
+		return
+	}
+	if y, ok := b.([]any); ok && a == nil && named(y) {
+		compare(path, map[string]any{}, byName(y), out)
+		return
+	}
+	was, is := valueText(a), valueText(b)
+	if was == is {
+		return
+	}
+	path = strings.TrimPrefix(strings.TrimPrefix(path, "spec."), "containers.")
+	if at := strings.LastIndexByte(path, '.'); at > 0 && (a == nil || b == nil) && was+is == hiddenVariable {
+		path, was, is = path[:at], path[at+1:], path[at+1:]
+	}
+	before, after := shown(was, is)
+	switch {
+	case a == nil:
+		*out = append(*out, explain.Phrase("%s + %s", path, after))
+	case b == nil:
+		*out = append(*out, explain.Phrase("%s - %s", path, before))
+	default:
+		*out = append(*out, explain.Phrase("%s %s → %s", path, before, after))
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func merged(a, b map[string]any) map[string]bool {
+	keys := map[string]bool{}
+	for k := range a {
+		keys[k] = true
+	}
+	for k := range b {
+		keys[k] = true
+	}
+	return keys
+}
+
+// hiddenVariable is a redacted variable of env without its name. Its value is not kept, so a line shows the name alone.
+const hiddenVariable = `{"value":"(redacted)"}`
+
+// named reports whether every element is an object with a name. An empty list is not named.
+func named(list []any) bool {
+	for _, e := range list {
+		m, ok := e.(map[string]any)
+		if !ok {
+			return false
+		}
+		if _, ok := m["name"].(string); !ok {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+func byName(list []any) map[string]any {
+	out := map[string]any{}
+	for _, e := range list {
+		m := maps.Clone(e.(map[string]any))
+		name := m["name"].(string)
+		delete(m, "name")
+		out[name] = m
+	}
+	return out
+}
+
+func valueText(v any) string {
+	if v == nil {
+		return ""
+	}
+	if s, ok := v.(string); ok {
+		return s
+	}
+	text, _ := json.Marshal(v) //nolint:errchkjson // it was read from JSON
+	return string(text)
+}
+
+// A line shows at most mostValue bytes of a value. Of two values that differ late, it shows the bytes from mostAlike
+// before the first difference.
+const (
+	mostValue = 60
+	mostAlike = 20
+)
+
+// shown returns two different values, each with the part that a line shows. Two image names with digests differ near
+// their ends: each line has "…/tiles@sha256:…" from 20 bytes before the first difference on.
+func shown(a, b string) (was, is explain.Passage) {
+	alike := 0
+	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
+		alike++
+	}
+	from := 0
+	if alike > mostValue-mostAlike {
+		from = alike - mostAlike
+	}
+	return explain.Passage{Cut: excerptFrom(a, from), Whole: a}, explain.Passage{Cut: excerptFrom(b, from), Whole: b}
+}
+
+// excerptFrom returns a value from byte from on, or the whole value if a line has room for it.
+func excerptFrom(s string, from int) string {
+	if len(s) <= mostValue || from == 0 {
+		return explain.Begin(s, mostValue)
+	}
+	return "…" + strings.ToValidUTF8(explain.Begin(s[from:], mostValue), "")
+}

@@ -1,0 +1,72 @@
+package ending
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+)
+
+// Of finds what ended a try, and caches it. It considers only what happened before the end: a deletion after a
+// failure is not the cause of the failure.
+func Of(c *jobcase.Case, t *try.Try) try.Ending {
+	if t.Judged == nil {
+		e := endingOf(c, t)
+		t.Judged = &e
+	}
+	return *t.Judged
+}
+
+func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
+	switch {
+	case !t.Over() && t.AskedSeen.Record == 0:
+		return leftBehind(c, t)
+	case t.EndedFirst(c.Spec != nil && c.Spec.RestartPolicy == "OnFailure" && t.Phase == events.PodFailed):
+		return try.Itself(t)
+	case t.Moved:
+		return try.Ending{By: try.ByNothing, Why: leftWhy(c, t), Marks: explain.Marks(t.Gone)}
+	case t.DeletedFirst():
+		return deletedAndDisrupted(c, t)
+	case t.Disrupted != nil:
+		e := t.Disruption()
+		switch e.By {
+		case try.ByNodeGone, try.ByTaint, try.ByKubelet:
+			e = withNode(c, t, e, t.DisruptedAt)
+		case try.ByEviction: // kubectl drain cordons the node and then requests the evictions
+			if n, ok := c.NodeOf(t, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
+				e.Then, e.Marks = c.NodeWords(&n, t.Node), append(e.Marks, n.Mark)
+			}
+		}
+		return e
+	}
+	e := deletedBy(c, t)
+	// The pod ended with its node or by itself; nothing shows which.
+	if n := c.NodeWent(t); n.Record != 0 && e.By == try.ByClient {
+		e.Then, e.NodeWent = "while it was being deleted "+c.NodeWords(&n, t.Node), true
+		e.Marks = append(e.Marks, n.Mark)
+	}
+	return e
+}
+
+// deletedAndDisrupted returns what requested the deletion first, and the disruption that followed.
+func deletedAndDisrupted(c *jobcase.Case, t *try.Try) try.Ending {
+	later := try.Ending{By: t.DisruptedBy(), Why: t.Disruption().Why}
+	e := deletedBy(c, t)
+	e.Then = "while it was being deleted it was " + later.Sentence()
+	e.Marks, e.Not = append(e.Marks, t.DisruptedAt), notUs(c, t.AskedSeen)
+	return e
+}
+
+// Until returns the end of the try. For a try that goes on it is the time up to which it was watched.
+func Until(t *try.Try, c *jobcase.Case) events.Time {
+	switch {
+	case t.Over():
+		return t.End().At
+	// The Job is gone, and nothing was seen of the pod since.
+	case Of(c, t).By != try.ByNobody && t.AskedSeen.Record == 0:
+		return c.Gone.At
+	case c.Job.Gap != nil:
+		return events.Time(c.Job.Gap.From)
+	}
+	return events.Time(c.Job.AsOf.Time)
+}

@@ -1,0 +1,125 @@
+package ending
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// unwatchedEnds marks the tries that may have succeeded during a gap: their pods were gone when the watch came back,
+// and the status counts more successes than were observed. Example: the status has 3 successes, 2 pods were seen to
+// succeed, and 2 pods vanished in the gap; each of the two may be the third success.
+func unwatchedEnds(c *jobcase.Case, succeeded int) {
+	seen := 0
+	for _, t := range c.Tries {
+		if t.Phase == events.PodSucceeded {
+			seen++
+		}
+	}
+	for _, t := range c.Tries {
+		vanished := t.Gone.Record != 0 && t.Ended.Record == 0 && !t.Moved
+		told := t.AskedSeen.Record != 0 || t.Deleted.Record != 0 || t.Disrupted != nil
+		if vanished && !told && succeeded > seen && c.GapBefore(t, t.Gone) != nil {
+			t.MaySucceed, t.Counted, t.CountAt, t.Failure = true, try.CountedUnknown, c.Conclusion(), 0
+		}
+	}
+}
+
+// Read reads the case of the Job of stream s up to the point at, and sets as what its tries count. It returns the errors
+// of history.JobAt. With an error the case can still be non-nil: it then covers the records before the damage.
+func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*jobcase.Case, error) {
+	c, err := jobcase.Read(ctx, src, s, at)
+	if c == nil {
+		return nil, err
+	}
+	Heed(c)
+	return c, cmp.Or(err, c.Unread())
+}
+
+// Heed corrects as what tries count, so that they match the final status of the Job. One status write counts the pods
+// that were stopped at the Job's end, or none does, and the pods' records do not show which. Tries that the status
+// leaves open become CountedUnknown.
+func Heed(c *jobcase.Case) {
+	if c.Folded == nil || !c.Folded.Finished() || c.Truncated() || c.Damage != 0 {
+		return
+	}
+	failed, succeeded := c.Folded.Base.Failed, c.Folded.Base.Succeeded
+	unwatchedEnds(c, int(succeeded))
+	// A pod deleted because its Job fails counts as a failure from then on, even if it ends with success (J-022).
+	stopped := func(t *try.Try) bool { return c.AfterVerdict(t) && c.Settled.Failure }
+	agree(c, try.CountedFailed, int(failed), func(t *try.Try) bool {
+		return t.Phase != events.PodSucceeded && !t.MaySucceed || stopped(t)
+	})
+	agree(c, try.CountedSucceeded, int(succeeded), func(t *try.Try) bool { return t.Phase == events.PodSucceeded })
+	n := int32(0)
+	for _, t := range byCount(c) {
+		if t.Counted == try.CountedFailed {
+			n++
+			t.Failure = n
+		}
+	}
+}
+
+// byCount returns the tries in the order in which they counted.
+func byCount(c *jobcase.Case) []*try.Try {
+	tries := slices.Clone(c.Tries)
+	slices.SortStableFunc(tries, func(a, b *try.Try) int { return cmp.Compare(a.CountAt.Record, b.CountAt.Record) })
+	return tries
+}
+
+// agree changes tries until want of them count as as. Only tries with fits may become counted. For example, with want
+// 3, two counted failures and one open try that fits, the open try becomes the third. If several choices are left, the
+// tries become CountedUnknown.
+func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) {
+	var have, late, open, early []*try.Try
+	for _, t := range c.Tries {
+		switch {
+		case t.Counted == as:
+			have = append(have, t)
+			if c.AfterVerdict(t) {
+				late = append(late, t)
+			}
+		case t.Counted == try.CountedNot && t.Over() && !t.Moved && fits(t):
+			open = append(open, t)
+			if by := Of(c, t).By; !c.AfterVerdict(t) && by != try.ByUs && by != try.ByController && by != try.ByJobDeleted {
+				// It ended before the verdict, so it must count: an uncounted end lets the Job go on.
+				early = append(early, t)
+			}
+		}
+	}
+	over := c.Conclusion()
+	switch {
+	case want == len(have):
+	case want < len(have) && len(have)-want == len(late):
+		for _, t := range late {
+			t.Counted, t.CountAt, t.Failure = try.CountedNot, explain.Mark{}, 0
+		}
+	case want == 0: // the writer of the status counts none of them
+		for _, t := range have {
+			t.Counted, t.CountAt, t.Failure = try.CountedNot, explain.Mark{}, 0
+		}
+	case want < len(have):
+		unsure(c, late)
+	case want-len(have) == len(open), want-len(have) == len(early):
+		if want-len(have) == len(early) {
+			open = early
+		}
+		for _, t := range open {
+			t.Counted, t.CountAt = as, over
+		}
+	default:
+		unsure(c, open)
+	}
+}
+
+func unsure(c *jobcase.Case, tries []*try.Try) {
+	for _, t := range tries {
+		t.Counted, t.CountAt, t.Failure = try.CountedUnknown, c.Conclusion(), 0
+	}
+}

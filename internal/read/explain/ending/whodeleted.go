@@ -1,0 +1,264 @@
+package ending
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+)
+
+// deletedBy finds what requested the deletion of a pod that had not ended, or that ended because of it.
+func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
+	seen := t.AskedSeen
+	if seen.Record == 0 {
+		seen = t.Gone
+	}
+	gap := c.GapBefore(t, seen)
+	namespace, going := c.NamespaceEnd(t, seen)
+	switch {
+	case t.MaySucceed:
+		const why = "gone when it was watched again: whether it had succeeded is unknown, " +
+			"as the status counts successes that were not seen"
+		return try.Ending{By: try.ByUnknown, Why: why, Marks: explain.Marks(seen, t.CountAt), Missing: "a watch at that time"}
+	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
+		why := reasonWords(t.DeletedReason)
+		if t.DeletedReason == "FewerPodsWanted" && c.SuspendedAt(t.Deleted) {
+			why = reasonWords("JobSuspended")
+		}
+		if t.DeletedReason == "DuplicateIndex" {
+			why = indexWhy(c, t)
+		}
+		return try.Ending{By: try.ByUs, Why: why, Marks: explain.Marks(t.Deleted, seen)}
+	case going:
+		return try.Ending{
+			By: try.ByNamespace, Why: "its namespace is being deleted since " + c.Clock(namespace.Seen.Deleted),
+			Marks: explain.Marks(namespace.Mark, seen),
+		}
+	case c.NamespaceGoing.Record != 0 && c.NamespaceGoing.At <= seen.At.Add(5*time.Second):
+		return try.Ending{By: try.ByNamespace, Why: "its namespace is being deleted", Marks: explain.Marks(c.NamespaceGoing,
+			seen)}
+	case !c.OursAt(seen) && controllerFirst(c, t, seen):
+		m, why := fewerWanted(c, t, seen)
+		return byController(c, m, why, seen)
+	case deletedBefore(c, t, seen):
+		return try.Ending{By: try.ByJobDeleted, Why: "the Job was deleted, and its pods after it",
+			Marks: explain.Marks(c.Deletion(), seen)}
+	case gap != nil && seen.Record > events.Sequence(gap.Listing):
+		return try.Ending{
+			By: try.ByUnknown, Why: "deleted while the cluster was not watched",
+			Marks:   []explain.Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
+			Missing: "a watch at that time", Not: notUs(c, seen),
+		}
+	case !c.OursAt(seen):
+		if m, why := fewerWanted(c, t, seen); m.Record != 0 {
+			return byController(c, m, why, seen)
+		}
+		if thirdRuns(c) {
+			return byController(c, explain.Mark{}, "", seen)
+		}
+		return byClient(c, t, seen, []string{"the built-in controller (none of its rules asks for it)"})
+	}
+	return byClient(c, t, seen, notUs(c, seen))
+}
+
+// thirdRuns reports whether a controller with unknown rules runs the Job.
+func thirdRuns(c *jobcase.Case) bool {
+	by := c.Job.ManagedBy
+	return by != "" && by != events.BuiltinManagedBy
+}
+
+// byController says that the Job's own controller deleted the pod by its rules. The rules of a third controller are
+// unknown, so the ending is ByUnknown then.
+func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark) try.Ending {
+	if !thirdRuns(c) {
+		return try.Ending{By: try.ByController, Why: why, Marks: explain.Marks(m, seen)}
+	}
+	e := try.Ending{
+		By: try.ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: explain.Marks(m, seen),
+		Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
+	}
+	if why != "" {
+		e.Why += " (" + why + ")"
+	}
+	return e
+}
+
+// byClient says that an API client deleted the pod. A namespace under deletion loses its pods before its Jobs: if the
+// Job disappeared soon after and namespaces are not watched, the two causes cannot be told apart.
+func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.Ending {
+	e := try.Ending{By: try.ByClient, Why: "deleted while it " + runningWord(t), Marks: explain.Marks(seen),
+		Not: append(not, disruptionNames...)}
+	if t.Unrecorded > 0 { // one of them may have shown a disruption
+		e.By, e.Not, e.Missing = try.ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded",
+			explain.Versions(t.Unrecorded))
+		return e
+	}
+	// Pod garbage collection sets a condition, which may have been missed. It deletes the pods of a node that was gone
+	// before.
+	if n, ok := c.NodeOf(t, seen); ok && n.Seen == nil && n.At < seen.At {
+		e.By, e.Why = try.ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.NodeWords(&n, t.Node)
+		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
+		return e
+	}
+	const soon = 2 * time.Minute
+	if m := c.Deletion(); m.Record != 0 && m.At.Sub(seen.At) < soon && !c.Finished() {
+		look := c.Look(seen)
+		if look.Namespaces == events.WatchingOn {
+			e.Not, e.Marks = append(e.Not, "its namespace's deletion (watched)"), append(e.Marks, look.Mark)
+			return e
+		}
+		e.By, e.Why = try.ByUnknown, "deleted by an API client, or with its namespace"
+		e.Missing = look.ToWatch()
+		if look.Namespaces != 0 {
+			e.Marks = append(e.Marks, look.Mark)
+		}
+	}
+	return e
+}
+
+// leftBehind returns the ending of a pod without records since its Job's object was deleted. Garbage collection deletes
+// such a pod, unless the Job was deleted with its pods orphaned: then a record shows the Job under deletion first,
+// while it waits for them.
+func leftBehind(c *jobcase.Case, t *try.Try) try.Ending {
+	switch {
+	case c.Gone.Record == 0 || c.Damage != 0:
+		return try.Ending{}
+	case c.JobDeleted == 0 && c.GapBefore(t, c.Gone) == nil:
+		return try.Ending{
+			By: try.ByJobDeleted, Why: "the Job was deleted, so garbage collection takes it", Marks: explain.Marks(t.Newest,
+				c.Gone),
+			Missing: "the record of its end",
+		}
+	}
+	return try.Ending{
+		By: try.ByUnknown, Why: "the Job is gone, and garbage collection takes its pods unless they were orphaned",
+		Marks:   explain.Marks(t.Newest, c.Gone),
+		Missing: "what became of it",
+	}
+}
+
+// leftWhy says why the Job no longer owns a pod that did not end.
+func leftWhy(c *jobcase.Case, t *try.Try) string {
+	if m := c.Deletion(); m.Record != 0 && m.At <= t.Gone.At.Add(time.Second) {
+		return "the Job was deleted without its pods (orphaned): it went on"
+	}
+	return "its owner or its labels were changed: it went on"
+}
+
+var disruptionNames = []string{"eviction", "preemption", "taint", "node loss"}
+
+func runningWord(t *try.Try) string {
+	if t.Started.Record != 0 {
+		return "ran"
+	}
+	return "waited to run"
+}
+
+// notUs returns "Jobledger" as ruled out if we run the Job: only then does the absence of a decision prove it.
+func notUs(c *jobcase.Case, seen explain.Mark) []string {
+	if c.OursAt(seen) {
+		return []string{"Jobledger"}
+	}
+	return nil
+}
+
+// deletedBefore reports whether the Job's deletion explains the pod's deletion: it was requested before the pod's
+// deletion, or at the same moment.
+func deletedBefore(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
+	const moment = time.Second // the watches of Jobs and of pods are not in step
+	m := c.Deletion()
+	switch {
+	case m.Record == 0:
+		return false
+	case c.JobDeleted != 0 && t.Asked != 0:
+		return t.Asked.Add(moment) >= c.JobDeleted
+	case t.AskedExact: // whole seconds, and the clocks differ a little
+		return t.Asked.Add(moment+moment/2) >= m.At
+	}
+	return m.At <= seen.At.Add(moment)
+}
+
+// controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was
+// seen.
+func controllerFirst(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
+	m, _ := fewerWanted(c, t, seen)
+	gone := c.Deletion()
+	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
+}
+
+// fewerWanted returns a record before seen by which the Job's own controller had a reason to delete the pod, and the
+// reason. An edit is a reason only while it holds, and while the Job has more pods than it wants.
+func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, string) {
+	const slack = 3 * time.Second
+	if m := EndedBefore(c, seen, slack); m.Record != 0 {
+		return m, "the Job ended (" + c.Settled.Reason + "), so its pods are deleted"
+	}
+	for i := len(c.Edits) - 1; i >= 0; i-- {
+		e := &c.Edits[i]
+		if e.At.At > seen.At.Add(slack) {
+			continue
+		}
+		if t.Seen.At > e.At.At.Add(slack) {
+			break // the pod was created after this edit, and so under it and the edits before
+		}
+		switch {
+		case e.After.Suspend && !e.Before.Suspend:
+			return e.At, "the Job was suspended"
+		case e.Before.Suspend && !e.After.Suspend && e.At.At.Add(slack) < seen.At:
+			return explain.Mark{}, "" // the pods of the suspension were stopped before
+		case jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism) && living(c,
+			seen) > int(jobcase.Number(e.After.Parallelism)):
+			return e.At, "parallelism was lowered"
+		}
+	}
+	return explain.Mark{}, ""
+}
+
+// living returns the number of pods at a record that had not ended and were not under deletion.
+func living(c *jobcase.Case, at explain.Mark) (n int) {
+	for _, t := range c.Tries {
+		over := t.Over() && t.End().Record < at.Record
+		asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record < at.Record
+		if t.Seen.Record <= at.Record && !over && !asked {
+			n++
+		}
+	}
+	return n
+}
+
+// EndedBefore returns the record by which the Job ended before a pod was deleted. Later records cannot explain the
+// deletion: the deleted pod may itself be the failure that exceeded the limit. If our rules do not explain the Job's
+// end, its status may be seen up to slack later than the pod.
+func EndedBefore(c *jobcase.Case, seen explain.Mark, slack time.Duration) explain.Mark {
+	s := c.Settled
+	switch {
+	case s == nil:
+	case s.Same && s.Evidence.Record != 0:
+		if s.Evidence.Record < seen.Record {
+			return s.Evidence
+		}
+	case s.Seen.At <= seen.At.Add(slack) && (s.Seen.Record < seen.Record || !oneTooMany(c, seen)):
+		return s.Seen
+	}
+	return explain.Mark{}
+}
+
+// oneTooMany reports whether a Job that failed for its failures had too few of them without the pod deleted at seen.
+// The deletion was then the failure that exceeded backoffLimit, and not a consequence. (The built-in controller counts
+// a pod under deletion as failed, even if its program then ends with 0.)
+func oneTooMany(c *jobcase.Case, seen explain.Mark) bool {
+	if c.Settled.Reason != "BackoffLimitExceeded" || c.Spec == nil || c.Spec.BackoffLimit == nil {
+		return false
+	}
+	n := 0
+	for _, t := range c.Tries {
+		if t.Failed() && t.End().Record < seen.Record {
+			n++
+		}
+		n += int(t.Restarts)
+	}
+	return n <= int(*c.Spec.BackoffLimit)
+}

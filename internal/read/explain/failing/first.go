@@ -1,0 +1,259 @@
+package failing
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/spent"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// First names the first cause: the first try that failed, and how.
+func First(c *jobcase.Case) []explain.Sentence {
+	failed := ending.FailedTries(c)
+	for _, t := range c.Tries {
+		if t.Crashed != nil && (len(failed) == 0 || t.CrashedAt.Record < failed[0].End().Record) {
+			return crashed(c, t)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	t := failed[0]
+	cited := explain.Marks(t.End(), t.ShownBy())
+	if e := ending.Of(c, t); e.By == try.ByKubelet ||
+		e.By == try.ByDeadline { // the message names its node, or its template
+		for _, m := range e.Marks {
+			if !slices.Contains(cited, m) {
+				cited = append(cited, m)
+			}
+		}
+	}
+	out := []explain.Sentence{explain.Say(cited, "%s: %s, %s%s", endText(c, t), try.TryText(t), t.Pod, try.On(t.Node))}
+	for _, k := range try.Failures(t.Containers) {
+		if explain.Spoke(&k) {
+			out = append(out, explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s", explain.Wrote(k.Name, &k)))
+			break
+		}
+	}
+	if e := ending.Of(c, t); e.By == try.BySignal {
+		out = append(out, explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s", killedText))
+	} else if e.By == try.ByEviction && e.Then != "" {
+		out = append(out, explain.Say(e.Marks, "%s", e.Then))
+	}
+	out = append(out, laterWords(c, failed)...)
+	if e := t.DoneFirst(); e != nil && len(try.Failures(t.Containers)) > 0 {
+		out = append(out, explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s itself ended with 0%s", e.Name,
+			c.AtClock(e.Finished)))
+	}
+	return append(out, spent.HeldBack(c)...)
+}
+
+// laterWords quotes the newest try that failed by itself, if it ended in another way than the first one, or if the
+// first wrote nothing.
+func laterWords(c *jobcase.Case, failed []*try.Try) []explain.Sentence {
+	silent := !slices.ContainsFunc(try.Failures(failed[0].Containers),
+		func(k events.ContainerEnd) bool { return explain.Spoke(&k) })
+	for _, t := range slices.Backward(failed[1:]) {
+		how := howEnded(c, t)
+		if !silent && how == howEnded(c, failed[0]) || ending.Of(c, t).By != try.ByItself {
+			continue
+		}
+		for _, k := range try.Failures(t.Containers) {
+			if explain.Spoke(&k) {
+				return []explain.Sentence{explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s, %s: %s", try.TryText(t), how,
+					explain.Wrote(k.Name, &k))}
+			}
+		}
+	}
+	return nil
+}
+
+// killedText explains an exit code 137 without a known cause.
+const killedText = "137 is what SIGKILL leaves: who sent it, and why, is unknown, as its node does not say so"
+
+// crashed says how the restarted containers of a try had ended.
+func crashed(c *jobcase.Case, t *try.Try) []explain.Sentence {
+	var parts []string
+	for _, k := range t.Crashed {
+		text := try.ExitOf(&k)
+		if k.Started != 0 && k.Finished >= k.Started {
+			text += " after " + words.Span(k.Finished.Sub(k.Started))
+		}
+		parts = append(parts, text)
+	}
+	n := "once"
+	if again := t.RestartsSeen(); again > 1 {
+		n = fmt.Sprintf("%d times", again)
+	} else if again == 0 {
+		n = "not yet"
+	}
+	out := []explain.Sentence{explain.Say(explain.Marks(t.CrashedAt, t.Newest), "%s, restarted %s: %s, %s%s",
+		strings.Join(parts, ", "), n, try.TryText(t), t.Pod, try.On(t.Node))}
+	for _, k := range t.Crashed {
+		if explain.Spoke(&k) {
+			out = append(out, explain.Say(explain.Marks(t.CrashedAt), "%s", explain.Wrote(k.Name, &k)))
+			break
+		}
+	}
+	return out
+}
+
+// endText says how a try ended: "main exit 3 after 2s".
+func endText(c *jobcase.Case, t *try.Try) string {
+	e := ending.Of(c, t)
+	text := e.Why
+	switch e.By {
+	case try.ByClient:
+		if text = "deleted by an API client"; t.Forced {
+			text += ", by force,"
+		}
+	case try.ByEviction:
+		text = "evicted through the eviction API"
+	case try.ByPreemption:
+		text = "preempted by a pod of higher priority"
+	case try.ByTaint:
+		text = "deleted for a NoExecute taint of its node"
+	case try.ByDevice:
+		text = "deleted for a taint of a device"
+	case try.ByOther:
+		text = "disrupted: " + e.Why
+	case try.ByNodeGone:
+		text = "its node is gone (pod garbage collection)"
+	case try.ByKubelet:
+		text = "ended by its node: " + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."),
+			"Pod was terminated in response to ")
+	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown: // the records have the details
+	case try.ByNobody, try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace,
+		try.ByNothing: // not a failure of the try
+	}
+	if d, known, most := t.Ran(); known {
+		after := " after "
+		if most {
+			after = ", after at most "
+		}
+		text += after + words.Span(d)
+	}
+	return text
+}
+
+// Alike says what the failed tries have in common, which values differ, and which causes the log cannot tell apart:
+// "main exit 3, after 2s in 4 of 4. Different: nodes: node-0 2, node-1 2. Not told apart: program and its input".
+func Alike(c *jobcase.Case) []explain.Sentence {
+	failed := ending.FailedTries(c)
+	if len(failed) < 2 {
+		return nil
+	}
+	var same, differ []string
+	say1 := func(what string, values map[string]int) (string, bool) {
+		for v, n := range values {
+			if n == len(failed) {
+				same = append(same, v)
+				return v, true
+			}
+		}
+		differ = append(differ, what+": "+shares(values, len(failed)))
+		return "", false
+	}
+	how, nodes := map[string]int{}, map[string]int{}
+	for _, t := range failed {
+		how[howEnded(c, t)]++
+		if t.Node != "" {
+			nodes[t.Node]++
+		}
+	}
+	_, sameHow := say1("ends", how)
+	if lo, hi, known := spans(failed); known {
+		about, alike := words.Alike(lo, hi)
+		switch {
+		case words.Span(lo) == words.Span(hi):
+			same = append(same, "after "+words.Span(lo))
+		case alike:
+			same = append(same, "after about "+words.Span(about))
+		case hi-lo <= max(hi/10, time.Second):
+			same = append(same, fmt.Sprintf("after %s to %s", words.Span(lo), words.Span(hi)))
+		default:
+			differ = append(differ, fmt.Sprintf("ran %s to %s", words.Span(lo), words.Span(hi)))
+		}
+	}
+	node, sameNode := "", false
+	if len(nodes) > 0 {
+		node, sameNode = say1("nodes", nodes)
+	}
+	var parts []string
+	if len(same) > 0 {
+		parts = append(parts, fmt.Sprintf("%s in %d of %d", strings.Join(same, ", "), len(failed), len(failed)))
+	}
+	if len(differ) > 0 {
+		parts = append(parts, "Different: "+strings.Join(differ, "; "))
+	}
+	out := []explain.Sentence{explain.Say(append(try.Cite(failed, (*try.Try).End), try.Cite(failed,
+		(*try.Try).ShownBy)...), "%s", strings.Join(parts, ". "))}
+	if sameHow && ending.Of(c, failed[0]).By.Own() {
+		apart := "program and its input"
+		if sameNode {
+			apart = "program, its input, " + node
+		}
+		out[0].Text += ". Not told apart: " + apart
+	}
+	return out
+}
+
+// howEnded returns how a try ended, without its time.
+func howEnded(c *jobcase.Case, t *try.Try) string {
+	if e := ending.Of(c, t); !e.By.Own() {
+		return string(e.By)
+	}
+	return try.ExitText(t)
+}
+
+// spans returns the shortest and the longest running time of tries; known is false if one of them is unknown.
+func spans(tries []*try.Try) (lo, hi time.Duration, known bool) {
+	for _, t := range tries {
+		d, ok, most := t.Ran()
+		if !ok || most {
+			return 0, 0, false
+		}
+		if !known || d < lo {
+			lo = d
+		}
+		hi, known = max(hi, d), true
+	}
+	return lo, hi, known
+}
+
+// shares counts how often each value occurs, the most frequent first: "node-0 2, node-1 1".
+func shares(values map[string]int, of int) string {
+	var keys []string
+	counted := 0
+	for v, n := range values {
+		keys = append(keys, v)
+		counted += n
+	}
+	sort.Slice(keys, func(a, b int) bool {
+		if values[keys[a]] != values[keys[b]] {
+			return values[keys[a]] > values[keys[b]]
+		}
+		return keys[a] < keys[b]
+	})
+	var parts []string
+	for i, v := range keys {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d others", len(keys)-3))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", v, values[v]))
+	}
+	if counted < of {
+		parts = append(parts, fmt.Sprintf("unknown %d", of-counted))
+	}
+	return strings.Join(parts, ", ")
+}

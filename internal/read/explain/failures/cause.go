@@ -1,0 +1,120 @@
+package failures
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/stuck"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+)
+
+// cause names the cause of the Job's trouble. Jobs with the same cause, and only those, get equal words. An exit code
+// or a reason alone would join unrelated Jobs, so the text includes the message of the program or the server, and the
+// object it is about.
+func cause(c *jobcase.Case) string {
+	parts := []string{settledReason(c)}
+	switch failed := ending.FailedTries(c); {
+	case len(failed) > 0:
+		parts = append(parts, causeOf(c, failed[0]))
+	case len(crashes(c)) > 0:
+		parts = append(parts, crashes(c))
+	case c.Settled != nil && len(heldUp(c)) > 0:
+		parts = append(parts, heldUp(c))
+	default:
+		parts = append(parts, work(c))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+}
+
+// settledReason returns the reason of the Job's end; empty if that is only the failures of its pods.
+func settledReason(c *jobcase.Case) string {
+	reason := c.Job.Reason
+	if c.Settled != nil {
+		reason = c.Settled.Reason
+	}
+	switch reason {
+	case "BackoffLimitExceeded", "CompletionsReached", "FailedIndexes":
+		return ""
+	}
+	return reason
+}
+
+// causeOf returns how a try failed.
+func causeOf(c *jobcase.Case, t *try.Try) string {
+	e := ending.Of(c, t)
+	switch {
+	case e.By.Own():
+		return exitCause(c, t)
+	case e.By.Disruption() && t.Node != "" && e.By != try.ByEviction && e.By != try.ByPreemption:
+		return string(e.By) + " of " + t.Node + ": " + c.Likened(e.Why)
+	case t.Forced:
+		return string(e.By) + ", by force, of " + work(c)
+	case e.By == try.ByClient || e.By == try.ByUnknown: // several clients may delete pods
+		return string(e.By) + ": " + c.Likened(e.Why) + " of " + work(c)
+	}
+	return string(e.By) + ": " + c.Likened(e.Why)
+}
+
+// exitCause returns how the try's program ended, with the program's message. Without a message it names the work: any
+// program may exit with 1.
+func exitCause(c *jobcase.Case, t *try.Try) string {
+	text := try.ExitText(t)
+	for _, k := range try.Failures(t.Containers) {
+		if k.Message != "" {
+			return text + ": " + c.Likened(k.Message)
+		}
+	}
+	return text + " of " + work(c)
+}
+
+// crashes returns how restarted containers ended; empty for none.
+func crashes(c *jobcase.Case) string {
+	for _, t := range c.Tries {
+		if len(t.Crashed) == 0 {
+			continue
+		}
+		k := &t.Crashed[0]
+		if k.Message != "" {
+			return try.ExitOf(k) + ": " + c.Likened(k.Message)
+		}
+		return try.ExitOf(k) + " of " + work(c)
+	}
+	return ""
+}
+
+// work names the Job's work: its CronJob, its generateName, or its own name.
+func work(c *jobcase.Case) string {
+	if c.Origin != nil && c.Origin.Kind != "" {
+		return c.Job.Namespace + "/" + c.Origin.Kind + "/" + c.Origin.Name
+	}
+	if c.Origin != nil && c.Origin.GenerateName != "" {
+		return c.Job.Namespace + "/" + c.Origin.GenerateName
+	}
+	return c.Job.Namespace + "/" + c.Job.Name
+}
+
+// heldUp returns why pods that never ran waited: the reason and message of the scheduler, a kubelet or the API server.
+// It is empty if no pod waited so.
+func heldUp(c *jobcase.Case) string {
+	for _, t := range c.Tries {
+		for i := len(t.Waits) - 1; i >= 0 && t.Started.Record == 0; i-- {
+			if w := &t.Waits[i]; slices.Contains(try.StuckWords, w.Reason) {
+				return w.Reason + ": " + c.Likened(w.Message)
+			}
+		}
+	}
+	for _, x := range c.Refusals {
+		if x.Class.Passing() {
+			return x.Class.String() + ": " + c.Likened(x.Says)
+		}
+	}
+	return ""
+}
+
+// stuckCause returns the cause of a stuck Job.
+func stuckCause(c *jobcase.Case, x *stuck.Stuckness) string {
+	return cmp.Or(x.Cause, heldUp(c), crashes(c), x.Text)
+}

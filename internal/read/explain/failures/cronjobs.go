@@ -1,0 +1,83 @@
+package failures
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/cron"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// mayStart are the states of CronJobs that should start Jobs.
+var mayStart = []history.CronState{history.CronInvalid, history.CronHeld, history.CronOverdue, history.CronRunning,
+	history.CronWaiting}
+
+// cronJobs looks for CronJobs that should start Jobs and are held, do not start, or starve. It finds nothing for a
+// query with labels: the log keeps no labels of CronJobs.
+func (f *finding) cronJobs() error {
+	if f.q.Labels != nil {
+		return nil
+	}
+	q := history.CronJobsQuery{Namespace: f.q.Namespace, States: mayStart, Limit: jobsAtOnce}
+	if f.q.Until != 0 { // a CronJob that is suspended or deleted now may have been active then
+		q.States = nil
+	}
+	for {
+		page, err := f.src.CronJobs(f.ctx, q)
+		if f.src.Beside(err) {
+			f.unread = err
+		} else if err != nil {
+			return err
+		}
+		for i := range page.Items {
+			f.CronJobs++
+			if err := f.lookAtCron(&page.Items[i]); err != nil {
+				return err
+			}
+		}
+		if q.Continue = page.Continue; q.Continue == "" {
+			return nil
+		}
+	}
+}
+
+func (f *finding) lookAtCron(s *history.CronSummary) error {
+	c, err := cron.Read(f.ctx, f.src, events.CronJobStream(types.UID(s.UID)), history.Point{Time: f.q.Until})
+	switch {
+	case errors.Is(err, history.ErrNoCronJob):
+		return nil
+	case f.src.Beside(err):
+		f.unread = err
+	case err != nil:
+		return err
+	}
+	if c == nil {
+		return nil
+	}
+	c.In(f.q.Zone)
+	if t, is := cronTrouble(c); is {
+		f.take(t)
+	}
+	return c.Unread()
+}
+
+// cronTrouble returns what keeps the CronJob from starting Jobs, or its Jobs from ending. Failures of its Jobs are troubles
+// of the Jobs.
+func cronTrouble(c *cron.Case) (t Trouble, is bool) {
+	j := &c.State
+	since, is := c.TroubleSince()
+	if !is || c.Damage != 0 {
+		return t, false
+	}
+	v := c.Verdict()
+	return Trouble{
+		Sort: SortStuck, Kind: kindCronJob, Since: recordjson.Instant(since), Namespace: j.Namespace, Name: j.Name,
+		UID: j.UID,
+		Why: v.Text, Whole: v.Whole, Cause: explain.Liken(v.Text, j.Name) + " of " + j.Namespace + "/" + j.Name,
+		Records: v.Records, Work: j.Namespace + "/CronJob/" + j.Name,
+	}, true
+}

@@ -1,0 +1,63 @@
+package failures
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/deletion"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/stuck"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// stuckTold is the minimum time that a deleted Job must have been stuck to be reported. Users who delete a Job earlier
+// did not wait for it.
+const stuckTold = 30 * time.Second
+
+// troubleBefore returns the trouble of a deleted Job just before its deletion: it was failing, or stuck for at least
+// stuckTold. If nobody watched then, it judges by the last watched moment.
+func (f *finding) troubleBefore(c *jobcase.Case) (Trouble, bool, error) {
+	m := c.Deletion()
+	going := c.Job.State == history.StateDeleted || c.Job.State == history.StateDeleting
+	if !going || m.Record == 0 || m.At.Sub(c.Start()) < stuckTold {
+		return Trouble{}, false, nil
+	}
+	until := m.At - 1
+	if g := deletion.GoneUnseen(c, m); g != nil {
+		until = events.Time(g.From)
+	}
+	was, _, err := f.caseAt(c.Stream, until)
+	if errors.Is(err, history.ErrNoJob) {
+		return Trouble{}, false, nil
+	}
+	if err != nil || was == nil {
+		return Trouble{}, false, err
+	}
+	t, is := trouble(was)
+	if !is {
+		return Trouble{}, false, was.Unread()
+	}
+	how := ""
+	if t.Sort == SortStuck {
+		x := stuck.Find(was, stuck.RunningNow(was))
+		stuck := until.Sub(x.From[0].At)
+		if stuck < stuckTold {
+			return Trouble{}, false, nil
+		}
+		how = "stuck for " + words.Span(stuck) + ": " + x.Text
+	} else {
+		how = "failing: " + t.Why
+	}
+	v := verdicts.Of(c)
+	gone := strings.Replace(strings.Replace(v.Text, "BEING DELETED", "being deleted", 1), "DELETED", "deleted", 1)
+	t.says(explain.Phrase("%s; then %s", how, gone))
+	t.Sort, t.Since, t.Cause, t.same = SortDeleted, recordjson.Instant(m.At), "deleted: "+t.Cause, ""
+	t.Tries, t.Records = len(c.Tries), append(t.Records, v.Records...)
+	return t, true, was.Unread()
+}

@@ -1,0 +1,132 @@
+package fates
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Fates explains what became of due times.
+type Fates struct {
+	Due      *duetimes.CronJob
+	Gaps     []*history.Gap    // gaps of the watch
+	Zone     words.Zone        // the time zone of times in sentences
+	Location *time.Location    // the time zone of the schedule; nil for UTC
+	Dates    bool              // write days with their year, in the format of command arguments
+	Before   *duetimes.CronJob // the deleted CronJob that had this name before; nil for none
+	Asked    history.Command   // the pending command that starts the open due time; zero for none
+	AskedBy  []explain.Mark
+	Deleting explain.Mark // the record that shows the deletion request
+	whole    bool         // do not cut quoted messages
+}
+
+// At returns a due time for people, in the zone of the schedule and in UTC: "2 Jan 10:00 Europe/Berlin (09:00 UTC)".
+func (f *Fates) At(t events.Time) string {
+	if f.Location == nil || f.Zone.Location != nil {
+		return f.moment(f.Zone.In(t)) + " " + f.Zone.Name(t)
+	}
+	own, utc := t.Go().In(f.Location), t.Go()
+	layout := clockLayout(utc)
+	if own.Day() != utc.Day() {
+		layout = f.day() + layout
+	}
+	return fmt.Sprintf("%s %s (%s UTC)", f.moment(own), f.Location, utc.Format(layout))
+}
+
+// InZone returns a due time in the zone of the schedule.
+func (f *Fates) InZone(t events.Time) string {
+	if f.Location == nil || f.Zone.Location != nil {
+		return f.At(t)
+	}
+	return f.Short(t) + " " + f.Location.String()
+}
+
+// Short returns a due time without its zone.
+func (f *Fates) Short(t events.Time) string {
+	if f.Location == nil || f.Zone.Location != nil {
+		return f.moment(f.Zone.In(t))
+	}
+	return f.moment(t.Go().In(f.Location))
+}
+
+// moment returns a time with its day. It leaves out the seconds if they are 0, as in most due times.
+func (f *Fates) moment(t time.Time) string { return t.Format(f.day() + clockLayout(t)) }
+
+func (f *Fates) day() string {
+	if f.Dates {
+		return "2006-01-02 "
+	}
+	return "2 Jan "
+}
+
+func clockLayout(t time.Time) string {
+	if t.Second() != 0 {
+		return "15:04:05"
+	}
+	return "15:04"
+}
+
+// Seen returns the time of an observation or a decision, by our clock.
+func (f *Fates) Seen(t events.Time) string {
+	if t == 0 {
+		return "an unknown time"
+	}
+	in := f.Zone.In(t)
+	return in.Format(f.day() + "15:04:05")
+}
+
+// BecameAt says what became of one due time of an entry.
+func (f *Fates) BecameAt(e *duetimes.Entry, at events.Time) (text string, from []explain.Mark) {
+	if e.Observed {
+		return f.becameElsewhere(e, at, at)
+	}
+	return f.Became(e)
+}
+
+// LateAt returns until when a due time may start by the current startingDeadlineSeconds; the end of time if unset.
+func (f *Fates) LateAt(due events.Time) events.Time {
+	if d := f.Due.Seen.Deadline; d != nil {
+		return due.Add(explain.Seconds(*d))
+	}
+	return math.MaxInt64
+}
+
+// GoneText says when the CronJob was deleted, as far as that was seen.
+func (f *Fates) GoneText() string {
+	if f.Due.EndUnseen {
+		return "it was deleted before " + f.Seen(f.Due.Gone) + ", which no record tells"
+	}
+	return "it was deleted, seen at " + f.Seen(f.Due.Gone)
+}
+
+// ChangedAt returns when the spec was changed, as far as that was seen.
+func (f *Fates) ChangedAt(ch *duetimes.Change) string {
+	if ch.After.Found {
+		return "a time before " + f.Seen(ch.At) + ", when no controller watched"
+	}
+	return f.Seen(ch.At)
+}
+
+// Idle is Idle of the CronJob.
+func (f *Fates) Idle() string { return Idle(f.Due) }
+
+// Idle says why no Job starts at the next due times of a CronJob; empty if Jobs start.
+func Idle(c *duetimes.CronJob) string {
+	switch {
+	case c.Gone != 0:
+		return "the CronJob is deleted"
+	case c.Seen == nil:
+		return ""
+	case c.Seen.Deleted != 0:
+		return "the CronJob is being deleted, so nothing starts any more"
+	case c.Seen.Suspend:
+		return "the CronJob is suspended, so nothing starts"
+	}
+	return ""
+}

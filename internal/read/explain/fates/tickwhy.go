@@ -1,0 +1,62 @@
+package fates
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// TickWhy says what kept a due time from starting, or from starting in time, as a phrase for a list. It is empty if the
+// log does not prove it. gaps are the times in which no controller watched.
+func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone words.Zone) string {
+	f := &Fates{Due: due, Gaps: gaps, Zone: zone, Location: due.Location(), Dates: true}
+	switch {
+	case e.Fate == events.TickStarted:
+		return f.startedLate(e)
+	case e.Asked() || e.Fate == events.TickAgain || e.Fate == 0:
+		return ""
+	case e.Fate == events.TickUnknown || e.Fate == events.TickUnwatched:
+		if g := f.GapAt(e.First); g != nil {
+			return strings.TrimPrefix(explain.GapWhy(g), "because ")
+		}
+		return ""
+	case e.Observed:
+		return f.skippedWhy(e)
+	}
+	why, _ := f.cause(e)
+	if d := f.deadlineAt(max(e.First, e.At)); d != nil && e.Fate == events.TickTooLate {
+		why = strings.TrimSuffix(fmt.Sprintf("startingDeadlineSeconds is %d; %s", *d, why), "; ")
+	}
+	return why
+}
+
+// startedLate says what held back a due time that started late.
+func (f *Fates) startedLate(e *duetimes.Entry) string {
+	if e.Late < LateStart {
+		return ""
+	}
+	why, from := f.HeldBefore(e)
+	if len(from) == 0 {
+		return "" // nothing proves it
+	}
+	return why
+}
+
+// skippedWhy says what kept another controller from starting the due times of an entry, if the reason is the same for
+// the first and the last.
+func (f *Fates) skippedWhy(e *duetimes.Entry) string {
+	why, from := f.whySkipped(e, e.First)
+	if last, _ := f.whySkipped(e, e.Last); last != why {
+		return ""
+	}
+	if len(from) == 0 { // no observation explains it
+		_, late, _ := strings.Cut(why, unknownWhy+"; ")
+		return late
+	}
+	return why
+}

@@ -1,0 +1,32 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// GapWhy says why nobody watched.
+func GapWhy(g *history.Gap) string {
+	switch {
+	case g.Reason == events.ListingGap.String():
+		return "because the log had no room"
+	case g.Reason == events.ListingRelisted.String():
+		return "because the watch was lost"
+	case g.Orderly:
+		return "because the controller had been stopped"
+	}
+	return "because the controller was not running: it had not stopped in good order"
+}
+
+// AtOnce reports whether a gap is shorter than 50 ms: a relist that followed at once. Such a gap loses nothing.
+func AtOnce(g *history.Gap) bool {
+	return g.Until != 0 && events.Time(g.Until).Sub(events.Time(g.From)) < 50*time.Millisecond
+}
+
+// GapMarks returns the records of the listing that ended a gap: its beginning and its end.
+func GapMarks(g *history.Gap) []Mark {
+	return Marks(Mark{events.Sequence(g.Listing), events.Time(g.Until)}, Mark{events.Sequence(g.Synced),
+		events.Time(g.Until)})
+}

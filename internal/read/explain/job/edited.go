@@ -1,0 +1,45 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// edited lists the edits of the spec and their field managers.
+func (c *Case) edited() []explain.Sentence {
+	var out []explain.Sentence
+	for i := range c.Edits {
+		e := &c.Edits[i]
+		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + explain.ByManager(e.By)
+		out = append(out, explain.Say(explain.Marks(e.Was, e.At), "%s %s", c.Clock(e.At.At), text))
+	}
+	return explain.Fewer(out, 3)
+}
+
+// refusedText lists what the API server refused, and for how long.
+func (c *Case) refusedText() []explain.Sentence {
+	var out []explain.Sentence
+	for _, x := range c.Refusals {
+		if !x.Class.Passing() || x.Class == events.RefusedConflict {
+			continue // a retry under other terms followed
+		}
+		to, then, over := "", "; still refused", x.Over
+		switch {
+		case x.Over.Record != 0:
+			to, then = " to "+c.Clock(x.Over.At), "; then accepted"
+		case x.Then != nil:
+			to, then, over = " to "+c.Clock(x.Last.At), fmt.Sprintf("; then refused (%s)", x.Then.Class), x.Then.Last
+		case c.Gone.Record != 0: // nothing is requested any more
+			then, over = "; not accepted before the Job was deleted", c.Gone
+		case c.Finished() && x.Kind == events.CommandCreatePod && c.Settled != nil:
+			then, over = "; not accepted before the Job ended", c.Settled.StoredBy()
+		}
+		out = append(out, explain.Say(explain.Marks(x.First, x.Last, over), "%s refused (%s) from %s%s: %s%s",
+			x.Kind.Traits().Verb, x.Class, c.Clock(x.First.At), to, explain.Says(x.Says), then))
+	}
+	return explain.Fewer(out, 2)
+}

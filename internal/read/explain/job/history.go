@@ -1,0 +1,89 @@
+package job
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+)
+
+// changedHands says which controller ran the Job when, if that changed while it went on.
+func (c *Case) changedHands() []explain.Sentence {
+	var out []explain.Sentence
+	for i, x := range c.Reigns {
+		if i == 0 || c.Settled != nil && c.Settled.Bound() != 0 && x.From.Record > c.Settled.Bound() {
+			continue
+		}
+		before := c.Reigns[i-1].Hands
+		switch {
+		case x.Hands == jobcase.OurHands:
+			out = append(out, explain.Say(explain.Marks(x.From), "run by Jobledger since %s, before by %s", c.Clock(x.From.At),
+				c.other(before)))
+		case before == jobcase.OurHands:
+			out = append(out, explain.Say(explain.Marks(x.From), "run by %s since %s, before by Jobledger", c.other(x.Hands),
+				c.Clock(x.From.At)))
+		case x.Hands == jobcase.OtherHands:
+			out = append(out, explain.Say(explain.Marks(x.From), "looked at since %s, not before: %s runs it",
+				c.Clock(x.From.At), c.Controller()))
+		default:
+			out = append(out, explain.Say(explain.Marks(x.From), "not looked at since %s, but for its pods: %s runs it",
+				c.Clock(x.From.At), c.Controller()))
+		}
+	}
+	return out
+}
+
+// other names another controller, and says whether we observed its Jobs.
+func (c *Case) other(h jobcase.Hands) string {
+	switch {
+	case h == jobcase.UnseenHands:
+		return "another controller, unseen"
+	// Ours by name; it is unknown which of several Jobledgers observed the Job.
+	case c.Job.ManagedBy == events.ManagedBy:
+		return "another Jobledger"
+	}
+	return c.Controller() + ", observed"
+}
+
+// history lists the gaps of the watch within the Job's time, and the pruned or damaged records.
+func (c *Case) history() []explain.Sentence {
+	var out []explain.Sentence
+	switch {
+	case c.Added.Record == 0 && c.Resumed != 0:
+		out = append(out, explain.Say(nil, "its first records are damaged, or before damage, so what happened before record %d is not told", c.Resumed))
+	case c.Added.Record == 0:
+		out = append(out, explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(c.Job.First))},
+			"its first records are no longer in the log, so what happened before is not told"))
+	}
+	if had := c.BegunBefore(); had != "" {
+		out = append(out, explain.Say(explain.Marks(c.Added), "when it was first seen %s: what came before was not seen",
+			had))
+	}
+	out = append(out, c.changedHands()...)
+	for _, g := range c.Touching() {
+		from, until := events.Time(g.From), events.Time(g.Until)
+		end := "and it is not watched yet"
+		if until != 0 {
+			end = "to " + c.Moment(until)
+		}
+		if g.From == 0 {
+			out = append(out, explain.Say(explain.GapMarks(g),
+				"GAP to %s: this log begins there, and the Job is older. What had happened was found then", c.Moment(until)))
+			continue
+		}
+		why := "the controller was not running: it had not stopped in good order"
+		switch {
+		case g.Reason == events.ListingGap.String():
+			why = "the log had no room"
+		case g.Reason == events.ListingRelisted.String():
+			why = "the watch was lost"
+		case g.Orderly:
+			why = "the controller had been stopped"
+		}
+		out = append(out, explain.Say(explain.GapMarks(g),
+			"GAP %s %s: %s. What happened in it was found at its end", c.Moment(from), end, why))
+	}
+	for _, p := range c.PassedOver() {
+		out = append(out, explain.PassedText(&p, c.Moment))
+	}
+	return append(out, c.Unrecorded.Sentences("the Job and its pods")...)
+}

@@ -1,0 +1,67 @@
+package job
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// statusSays says that only the status shows the Job's end, if no decision of ours in the log does. Everyone with write
+// access to the status can set it, and the writer is not recorded.
+func (c *Case) statusSays(s *jobcase.Settling) string {
+	text := "its status says so"
+	doubted := verdicts.Doubt(c.Case, s) != "" // then that was said
+	switch {
+	case !c.OursAt(s.Seen) && doubted:
+		return "the Job is " + c.Controller() + "'s"
+	case !c.OursAt(s.Seen):
+		text += " (the Job is " + c.Controller() + "'s)"
+	case c.OursUntil(s.Seen) && !c.Decided[s.Reason] && c.Added.Record != 0 && c.Damage == 0 && c.Resumed == 0 &&
+		len(c.Touching()) == 0:
+		text += " (it was no decision of Jobledger's)"
+	}
+	if s.Same {
+		text += ", and rule " + s.Rule + " agrees"
+	}
+	return text
+}
+
+// why says what settled the Job's end, with the numbers that were compared.
+func (c *Case) why() []explain.Sentence {
+	s := c.Settled
+	if s == nil {
+		return nil
+	}
+	var out []explain.Sentence
+	text := verdicts.Numbers(c.Case, s)
+	if t := c.SettledBy(); t != nil && !t.MaySucceed {
+		text += " (the last: " + t.Pod
+		if limit := t.OwnLimit(); limit != "" && len(c.Tries) > 1 {
+			text += ": " + limit
+		}
+		text += ")"
+	}
+	switch {
+	case s.Decided.Record != 0:
+		text += fmt.Sprintf("; rule %s", s.Rule)
+		if s.Stored.At > s.Decided.At {
+			text += fmt.Sprintf(", stored %s later", words.Span(s.Stored.At.Sub(s.Decided.At)))
+		}
+	default:
+		text += "; " + c.statusSays(s)
+	}
+	from := slices.Concat(c.Trigger(s), verdicts.NumbersMarks(c.Case, s))
+	out = append(out, explain.Say(explain.Marks(append(from, s.Decided, s.Stored)...), "%s", text))
+	if s.Decided.Record == 0 && !s.Same && c.Unexplained.Record != 0 {
+		out = append(out, explain.Say(explain.Marks(c.Unexplained), "nothing that was seen of it says so"))
+	}
+	if s.Message != "" {
+		out = append(out, explain.Detail(explain.Say(explain.Marks(s.StoredBy()), "its condition says: %s: %s", s.Reason,
+			s.Message)))
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package jobcase
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+)
+
+// NotBefore returns the time before which the try after t could not start because of t's failure. It is 0 if no try was
+// to follow because the Job's end was settled. It is never later than the next try came: the controller that created it
+// may count from another second than we do.
+func (c *Case) NotBefore(t *try.Try) events.Time {
+	if t.Again == 0 {
+		return 0
+	}
+	if next := c.follower(t); next != nil {
+		return min(t.Again, next.Came())
+	}
+	if c.noneFollows(t) {
+		return 0
+	}
+	return t.Again
+}
+
+// HeldUntil returns the end, by our clock, of the backoff that delayed the try after t; 0 for no backoff.
+func (c *Case) HeldUntil(t *try.Try) events.Time {
+	if next := c.follower(t); next != nil && t.Again != 0 {
+		return min(t.Again, next.Seen.At)
+	}
+	return c.NotBefore(t)
+}
+
+// follower returns the next try of the same index that was created after t ended; nil for none.
+func (c *Case) follower(t *try.Try) (next *try.Try) {
+	for _, x := range c.Tries {
+		later := x.Seen.Record > t.End().Record && x.Created.Add(time.Second) > t.End().At
+		if x != t && x.Index == t.Index && later && (next == nil || x.Came() < next.Came()) {
+			next = x
+		}
+	}
+	return next
+}
+
+// noneFollows reports whether no try follows t: the Job's end is settled, our rules derive it from the records, or the
+// Job is being deleted.
+func (c *Case) noneFollows(t *try.Try) bool {
+	if c.Over() || c.Settled != nil || c.spare != nil && !c.Ours() || c.Deletion().Record != 0 {
+		return true
+	}
+	return c.Folded != nil && c.Folded.FailedIndexes().Has(t.Index)
+}

@@ -1,0 +1,359 @@
+package jobcase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Case is the history of one Job up to a point, as the log records it, in the order of the records.
+type Case struct {
+	Job   history.Job
+	Spec  *events.JobSpec // the newest; nil if unknown
+	Tries []*try.Try      // in the order of their first records
+	Gaps  []*history.Gap  // all gaps of the watch in the log, also those before the Job
+
+	newest events.Time // the time of the Job's newest record
+	Ctx    context.Context
+	Src    history.Source
+	Stream events.Stream
+	Zone   words.Zone // the time zone of times in sentences
+	*explain.Misses
+	// stored caches the specs that were read, by the sequence of their record.
+	stored map[events.Sequence]content
+
+	Damage  events.Sequence // the first unreadable record; 0 for none
+	Resumed events.Sequence // the first record behind damage, where the history restarts; 0 if it begins with the Job
+	Cut     bool            // damage hides how the Job continued
+
+	Folded *projector.Job
+	Reigns []Reign // the controllers that ran the Job
+	// cronJobsOurs reports whether we ran CronJobs when the Job was deleted; for a Job that exists, whether we do now.
+	cronJobsOurs bool
+	Added        explain.Mark    // its first observation; none if earlier records are pruned
+	Stated       explain.Mark    // the stored state that replaces pruned records
+	Begun        string          // what had happened before added, for example "it had begun"
+	Created      bool            // added shows the spec as created (generation 1)
+	Unexplained  explain.Mark    // our record that no observation explains the Job's end
+	Decided      map[string]bool // the reasons of our decisions that end the Job
+	Origin       *events.Origin  // its CronJob, or its generateName
+	Edits        []Edit
+	tries        map[types.UID]*try.Try
+	ordered      map[uint64]explain.Mark // the decision of each create, by ordinal
+	counts       map[int32]int           // number of tries of each index
+
+	Refusals       []*Refusal
+	around         surroundings
+	NamespaceGoing explain.Mark // the API server refused a command because the namespace is being deleted
+
+	owner       *Owner // what the owning CronJob recorded about the Job's deletion; valid once ownerRead is set
+	ownerRead   bool
+	Settled     *Settling
+	StartTime   events.Time
+	Shown       explain.Mark // the newest record of the Job's object
+	StartSeen   explain.Mark // the record that shows the start time
+	Maker       *events.Edit // the edit that created the Job, with its field manager; nil if unknown
+	JobDeleted  events.Time  // time of the deletion request, by the API server's clock
+	deletedSeen explain.Mark
+	Gone        explain.Mark
+	Ttl         explain.Mark // our decision to delete the Job after its TTL
+	before      counters
+	gaps        history.Gaps
+	Passed      history.PassedOver // of all namespaces
+	Steps       []ClockStep
+	Unrecorded  explain.Unrecorded
+	Admitted    []string                // the newest fields of its pods that admission changed
+	AdmittedAt  explain.Mark            // the record that shows admitted
+	firstSpecAt events.Sequence         // the record that stores the spec as created
+	specs       []specSeen              // the records that store its specs
+	spare       *Settling               // our rules' verdict on another controller's Job before its status changed
+	spares      map[string]explain.Mark // by reason: the first record behind which our rules gave that verdict
+	Want        wanting                 // the pods that our rules say it lacks
+}
+
+// Truncated reports whether the Job's first records are pruned from the log. The case then says nothing about them.
+func (c *Case) Truncated() bool { return c.Added.Record == 0 }
+
+// Edit is a change of the Job's spec.
+type Edit struct {
+	Was, At       explain.Mark // the newest version with the old spec, and the first version with the new one
+	Before, After *events.JobSpec
+	By            *events.Edit
+}
+
+// counters are the counts of a Job's status before a record. They show as what the record counted a pod.
+type counters struct{ succeeded, failed int32 }
+
+// Read folds the records of the Job of stream s up to the point at. It returns the errors of history.JobAt. With an
+// error the case can still be non-nil: it then covers the records before the damage.
+func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
+	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
+	if told.Job.UID == "" {
+		return nil, err
+	}
+	c := told.Watcher
+	c.Job, c.Resumed, c.Cut = told.Job, told.Resumed, told.Cut
+	var bad *store.CorruptError
+	if errors.As(err, &bad) {
+		c.Damage = bad.At
+	}
+	if !c.Cut && c.Folded != nil && c.Gone.Record == 0 {
+		c.ripe(c.Folded, events.Time(c.Job.AsOf.Time))
+	}
+	c.number()
+	c.ownDeadlines()
+	return c, err
+}
+
+// In sets the time zone of times in sentences. The default is UTC.
+func (c *Case) In(zone words.Zone) { c.Zone = zone }
+
+func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
+	return &Case{
+		Ctx: ctx, Src: src, Stream: s, Misses: &explain.Misses{},
+		tries: map[types.UID]*try.Try{}, ordered: map[uint64]explain.Mark{}, counts: map[int32]int{},
+		Decided: map[string]bool{},
+	}
+}
+
+// Before implements history.Watcher.
+func (c *Case) Before(f *history.Fold, r *events.Record) {
+	if r.Stream != c.Stream {
+		return
+	}
+	j := f.World().Job(c.Stream)
+	if j == nil {
+		return
+	}
+	c.before = countersOf(j)
+	if !f.World().Listing && j.Spec != nil {
+		c.ripe(j, r.Time)
+	}
+}
+
+// After implements history.Watcher.
+func (c *Case) After(f *history.Fold, r *events.Record) {
+	if r.Stream == events.Controller {
+		c.reigned(r, &f.World().Settings)
+		c.around.learn(r)
+		c.Passed.Learn(r)
+		if f, is := r.Facts.(*events.ClockStepped); is {
+			c.Steps = append(c.Steps, ClockStep{explain.MarkOf(r), f.Step})
+		}
+		if g := c.gaps.Learn(r); g != nil && !slices.Contains(c.Gaps, g) {
+			c.Gaps = append(c.Gaps, g)
+		}
+		return
+	}
+	a := f.Account(c.Stream)
+	if a == nil || f.World().Collecting(c.Stream) { // the stored state contains the earlier records
+		return
+	}
+	if j := a.Projected(); j != nil {
+		c.Folded, c.Spec = j, j.Spec
+		if at := j.StartTime(); at != c.StartTime {
+			c.StartTime, c.StartSeen = at, explain.MarkOf(r)
+		}
+		c.reigned(r, &f.World().Settings)
+	}
+	c.newest = max(c.newest, r.Time)
+	c.Unrecorded.Learn(r)
+	c.take(r)
+	c.takePod(r)
+	c.countWaited(r)
+	c.wouldDecide(r, f.World().Listing)
+}
+
+// take applies a folded record of the Job's stream.
+func (c *Case) take(r *events.Record) {
+	switch f := r.Facts.(type) {
+	case *events.JobSeen:
+		c.seeJob(r, f)
+	case *events.JobGone:
+		c.Gone = explain.MarkOf(r)
+	case *events.Decision:
+		if r.Kind == events.KindDecided {
+			c.decide(r, f)
+		} else if slices.ContainsFunc(f.Steps, func(s events.Step) bool { return s.Reason == reconciler.Unexplained }) {
+			c.Unexplained = explain.MarkOf(r)
+		}
+	case *events.CommandEnded:
+		c.ended(r, f)
+	case *events.StoredState:
+		c.restate(r)
+	}
+}
+
+func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
+	was := c.Shown
+	c.Shown = explain.MarkOf(r)
+	if c.Added.Record == 0 && r.Kind == events.KindJobAdded {
+		c.Added, c.Origin, c.firstSpecAt = explain.MarkOf(r), r.Evidence.Origin, f.SpecAt
+		c.Begun, c.Created, c.Maker = begun(f), f.Generation == 1, r.Evidence.Edit
+	}
+	if f.Deleted != 0 && c.JobDeleted == 0 {
+		c.JobDeleted, c.deletedSeen = f.Deleted, explain.MarkOf(r)
+	}
+	if c.Folded != nil && c.Folded.Spec != nil {
+		before := c.specBefore()
+		if before != nil && before.Hash != c.Folded.Spec.Hash && len(before.Differs(c.Folded.Spec)) > 0 {
+			c.Edits = append(c.Edits, Edit{Was: was, At: explain.MarkOf(r), Before: before, After: c.Folded.Spec,
+				By: r.Evidence.Edit})
+		} else if before == nil {
+			// The first spec is no edit; number deletes this entry.
+			c.Edits = append(c.Edits, Edit{After: c.Folded.Spec})
+		}
+	}
+	c.seeSpec(r, f.SpecAt)
+	c.seeStatus(r, f)
+}
+
+// specBefore returns the spec of the newest entry of c.edits; nil for none.
+func (c *Case) specBefore() *events.JobSpec {
+	if n := len(c.Edits); n > 0 {
+		return c.Edits[n-1].After
+	}
+	return nil
+}
+
+func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
+
+func (c *Case) decide(r *events.Record, d *events.Decision) {
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		for _, command := range s.Commands {
+			c.ask(r, s, command)
+		}
+	}
+	if s := settlingOf(d.Steps, explain.MarkOf(r)); s != nil {
+		c.Decided[s.Reason] = true
+		if c.Settled == nil {
+			s.Causes = r.Causes
+			c.Settled = s
+		}
+	}
+}
+
+// ask applies a command of a decided step: it notes which record ordered a pod, deleted it, or deleted the Job.
+func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
+	pod := events.PodOf(command)
+	switch command.Traits().Kind {
+	case events.CommandCreatePod:
+		ordinal, _ := events.OrdinalOf(command)
+		c.ordered[ordinal] = explain.MarkOf(r)
+	case events.CommandDeletePod:
+		c.orderDeletion(r, s, pod)
+	case events.CommandDropFinalizer:
+		if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
+			c.orderDeletion(r, s, pod)
+		}
+	case events.CommandDeleteJob:
+		c.Ttl = explain.MarkOf(r)
+	}
+}
+
+func (c *Case) orderDeletion(r *events.Record, s *events.Step, pod types.UID) {
+	if t := c.tries[pod]; t != nil && t.Deleted.Record == 0 {
+		t.Deleted, t.DeletedReason = explain.MarkOf(r), s.Reason
+	}
+}
+
+func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
+	kind := f.Type
+	switch f.Ending {
+	case events.Refused:
+		// The kind is nil if another program wrote the log: the refused command is then unknown.
+		if kind.Traits() != nil {
+			c.refused(r, f, kind)
+		}
+	case events.Done:
+		for _, x := range c.Refusals {
+			if x.Kind == kind && x.Over.Record == 0 {
+				x.Over = explain.MarkOf(r)
+			}
+		}
+		if c.Settled != nil && c.Settled.Decided.Record == f.Command.Decided && c.Settled.Stored.Record == 0 {
+			c.Settled.Stored = explain.MarkOf(r)
+		}
+	case events.OutcomeUnknown, events.Withdrawn:
+	}
+	if kind == events.CommandCreatePod && f.Ending == events.Done && f.UID != "" && c.tries[f.UID] == nil &&
+		c.Folded != nil {
+		t := &try.Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex,
+			Seen: explain.MarkOf(r), Newest: explain.MarkOf(r)}
+		if p := c.Folded.Pod(f.UID); p != nil {
+			t.Index = p.Index // Created is set when the pod is observed
+		}
+		c.tries[f.UID] = t
+		c.Tries = append(c.Tries, t)
+	}
+}
+
+// restate starts the case from a stored state if the records before it are pruned. It does nothing if the case already
+// has the Job's first observation or a try.
+func (c *Case) restate(r *events.Record) {
+	if c.Folded == nil || c.Added.Record != 0 || len(c.Tries) > 0 {
+		return
+	}
+	if c.Folded.Spec != nil {
+		c.Edits = append(c.Edits, Edit{After: c.Folded.Spec})
+	}
+	c.Origin, c.Stated = c.Folded.Origin, explain.MarkOf(r)
+	for _, p := range c.Folded.Pods() {
+		t := &try.Try{UID: p.UID}
+		t.Restore(r, p)
+		c.tries[p.UID] = t
+		c.Tries = append(c.Tries, t)
+	}
+	if c.Folded.Deleted != 0 {
+		c.JobDeleted, c.deletedSeen = c.Folded.Deleted, explain.MarkOf(r)
+	}
+}
+
+// number numbers the tries of each index from 1, and deletes the entries of c.edits that have no spec before.
+func (c *Case) number() {
+	for _, t := range c.Tries {
+		c.counts[t.Index]++
+		t.Number = c.counts[t.Index]
+	}
+	c.Edits = slices.DeleteFunc(c.Edits, func(e Edit) bool { return e.Before == nil })
+}
+
+// ownDeadlines sets Try.deadline for pods that a kubelet stopped with DeadlineExceeded: to the template's
+// activeDeadlineSeconds, as in " (30 in its template)", or to a note if admission changed that field.
+func (c *Case) ownDeadlines() {
+	const field = "activeDeadlineSeconds"
+	for _, t := range c.Tries {
+		if t.Reason != "DeadlineExceeded" {
+			continue
+		}
+		if slices.ContainsFunc(t.Admitted, func(name string) bool { return strings.TrimLeft(name, "+-") == field }) {
+			t.Deadline = " (admission changed it)"
+			continue
+		}
+		template, at := c.TemplateFor(t)
+		var x struct {
+			Spec struct {
+				ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds"`
+			} `json:"spec"`
+		}
+		if json.Unmarshal(template, &x) == nil && x.Spec.ActiveDeadlineSeconds != nil {
+			t.Deadline, t.DeadlineFrom = fmt.Sprintf(" (%d in its template)", *x.Spec.ActiveDeadlineSeconds),
+				explain.Mark{Record: at}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package jobcase
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Hands is the controller that runs a Job. A log may be written in several modes in turn, so it may change.
+type Hands uint8
+
+const (
+	OurHands    Hands = iota + 1 // Jobledger
+	OtherHands                   // another controller; Jobledger observes the Job
+	UnseenHands                  // another controller; Jobledger does not observe the Job
+)
+
+// Reign is the start of a period in which one controller runs the Job.
+type Reign struct {
+	From  explain.Mark
+	Hands Hands
+}
+
+// handsOf returns the controller that runs a Job under settings.
+func handsOf(j *projector.Job, s *events.Settings) Hands {
+	switch {
+	case s.Observes(j.ManagedBy):
+		return OtherHands
+	case !j.Managed || !s.Records(j.ManagedBy):
+		return UnseenHands
+	}
+	return OurHands
+}
+
+// reigned notes the controller that runs the Job after a record. It ignores records after the Job is gone.
+func (c *Case) reigned(r *events.Record, s *events.Settings) {
+	if c.Gone.Record == 0 && c.deletedSeen.Record == 0 {
+		c.cronJobsOurs = s.RunsCronJobs()
+	}
+	if c.Folded == nil || !c.Folded.Known() || c.Gone.Record != 0 {
+		return
+	}
+	if h := handsOf(c.Folded, s); len(c.Reigns) == 0 || c.Reigns[len(c.Reigns)-1].Hands != h {
+		c.Reigns = append(c.Reigns, Reign{explain.MarkOf(r), h})
+	}
+}
+
+// Ours reports whether we decide about the Job: decisions of another controller are not in the log.
+func (c *Case) Ours() bool { return c.Reigning() == OurHands }
+
+// Reigning returns the controller that runs the Job at the point of the case, or ran it last.
+func (c *Case) Reigning() Hands {
+	if n := len(c.Reigns); n > 0 {
+		return c.Reigns[n-1].Hands
+	}
+	return OurHands
+}
+
+// OursAt is ours as of a record.
+func (c *Case) OursAt(m explain.Mark) bool {
+	was := OurHands
+	for i, x := range c.Reigns {
+		if i > 0 && x.From.Record > m.Record {
+			break
+		}
+		was = x.Hands
+	}
+	return was == OurHands
+}
+
+// OursUntil reports whether the Job was ours from its beginning to a record.
+func (c *Case) OursUntil(m explain.Mark) bool {
+	for i, x := range c.Reigns {
+		if (i == 0 || x.From.Record < m.Record) && x.Hands != OurHands {
+			return false
+		}
+	}
+	return true
+}
+
+// Unseen returns since when nobody observes a Job that went on.
+func (c *Case) Unseen() (explain.Mark, bool) {
+	n := len(c.Reigns)
+	if n < 2 || c.Reigning() != UnseenHands || c.Over() {
+		return explain.Mark{}, false
+	}
+	return c.Reigns[n-1].From, true
+}
+
+// Controller names the controller of a Job that is not ours.
+func (c *Case) Controller() string {
+	switch by := c.Job.ManagedBy; by {
+	case "", events.BuiltinManagedBy:
+		return "the built-in controller"
+	default:
+		return by
+	}
+}

@@ -1,0 +1,189 @@
+package jobcase
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/subject/status"
+)
+
+// PassedAt returns the record by which the Job's deadline had passed, if the Job ended for that.
+func (c *Case) PassedAt() explain.Mark {
+	switch s := c.Settled; {
+	case s == nil || s.Reason != "DeadlineExceeded":
+		return explain.Mark{}
+	case s.Decided.Record != 0:
+		return s.Decided
+	default:
+		return s.Seen
+	}
+}
+
+// Settling is what settled the Job's end.
+type Settling struct {
+	Rule    string
+	Reason  string
+	Message string // of the condition
+	Failure bool
+
+	Decided explain.Mark // our decision; none for a Job of another controller
+	Causes  []events.Sequence
+	Stored  explain.Mark // the record that the API server stored the verdict
+	Seen    explain.Mark // the first status that shows the verdict
+	Over    explain.Mark // the first status that shows the Job as finished
+
+	// Same means that another controller runs the Job, and our rules reach the same end from the records before its
+	// status changed. Evidence is the last record that they needed.
+	Same     bool
+	Evidence explain.Mark
+}
+
+// ends maps the conditions with which a Job ends, or is about to end, to whether they are a failure.
+var ends = map[string]bool{
+	status.SuccessCriteriaMet: false, status.Complete: false,
+	status.FailureTarget: true, status.Failed: true,
+}
+
+// settlingOf returns the step of a decision that ends the Job; nil for none.
+func settlingOf(steps []events.Step, at explain.Mark) *Settling {
+	for i := range steps {
+		for _, command := range steps[i].Commands {
+			write, ok := command.(*events.WriteStatus)
+			if !ok {
+				continue
+			}
+			for _, k := range write.Change.Conditions {
+				if failure, isEnd := ends[k.Type]; isEnd && k.Status == "True" {
+					return &Settling{Rule: steps[i].Rule, Reason: k.Reason, Message: k.Message, Failure: failure, Decided: at}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// seeStatus notes what an observation shows about the Job's end.
+func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
+	j := c.Folded
+	if j == nil {
+		return
+	}
+	var shown *events.JobCondition
+	for i, k := range j.Base.Conditions {
+		if _, isEnd := ends[k.Type]; isEnd && k.Status == "True" {
+			shown = &j.Base.Conditions[i]
+			break
+		}
+	}
+	if shown == nil {
+		c.Settled = c.unstored(r)
+		return
+	}
+	failure := ends[shown.Type]
+	// It is not our decision.
+	if c.Settled == nil || c.Settled.Failure != failure || c.Settled.Reason != shown.Reason {
+		c.Settled = &Settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
+		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {
+			c.Settled.Rule, c.Settled.Same, c.Settled.Evidence = s.Rule, true, s.Evidence
+		}
+	}
+	if c.Settled.Message == "" {
+		c.Settled.Message = shown.Message
+	}
+	if c.Settled.Seen.Record == 0 {
+		c.Settled.Seen = explain.MarkOf(r)
+		if c.Settled.Stored.Record == 0 {
+			c.Settled.Stored = c.Settled.Seen
+		}
+	}
+	if c.Settled.Over.Record == 0 && j.Finished() {
+		c.Settled.Over = explain.MarkOf(r)
+	}
+}
+
+// unstored returns our decision while the status does not show it. It returns nil if a newer version of the Job
+// overtook the decision, and the write was refused.
+func (c *Case) unstored(r *events.Record) *Settling {
+	if c.Settled != nil && c.Settled.Seen.Record == 0 && c.Folded.Write() != nil {
+		return c.Settled
+	}
+	return nil
+}
+
+// Conclusion returns the record of the status with which the Job ended.
+func (c *Case) Conclusion() explain.Mark {
+	if c.Settled == nil {
+		return explain.Mark{}
+	}
+	return cmp.Or(c.Settled.Over, c.Settled.Stored, c.Settled.Seen)
+}
+
+// AfterVerdict reports whether a try ended after the Job's end was settled.
+func (c *Case) AfterVerdict(t *try.Try) bool {
+	return c.Settled != nil && c.Settled.Bound() != 0 && t.End().Record >= c.Settled.Bound()
+}
+
+func (c *Case) LastEnd() explain.Mark {
+	var last explain.Mark
+	for _, t := range c.Tries {
+		if e := t.End(); e.Record > last.Record {
+			last = e
+		}
+	}
+	return last
+}
+
+func (c *Case) SettledMarks() []explain.Mark {
+	if c.Settled == nil {
+		return nil
+	}
+	return explain.Marks(c.Settled.Decided, c.Settled.Stored)
+}
+
+// SettledBy returns the try whose end settled the Job's end; nil for none.
+func (c *Case) SettledBy() *try.Try {
+	trigger := c.Trigger(c.Settled)
+	for _, t := range c.Tries {
+		if len(trigger) > 0 && t.End().Record == trigger[0].Record {
+			return t
+		}
+	}
+	return nil
+}
+
+// StoredBy returns the record that shows the verdict as stored.
+func (s *Settling) StoredBy() explain.Mark {
+	return cmp.Or(s.Stored, s.Seen, s.Decided)
+}
+
+// Trigger returns the observation that led to the decision, most often the end of a try.
+func (c *Case) Trigger(s *Settling) []explain.Mark {
+	if s.Same {
+		return explain.Marks(s.Evidence)
+	}
+	var last *try.Try
+	for _, t := range c.Tries {
+		at := t.End()
+		if s.Decided.Record != 0 && !slices.Contains(s.Causes, at.Record) {
+			continue
+		}
+		if at.Record != 0 && (s.Bound() == 0 || at.Record <= s.Bound()) && (last == nil || at.Record > last.End().Record) {
+			last = t
+		}
+	}
+	if last == nil || (s.Decided.Record == 0 && s.Reason == "DeadlineExceeded") {
+		return nil
+	}
+	return explain.Marks(last.End())
+}
+
+// Bound returns the record by which the end was settled.
+func (s *Settling) Bound() events.Sequence {
+	if s.Decided.Record != 0 {
+		return s.Decided.Record
+	}
+	return s.Seen.Record
+}

@@ -1,0 +1,149 @@
+package jobcase
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// FirstSpec returns the spec with which the Job was created, and its pod template.
+func (c *Case) FirstSpec() (*events.JobSpec, []byte) {
+	spec := c.Spec
+	if len(c.Edits) > 0 {
+		spec = c.Edits[0].Before
+	}
+	_, template := c.Contents(c.Ctx, c.firstSpecAt)
+	return spec, template
+}
+
+func Number(v *int32) int32 {
+	if v == nil {
+		return 1
+	}
+	return *v
+}
+
+// SpecAt returns the spec at a record; nil if unknown.
+func (c *Case) SpecAt(m explain.Mark) *events.JobSpec {
+	is := c.Spec
+	for i := len(c.Edits) - 1; i >= 0 && c.Edits[i].At.Record > m.Record; i-- {
+		is = c.Edits[i].Before
+	}
+	return is
+}
+
+// content is what the record of a spec stores. Many Jobs with the same template share one record.
+type content struct {
+	spec     *events.JobSpec
+	template []byte // redacted
+}
+
+// Contents returns the spec of a record, and its redacted pod template; nil if they are not kept. It caches the result.
+func (c *Case) Contents(ctx context.Context, at events.Sequence) (*events.JobSpec, []byte) {
+	known, ok := c.stored[at]
+	if !ok {
+		known = c.readContents(ctx, at)
+		if c.stored == nil {
+			c.stored = map[events.Sequence]content{}
+		}
+		c.stored[at] = known
+	}
+	return known.spec, known.template
+}
+
+func (c *Case) readContents(ctx context.Context, at events.Sequence) content {
+	if at == 0 {
+		return content{}
+	}
+	r, err := history.Record(ctx, c.Src, at)
+	if c.Miss(c.Src, err); err != nil {
+		return content{}
+	}
+	spec, _ := r.Facts.(*events.JobSpec)
+	for _, cause := range r.Causes {
+		t, err := history.Record(ctx, c.Src, cause)
+		if c.Miss(c.Src, err); err == nil && t.Kind == events.KindTemplateStored {
+			return content{spec, t.Evidence.Template}
+		}
+	}
+	return content{spec: spec}
+}
+
+// TemplateFor returns the redacted pod template of a try, and the record that stores it; nil if it is not kept.
+func (c *Case) TemplateFor(t *try.Try) (template []byte, at events.Sequence) {
+	for _, s := range c.specs {
+		if at == 0 || s.from <= t.Seen.Record {
+			at = s.at
+		}
+	}
+	if at == 0 {
+		return nil, 0
+	}
+	spec, err := history.Record(c.Ctx, c.Src, at)
+	c.Miss(c.Src, err)
+	for _, cause := range spec.Causes {
+		r, err := history.Record(c.Ctx, c.Src, cause)
+		if c.Miss(c.Src, err); err == nil && r.Kind == events.KindTemplateStored {
+			return r.Evidence.Template, cause
+		}
+	}
+	return nil, 0
+}
+
+// specSeen says from which record on the Job had the spec stored at at.
+type specSeen struct{ from, at events.Sequence }
+
+func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
+	if n := len(c.specs); at != 0 && (n == 0 || c.specs[n-1].at != at) {
+		c.specs = append(c.specs, specSeen{r.Sequence, at})
+	}
+}
+
+// ParallelismSet returns the record that set the current parallelism.
+func (c *Case) ParallelismSet() explain.Mark {
+	for _, e := range slices.Backward(c.Edits) {
+		if Number(e.Before.Parallelism) != Number(e.After.Parallelism) {
+			return e.At
+		}
+	}
+	return c.Added
+}
+
+// Deletion returns the first record of the request to delete the Job, otherwise the record that its object is gone;
+// none without either.
+func (c *Case) Deletion() explain.Mark {
+	if c.deletedSeen.Record != 0 {
+		return c.deletedSeen
+	}
+	return c.Gone
+}
+
+// SuspendedAt reports whether the spec was suspended at a record.
+func (c *Case) SuspendedAt(m explain.Mark) bool {
+	is := c.FirstSuspended()
+	for i := range c.Edits {
+		if c.Edits[i].At.Record <= m.Record {
+			is = c.Edits[i].After.Suspend
+		}
+	}
+	return is
+}
+
+// FirstSuspended reports whether the spec was suspended when first seen.
+func (c *Case) FirstSuspended() bool {
+	if len(c.Edits) > 0 {
+		return c.Edits[0].Before.Suspend
+	}
+	return c.Spec != nil && c.Spec.Suspend
+}
+
+func BackoffLimit(spec *events.JobSpec) int32 {
+	if spec.BackoffLimit == nil {
+		return 6 // the API's default
+	}
+	return *spec.BackoffLimit
+}

@@ -1,0 +1,145 @@
+package jobcase
+
+import (
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// surroundings is the history of nodes and namespaces.
+type surroundings struct {
+	nodes      map[string][]NodeAt // by name, the oldest first
+	namespaces map[string][]NamespaceAt
+	looks      []LookAt
+}
+
+type NodeAt struct {
+	explain.Mark
+	Seen *events.NodeSeen // nil for a deleted node
+}
+
+type NamespaceAt struct {
+	explain.Mark
+	Seen *events.NamespaceSeen
+}
+
+// LookAt says from a record on which of nodes and namespaces are watched.
+type LookAt struct {
+	explain.Mark
+	events.ClusterWatched
+}
+
+// learn applies a record of the controller's stream.
+func (s *surroundings) learn(r *events.Record) {
+	if s.nodes == nil {
+		s.nodes, s.namespaces = map[string][]NodeAt{}, map[string][]NamespaceAt{}
+	}
+	switch f := r.Facts.(type) {
+	case *events.NodeSeen:
+		s.nodes[f.Name] = append(s.nodes[f.Name], NodeAt{explain.MarkOf(r), f})
+	case *events.NodeGone:
+		s.nodes[f.Name] = append(s.nodes[f.Name], NodeAt{explain.MarkOf(r), nil})
+	case *events.NamespaceSeen:
+		s.namespaces[f.Name] = append(s.namespaces[f.Name], NamespaceAt{explain.MarkOf(r), f})
+	case *events.ClusterWatched:
+		s.looks = append(s.looks, LookAt{explain.MarkOf(r), *f})
+	case *events.ControllerStarted: // nothing is watched yet
+		s.looks = append(s.looks, LookAt{Mark: explain.MarkOf(r)})
+	}
+}
+
+// notInStep is the maximum delay of one watch behind another.
+const notInStep = 5 * time.Second
+
+// NodeOf returns the newest record about the try's node at the time of an event. ok is false if the node was in order,
+// or was deleted before the pod existed.
+func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
+	for _, x := range c.around.nodes[t.Node] {
+		if x.At > when.At.Add(notInStep) {
+			break
+		}
+		n, ok = x, true
+	}
+	if !ok || n.Seen != nil && n.Seen.InOrder() || n.Seen == nil && t.Created != 0 && n.At < t.Created {
+		return NodeAt{}, false
+	}
+	return n, true
+}
+
+// NodeWords describes the state of a node.
+func (c *Case) NodeWords(n *NodeAt, name string) string {
+	if n.Seen == nil {
+		return "the object of node " + name + " was deleted, seen " + c.Clock(n.At)
+	}
+	return words.NodeText(n.Seen) + ", seen " + c.Clock(n.At)
+}
+
+// NodeWent returns the record that the node's object was deleted while the pod existed and had not ended; zero for
+// none.
+func (c *Case) NodeWent(t *try.Try) NodeAt {
+	for _, x := range c.around.nodes[t.Node] {
+		if x.Seen == nil && x.At >= t.Seen.At && (!t.Over() || x.At <= t.End().At) {
+			return x
+		}
+	}
+	return NodeAt{}
+}
+
+// NamespaceEnd returns the record of the namespace's deletion if that explains the pod's deletion, seen at a record. If
+// the pod's time is exact, both times are the API server's.
+func (c *Case) NamespaceEnd(t *try.Try, seen explain.Mark) (NamespaceAt, bool) {
+	for _, x := range c.around.namespaces[c.Job.Namespace] {
+		switch {
+		case !c.within(x.Seen) || x.Seen.Deleted > seen.At.Add(notInStep):
+		case t.AskedExact && t.Asked.Add(2*time.Second) < x.Seen.Deleted: // both are whole seconds
+		default:
+			return x, true
+		}
+	}
+	return NamespaceAt{}, false
+}
+
+// within reports whether a namespace's deletion was requested during the Job's life. An earlier namespace of the same
+// name may have been deleted before.
+func (c *Case) within(f *events.NamespaceSeen) bool {
+	return f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.Job.Created)
+}
+
+// NamespaceRemoval returns the record of the namespace's deletion if that explains the Job's deletion.
+func (c *Case) NamespaceRemoval() (NamespaceAt, bool) {
+	m := c.Deletion()
+	for _, x := range c.around.namespaces[c.Job.Namespace] {
+		if c.within(x.Seen) && x.Seen.Deleted <= m.At.Add(notInStep) && (c.JobDeleted == 0 ||
+			x.Seen.Deleted <= c.JobDeleted.Add(time.Second)) {
+			return x, true
+		}
+	}
+	return NamespaceAt{}, false
+}
+
+// Look returns the newest record before m about the watches of nodes and namespaces; zero for none.
+func (c *Case) Look(m explain.Mark) LookAt {
+	var newest LookAt
+	for _, l := range c.around.looks {
+		if l.Record > m.Record {
+			break
+		}
+		newest = l
+	}
+	return newest
+}
+
+// ToWatch says which right or flag is missing to watch namespaces.
+func (l LookAt) ToWatch() string {
+	switch l.Namespaces {
+	case events.WatchingDenied:
+		return "the right to list and watch namespaces (deploy/watch-cluster)"
+	case events.WatchingOff:
+		return "a watch of namespaces (--watch-cluster)"
+	case events.WatchingOn:
+	}
+	return "a watch of namespaces"
+}

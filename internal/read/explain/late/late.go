@@ -1,0 +1,293 @@
+package late
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+const (
+	// lateAfter is the delay from which an action or observation of Jobledger is reported as late. Reports about pods
+	// wait 5 s, a status write up to 4 s, and the API server's times are whole seconds.
+	lateAfter = 10 * time.Second
+	// lateSlack is the part of the delay that may have another cause.
+	lateSlack = 3 * time.Second
+	// sameClock is the maximum difference of two clocks that agree, if one is read in whole seconds.
+	sameClock = 3 * time.Second
+	// mostSought is the maximum number of records read back to find one with an earlier time.
+	mostSought = 64
+)
+
+// lateness is an action or observation of Jobledger, and the earliest time at which it was possible.
+type lateness struct {
+	what, after string       // "the Job was seen", "it was created (by the API server's clock)"
+	from        explain.Mark // without a record if the time is of another clock
+	to          explain.Mark
+	own         bool // both times are by our clock
+	due         bool // the action was ours alone: records written meanwhile prove that Jobledger was behind
+}
+
+func (l *lateness) by() time.Duration { return l.to.At.Sub(l.from.At) }
+
+// Of says what Jobledger did or saw late, and why, if the records prove it: it was away, stood still, or was behind.
+// About Jobs of another controller it says only what was seen late.
+func Of(c *jobcase.Case) []explain.Sentence {
+	all := []lateness{seenLate(c), deadlineLate(c)}
+	for i, t := range c.Tries {
+		all = append(all, orderedLate(c, i), endSeenLate(c, t))
+	}
+	longest := map[string]int{} // one is reported of each sort
+	var out []explain.Sentence
+	for i := range all {
+		if k, known := longest[all[i].after]; !known || all[i].by() > all[k].by() {
+			longest[all[i].after] = i
+		}
+	}
+	for i := range all {
+		if longest[all[i].after] != i {
+			continue
+		}
+		if s, is := lateText(c, &all[i]); is {
+			out = append(out, s)
+		}
+	}
+	return explain.Fewer(append(out, stepped(c)...), 3)
+}
+
+// OfTry is late for one of the tries.
+func OfTry(c *jobcase.Case, t *try.Try) (out []explain.Sentence) {
+	for _, l := range []lateness{orderedLate(c, slices.Index(c.Tries, t)), endSeenLate(c, t)} {
+		if s, is := lateText(c, &l); is {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func lateText(c *jobcase.Case, l *lateness) (explain.Sentence, bool) {
+	why, from := whyLate(c, l)
+	if why == "" {
+		return explain.Sentence{}, false
+	}
+	return explain.Say(append(explain.Marks(l.from, l.to), from...), "%s %s after %s: %s", l.what, words.Span(l.by()),
+		l.after, why), true
+}
+
+// whyLate says what delayed Jobledger. It is empty if nothing was late, or no record shows why.
+func whyLate(c *jobcase.Case, l *lateness) (why string, from []explain.Mark) {
+	if l.to.Record == 0 || l.from.At == 0 || l.by() < lateAfter || stepBetween(c, l.from.At, l.to.At) {
+		return "", nil
+	}
+	covers := func(since, until events.Time) bool {
+		return min(until, l.to.At).Sub(max(since, l.from.At))+lateSlack >= l.by()
+	}
+	for _, g := range c.Gaps {
+		until := events.Time(g.Until)
+		if until == 0 {
+			until = l.to.At
+		}
+		if g.From == 0 || !covers(events.Time(g.From), until) {
+			continue
+		}
+		text := "Jobledger's watch of the cluster was cut"
+		switch g.Reason {
+		case events.ListingStart.String():
+			text = "no Jobledger watched"
+		case events.ListingGap.String():
+			text = "the log had no room, so that nothing was recorded,"
+		}
+		return fmt.Sprintf("%s from %s to %s", text, c.Clock(events.Time(g.From)), c.Clock(until)), explain.GapMarks(g)
+	}
+	before, known := recordBefore(c, l.to)
+	switch {
+	case !known:
+		return "", nil
+	case covers(before.At, l.to.At) && l.own:
+		return fmt.Sprintf("Jobledger stood still from %s to %s, and recorded nothing", c.Clock(before.At), c.Clock(l.to.At)),
+			explain.Marks(before, l.to)
+	case covers(before.At, l.to.At):
+		return fmt.Sprintf("Jobledger recorded nothing from %s to %s: it stood still, or the API server told it nothing",
+				c.Clock(before.At), c.Clock(l.to.At)),
+			explain.Marks(before, l.to)
+	case l.due && before.At > l.from.At:
+		return "Jobledger was behind: it recorded other things meanwhile", explain.Marks(before)
+	}
+	return "", nil
+}
+
+// recordBefore returns the newest record, of any stream, that has an earlier time than m.
+func recordBefore(c *jobcase.Case, m explain.Mark) (explain.Mark, bool) {
+	for at := m.Record - 1; at > 0 && m.Record-at <= mostSought; at-- {
+		r, err := history.Record(c.Ctx, c.Src, at)
+		if c.Miss(c.Src, err); err != nil {
+			return explain.Mark{}, false
+		}
+		if r.Time < m.At {
+			return explain.MarkOf(&r), true
+		}
+	}
+	return explain.Mark{}, false
+}
+
+// seenLate returns the delay until the Job was first seen.
+func seenLate(c *jobcase.Case) (l lateness) {
+	if c.Added.Record == 0 || c.Begun != "" || !c.OursUntil(c.Added) || !serverClockAgrees(c) {
+		return l
+	}
+	return lateness{
+		what: "the Job was seen", after: "it was created (by the API server's clock)",
+		from: explain.Mark{At: events.Time(c.Job.Created)}, to: c.Added,
+	}
+}
+
+// serverClockAgrees reports whether the API server's clock agrees with ours: a pod that we created has a creation time
+// between our decision and its first observation.
+func serverClockAgrees(c *jobcase.Case) bool {
+	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool {
+		return t.Ordered.Record != 0 && t.Created != 0 && t.Seen.At.Sub(t.Ordered.At) <= sameClock &&
+			t.Created >= t.Ordered.At.Add(-sameClock) && t.Created <= t.Seen.At.Add(sameClock)
+	})
+}
+
+// deadlineLate returns the delay until we failed the Job for its deadline.
+func deadlineLate(c *jobcase.Case) (l lateness) {
+	s := c.Settled
+	if s == nil || s.Reason != "DeadlineExceeded" || s.Decided.Record == 0 || !c.OursUntil(s.Decided) || refusedEver(c,
+		events.CommandWriteStatus) {
+		return l
+	}
+	due, has := deadline(c)
+	if !has {
+		return l
+	}
+	from := explain.Mark{At: max(due, c.StartSeen.At)}
+	for _, e := range c.Edits {
+		from.At = max(from.At, e.At.At)
+	}
+	return lateness{what: "the deadline was acted on", after: "it had passed", from: from, to: s.Decided, own: true,
+		due: true}
+}
+
+// deadline returns when the Job's activeDeadlineSeconds expire.
+func deadline(c *jobcase.Case) (events.Time, bool) {
+	if c.Spec == nil || c.Spec.ActiveDeadlineSeconds == nil || c.StartTime == 0 {
+		return 0, false
+	}
+	return c.StartTime.Add(explain.Seconds(*c.Spec.ActiveDeadlineSeconds)), true
+}
+
+// refusedEver reports whether the API server refused a command of a kind.
+func refusedEver(c *jobcase.Case, kind events.CommandKind) bool {
+	return slices.ContainsFunc(c.Refusals, func(x *jobcase.Refusal) bool { return x.Kind == kind })
+}
+
+// orderedLate returns the delay until we asked for the i-th pod. It is zero for a Job with several pods at once: the
+// log does not show which pod replaced which.
+func orderedLate(c *jobcase.Case, i int) (l lateness) {
+	t := c.Tries[i]
+	if t.Ordered.Record == 0 || t.Index != events.NoIndex || !c.OursUntil(t.Ordered) || refusedEver(c,
+		events.CommandCreatePod) {
+		return l
+	}
+	from, is := readyFor(c, i, t.Ordered)
+	if !is {
+		return l
+	}
+	l = lateness{what: "its first pod was asked for", after: "the Job was seen", from: from, to: t.Ordered, own: true}
+	if i > 0 {
+		l.what, l.after = "the next pod was asked for", "it could be (the one of before had ended, and its backoff was over)"
+	}
+	return l
+}
+
+// readyFor returns from when on we could ask for the i-th pod, judging by the records before until. It is false unless
+// the Job has one pod at a time.
+func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is bool) {
+	if c.Spec == nil || jobcase.Number(c.Spec.Parallelism) != 1 || c.Added.Record == 0 {
+		return from, false
+	}
+	from = c.Added
+	if i > 0 {
+		before := c.Tries[i-1]
+		if before.Ended.Record == 0 || before.Gone.Record != 0 && before.Gone.Record < before.Ended.Record {
+			return from, false
+		}
+		if from = before.Ended; before.Again > from.At {
+			from = explain.Mark{At: before.Again}
+		}
+	}
+	for _, e := range c.Edits {
+		if e.At.Record < until.Record && e.At.At > from.At {
+			from = e.At
+		}
+	}
+	return from, !c.FirstSuspended() || i > 0
+}
+
+// endSeenLate returns the delay until a try's end was seen.
+func endSeenLate(c *jobcase.Case, t *try.Try) (l lateness) {
+	// The node's clock agrees with ours.
+	agrees := t.Running != 0 && t.Started.Record != 0 && t.Started.At.Sub(t.Running).Abs() <= sameClock
+	if t.Ended.Record == 0 || t.Finished == 0 || !agrees {
+		return l
+	}
+	return lateness{
+		what: "the end of " + t.Pod + " was seen", after: "it ended (by its node's clock)",
+		from: explain.Mark{At: t.Finished}, to: t.Ended,
+	}
+}
+
+// IdleAtDeadline says that the Job had no pod when its deadline passed because Jobledger had not created one.
+func IdleAtDeadline(c *jobcase.Case) (text string, from []explain.Mark) {
+	due, has := deadline(c)
+	s := c.Settled
+	if !has || s.Decided.Record == 0 || !c.OursUntil(s.Decided) || refusedEver(c, events.CommandCreatePod) {
+		return "", nil
+	}
+	for _, t := range c.Tries {
+		if t.Ended.Record == 0 || t.Ended.At >= due {
+			return "", nil
+		}
+	}
+	ready, is := readyFor(c, len(c.Tries), s.Decided)
+	if !is || ready.At >= due {
+		return "", nil
+	}
+	why, from := whyLate(c, &lateness{from: ready, to: s.Decided, own: true})
+	if why == "" {
+		return "", nil
+	}
+	return " while no pod ran, as " + why, append(explain.Marks(ready), from...)
+}
+
+// stepped says when our clock jumped while the Job went on: times before and after do not compare.
+func stepped(c *jobcase.Case) (out []explain.Sentence) {
+	for _, x := range c.Steps {
+		if x.At < c.Start() || x.At > c.End() || x.By.Abs() < time.Second {
+			continue
+		}
+		how := "forward (the machine slept, or the clock was set)"
+		if x.By < 0 {
+			how = "back"
+		}
+		out = append(out, explain.Say(explain.Marks(x.Mark),
+			"at %s Jobledger's clock went %s %s: times of before and behind it are not of one clock",
+			c.Clock(x.At), words.Span(x.By.Abs()), how))
+	}
+	return out
+}
+
+// stepBetween reports whether our clock jumped between two times.
+func stepBetween(c *jobcase.Case, from, to events.Time) bool {
+	return slices.ContainsFunc(c.Steps, func(x jobcase.ClockStep) bool {
+		return x.At >= from.Add(-x.By.Abs()) &&
+			x.At <= to.Add(x.By.Abs())
+	})
+}

@@ -1,0 +1,224 @@
+package spent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// suspensions returns the periods in which the Job was suspended.
+func suspensions(c *jobcase.Case) (out []Stretch) {
+	since := events.Time(0)
+	if c.FirstSuspended() {
+		since = c.Start()
+	}
+	for i := range c.Edits {
+		e := &c.Edits[i]
+		switch {
+		case e.After.Suspend && !e.Before.Suspend:
+			since = e.At.At
+		case !e.After.Suspend && e.Before.Suspend && since != 0:
+			out = append(out, Stretch{phaseSuspended, since, e.At.At})
+			since = 0
+		}
+	}
+	if since != 0 {
+		out = append(out, Stretch{phaseSuspended, since, c.End()})
+	}
+	return out
+}
+
+// jobStretches returns the periods in which the Job itself waited.
+func jobStretches(c *jobcase.Case) []Stretch {
+	end := c.End()
+	out := append(suspensions(c), noneWanted(c)...)
+	for _, x := range c.Refusals {
+		if x.Kind == events.CommandCreatePod {
+			to := end
+			if x.Over.Record != 0 {
+				to = x.Over.At
+			}
+			out = append(out, Stretch{phaseRefused, x.First.At, to})
+		}
+	}
+	for _, x := range c.Lacks() {
+		out = append(out, Stretch{phaseLacking, x.From.At, c.LackUntil(x)})
+	}
+	for _, t := range c.Tries {
+		if until := c.HeldUntil(t); until != 0 && t.CountAt.At != 0 {
+			out = append(out, Stretch{PhaseBackoff, t.CountAt.At, min(until, end)})
+		}
+	}
+	for _, g := range c.Touching() {
+		to := events.Time(g.Until)
+		if to == 0 {
+			to = end
+		}
+		out = append(out, Stretch{PhaseUnwatched, events.Time(g.From), to})
+	}
+	if c.Added.At > c.Start() {
+		out = append(out, Stretch{phaseUnseen, c.Start(), c.Added.At})
+	}
+	if s := c.Settled; s != nil {
+		out = append(out, Stretch{phaseConcluding, cmp.Or(s.Decided.At, s.Evidence.At, s.Seen.At), end})
+	}
+	return out
+}
+
+// noneWanted returns the periods in which parallelism was 0.
+func noneWanted(c *jobcase.Case) (out []Stretch) {
+	zero := func(s *events.JobSpec) bool { return s != nil && s.Parallelism != nil && *s.Parallelism == 0 }
+	first, _ := c.FirstSpec()
+	since, none := c.Start(), zero(first)
+	for i := range c.Edits {
+		switch e := &c.Edits[i]; {
+		case none && !zero(e.After):
+			out = append(out, Stretch{phaseNoneWanted, since, e.At.At})
+			none = false
+		case !none && zero(e.After):
+			since, none = e.At.At, true
+		}
+	}
+	if none {
+		out = append(out, Stretch{phaseNoneWanted, since, c.End()})
+	}
+	return out
+}
+
+// Section says where the Job's time went, and how much pod time was lost.
+func Section(c *jobcase.Case) []explain.Sentence {
+	if !c.Finished() || len(c.Tries) == 0 {
+		return nil
+	}
+	total, on, of := Phases(c)
+	var order []Phase
+	for p := range phases {
+		if total[p] >= 10*time.Millisecond {
+			order = append(order, p)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b Phase) int { return cmp.Compare(total[b], total[a]) })
+	var parts []string
+	for _, p := range order {
+		upTo := ""
+		if p == PhaseRunning && ranAtMost(of) {
+			upTo = "at most "
+		}
+		parts = append(parts, PhaseNames[p]+" "+upTo+words.Span(total[p]))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	ended := c.LastEnd()
+	if ended.Record == 0 && c.Settled != nil { // no end of a pod is known: count up to the Job's end
+		ended = cmp.Or(c.Settled.Over, c.Settled.Stored)
+	}
+	out := []explain.Sentence{explain.Say(explain.Marks(c.Added, ended), "%s%s", on, strings.Join(parts, " · "))}
+	if lost, runs, most := lost(c); lost > 0 {
+		n, upTo := len(runs), ""
+		if most {
+			upTo = "at most "
+		}
+		out = append(out, explain.Say(try.Cite(runs, (*try.Try).End), "work lost: %s%s of pods' time, in %s without success",
+			upTo, words.Span(lost), words.Count(n, "run")))
+	}
+	return out
+}
+
+// ranAtMost reports whether the end of a running time is unknown for one of the tries, for example of a pod that
+// vanished with its node. The time is then an upper bound.
+func ranAtMost(tries []*try.Try) bool {
+	return slices.ContainsFunc(tries, func(t *try.Try) bool {
+		_, known, most := t.Ran()
+		return known && most
+	})
+}
+
+// Phases returns the time of each phase of the Job, and the tries that it covers. For a Job with several indexes these
+// are the tries of the index that decided when the Job ended; on names that index.
+func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.Try) {
+	of = c.Tries
+	if t := decisiveIndex(c); t != nil {
+		on = fmt.Sprintf("on index %d, which decided it: ", t.Index)
+		of = slices.DeleteFunc(slices.Clone(of), func(x *try.Try) bool { return x.Index != t.Index })
+	}
+	all := jobStretches(c)
+	first, last := c.End(), c.Start()
+	for _, t := range of {
+		for _, s := range Stretches(t, c.End()) {
+			all, first, last = append(all, s), min(first, s.From), max(last, s.To)
+		}
+	}
+	all = append(all, Stretch{phaseBefore, c.Start(), first}, Stretch{phaseAfter, last, c.End()})
+	return sweep(all, c.Start(), c.End()), on, of
+}
+
+// decisiveIndex returns a try of the index that made the Job end when it did: the one that failed the Job, or the last
+// to end. It is nil for a Job without several indexes, and for a Job that did not end with a try.
+func decisiveIndex(c *jobcase.Case) *try.Try {
+	last := lastIndex(c)
+	if last == nil || c.Settled == nil {
+		return nil
+	}
+	switch c.Settled.Reason {
+	case "DeadlineExceeded":
+		return nil
+	case "SuccessPolicy": // pods that were stopped for it end last, and decide nothing
+		return lastSuccess(c)
+	}
+	if t := c.SettledBy(); t != nil {
+		return t
+	}
+	return last
+}
+
+// lastSuccess returns the last try that succeeded before the Job's pods were stopped; nil for none.
+func lastSuccess(c *jobcase.Case) (last *try.Try) {
+	for _, t := range c.Tries {
+		if t.Phase == events.PodSucceeded && !ending.Stopped(c, t) && (last == nil || t.End().Record > last.End().Record) {
+			last = t
+		}
+	}
+	return last
+}
+
+// lastIndex returns the try that ended last, for a Job with several indexes; nil for other Jobs.
+func lastIndex(c *jobcase.Case) *try.Try {
+	var last *try.Try
+	many := false
+	for _, t := range c.Tries {
+		if t.Index == events.NoIndex {
+			return nil
+		}
+		many = many || t.Index != c.Tries[0].Index
+		if t.Over() && (last == nil || t.End().Record > last.End().Record) {
+			last = t
+		}
+	}
+	if !many {
+		return nil
+	}
+	return last
+}
+
+// lost returns the running time of the tries that did not succeed, and those tries. most means that the time is an
+// upper bound.
+func lost(c *jobcase.Case) (sum time.Duration, runs []*try.Try, most bool) {
+	for _, t := range c.Tries {
+		if d, known, atMost := t.Ran(); known && t.Failed() {
+			sum += d
+			runs = append(runs, t)
+			most = most || atMost
+		}
+	}
+	return sum, runs, most
+}

@@ -1,0 +1,39 @@
+package stuck
+
+import (
+	"fmt"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Lacked says when pods did not come, and which records are missing to explain it. With lasts set it covers the lack
+// that lasts, otherwise the lacks that are over.
+func Lacked(c *jobcase.Case, lasts bool) []explain.Sentence {
+	var out []explain.Sentence
+	for _, x := range c.Lacks() {
+		if lasts != (x.Until.Record == 0 && !c.Over()) {
+			continue
+		}
+		until := "to " + c.Clock(x.Until.At)
+		if x.Cut {
+			until += ", when it was watched no more"
+		}
+		if x.Until.Record == 0 {
+			until = "until it was deleted"
+			if c.Job.State != history.StateDeleted {
+				until = "on"
+			}
+		}
+		text := fmt.Sprintf("%s, from %s %s (%s): why is unknown", x.NoPods(), c.Clock(x.From.At), until,
+			words.Span(c.LackUntil(x).Sub(x.From.At)))
+		if len(out) == 0 {
+			text += "; missing: what the API server answered " + c.Controller() +
+				", if that asked (quota, webhook, right): only its Events tell it, and they are not read"
+		}
+		out = append(out, explain.Say(explain.Marks(x.From, x.Until), "%s", text))
+	}
+	return explain.Fewer(out, 2)
+}

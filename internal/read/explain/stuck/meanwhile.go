@@ -1,0 +1,97 @@
+package stuck
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/late"
+	"github.com/jobledger/jobledger/internal/read/explain/scheduler"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Meanwhile says what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, a
+// refusal of the API server, or a container that ran on beside a finished one. It is empty if pods ran unhindered.
+func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
+	at := c.PassedAt()
+	if at.Record == 0 {
+		return explain.Passage{}, nil
+	}
+	if g := HeldAt(c, at); len(g) > 0 {
+		w := g[0].WaitAt(at)
+		if crashed := g[0].Crashed; len(crashed) > 0 {
+			return explain.Phrase(" while %s crashed again and again: %s", podsOf(g), try.ExitOf(&crashed[0])),
+				explain.Marks(g[0].CrashedAt)
+		}
+		return explain.Phrase(" while %s waited for at least %s: %s%s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.Word(),
+			theirWords(w.Message)), explain.Marks(w.From, w.SaidBy())
+	}
+	for _, x := range c.Refusals {
+		if x.Kind == events.CommandCreatePod && x.Then == nil && x.First.Record < at.Record && (x.Over.Record == 0 ||
+			x.Over.Record > at.Record) {
+			return explain.Phrase(" while the API server refused its pods (%s)%s", x.Class, theirWords(explain.Says(x.Says))),
+				explain.Marks(x.First, x.Last)
+		}
+	}
+	for _, x := range c.Lacks() {
+		if x.From.Record < at.Record && (x.Until.Record == 0 || x.Until.Record >= at.Record) {
+			return explain.Phrase(" while no pod came, why is unknown"), explain.Marks(x.From)
+		}
+	}
+	for _, t := range c.Tries {
+		if e := t.DoneFirst(); e != nil && t.RunsAt(at) && e.Finished != 0 && e.Finished < at.At {
+			return explain.Phrase(" while %s had ended with 0%s and %s ran on", e.Name, c.AtClock(e.Finished), t.OthersThan(e)),
+				explain.Marks(t.Shown)
+		}
+	}
+	idle, from := late.IdleAtDeadline(c)
+	return explain.Phrase("%s", idle), from
+}
+
+// theirWords quotes the beginning of a cluster message after a colon, with its quotes as single ones; empty without a
+// message.
+func theirWords(s string) explain.Passage {
+	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
+	if s == "" {
+		return explain.Passage{}
+	}
+	// Show all reasons, and leave out the part about preemption.
+	if u, is := scheduler.Parse(s); is && u.Tail != "" {
+		return explain.Passage{Cut: fmt.Sprintf(": %q", explain.Begin(strings.TrimSuffix(s, " "+u.Tail), explain.MostQuoted)),
+			Whole: fmt.Sprintf(": %q", s)}
+	}
+	return explain.Passage{Cut: fmt.Sprintf(": %q", explain.Begin(s, explain.MostLine)), Whole: fmt.Sprintf(": %q", s)}
+}
+
+// HeldAt returns the tries that waited at a record if none ran: the longest wait, and the tries with the same wait.
+func HeldAt(c *jobcase.Case, at explain.Mark) (out []*try.Try) {
+	for _, t := range c.Tries {
+		w := t.WaitAt(at)
+		switch {
+		case t.Seen.Record >= at.Record:
+		case w == nil && t.RunsAt(at):
+			return nil
+		case w == nil || t.Over() && t.End().Record < at.Record:
+		case !slices.Contains(try.StuckWords, w.Reason) && at.At.Sub(w.From.At) < try.WaitTold:
+		case len(out) == 0 || out[0].WaitAt(at).Reason == w.Reason && out[0].WaitAt(at).Message == w.Message:
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *try.Try) int {
+		return cmp.Compare(a.WaitAt(at).From.Record, b.WaitAt(at).From.Record)
+	})
+	return out
+}
+
+// podsOf returns "its pod", or the number of pods.
+func podsOf(g []*try.Try) string {
+	if len(g) == 1 {
+		return "its pod"
+	}
+	return words.Count(len(g), "pod")
+}

@@ -1,0 +1,82 @@
+package stuck
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// WaitsFor says what a Job that goes on waits for, since when, and until when if known. freed are sentences about other
+// Jobs that waited for the same.
+func WaitsFor(c *jobcase.Case, freed []explain.Sentence) []explain.Sentence {
+	if _, is := c.Unseen(); is {
+		return nil
+	}
+	out := KeptBy(c, freed)
+	for _, w := range c.Job.Waits {
+		out = append(out, timer(c, &w))
+	}
+	if len(out) > 0 && c.Folded != nil && c.Ours() && nothingEndsIt(c) {
+		out = append(out, explain.Say(nil, "Jobledger has nothing to do: %d wanted, %d exist. Nothing in its spec ends the wait: activeDeadlineSeconds is not set",
+			wanted(c), c.Job.Counts.Active))
+	}
+	return explain.Fewer(out, 5)
+}
+
+// KeptBy says what delays the Job without a time limit: pods that cannot run, finalizers, refusals.
+func KeptBy(c *jobcase.Case, freed []explain.Sentence) (out []explain.Sentence) {
+	out = heldByGroup(c)
+	groups := Waiting(c)
+	for _, g := range groups {
+		out = append(out, waitsOf(c, g, len(groups) == 1)...)
+	}
+	for _, t := range c.Tries {
+		if t.AskedSeen.Record != 0 && t.Gone.Record == 0 && len(t.Finalizers) > 0 {
+			out = append(out, explain.Say(explain.Marks(t.AskedSeen, t.Newest),
+				"%s is being deleted since %s, and kept by finalizer %s",
+				t.Pod, c.Clock(t.Asked), t.Finalizers[0]))
+		}
+	}
+	for _, t := range hanging(c) {
+		if len(t.Finalizers) == 0 {
+			out = append(out, hangs(c, t))
+		}
+	}
+	for _, t := range silent(c) {
+		out = append(out, silentText(c, t))
+	}
+	for _, h := range Halves(c) {
+		out = append(out, explain.Say(h.From, "the end of %s: %s", h.try.Pod, h.Text))
+	}
+	out = append(out, freed...)
+	out = append(out, Lacked(c, true)...)
+	if None(c) {
+		out = append(out, explain.Say(explain.Marks(c.ParallelismSet()), "parallelism is 0, so no pod is wanted"))
+	}
+	return out
+}
+
+// timer describes a wait that ends at a known time.
+func timer(c *jobcase.Case, w *history.Wait) explain.Sentence {
+	var from []explain.Mark
+	if w.For == "activeDeadlineSeconds" {
+		from = explain.Marks(c.StartSeen)
+	}
+	return explain.Say(from, "%s, until %s", w.For, c.Clock(events.Time(w.Until)))
+}
+
+// nothingEndsIt reports whether the Job's spec has no deadline that ends a wait for its pods.
+func nothingEndsIt(c *jobcase.Case) bool {
+	return c.Spec != nil && c.Spec.ActiveDeadlineSeconds == nil && len(c.Job.InFlight) == 0 && len(c.Job.Waits) == 0 &&
+		int32(wanted(c)) <= c.Job.Counts.Active
+}
+
+// wanted returns how many pods should be active.
+func wanted(c *jobcase.Case) int {
+	n := int(jobcase.Number(c.Spec.Parallelism))
+	if c.Folded.WorkQueue {
+		return n
+	}
+	return min(n, int(c.Job.Counts.Completions-c.Job.Counts.Succeeded))
+}

@@ -1,0 +1,14 @@
+package try
+
+import (
+	"github.com/jobledger/jobledger/internal/read/explain"
+)
+
+// Cite returns the mark that of returns, for each of the first mostCited tries.
+func Cite(tries []*Try, of func(*Try) explain.Mark) []explain.Mark {
+	var out []explain.Mark
+	for _, t := range tries[:min(len(tries), explain.MostCited)] {
+		out = append(out, of(t))
+	}
+	return explain.Marks(out...)
+}

@@ -1,0 +1,204 @@
+package try
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// The values of By. They are part of the JSON and never change.
+const (
+	ByNobody     By = ""                   // the try goes on
+	ByItself     By = "itself"             // its containers ended
+	ByOwnLimit   By = "its own limit"      // its node stopped it because it exceeded a limit of its own spec
+	ByDeadline   By = "its own deadline"   // its node stopped it because the pod's own activeDeadlineSeconds passed
+	BySignal     By = "SIGKILL"            // its containers ended with 137, and nothing shows what killed them
+	ByKubelet    By = "kubelet"            // its node ended it: pressure, shutdown, refused at admission
+	ByEviction   By = "eviction API"       // an eviction request, as kubectl drain makes
+	ByPreemption By = "preemption"         // the scheduler made room for another pod
+	ByTaint      By = "taint"              // a NoExecute taint of its node
+	ByDevice     By = "device taint"       // a taint of a device that it was given
+	ByOther      By = "disruption"         // the condition DisruptionTarget with an unknown or missing reason
+	ByNodeGone   By = "node gone"          // pod garbage collection: the node no longer exists, or is out of service
+	ByUs         By = "Jobledger"          // our decision
+	ByController By = "Job controller"     // another controller that runs the Job
+	ByJobDeleted By = "the Job's deletion" // garbage collection of the Job's pods
+	ByNamespace  By = "namespace deletion"
+	ByClient     By = "API client"   // a request with none of the causes above
+	ByNothing    By = "left the Job" // it did not end: the Job no longer owns it
+	ByUnknown    By = "unknown"
+)
+
+// Disruptions maps the reasons of the condition DisruptionTarget to what ends the pod.
+var Disruptions = map[string]By{
+	"EvictionByEvictionAPI":  ByEviction,
+	"PreemptionByScheduler":  ByPreemption,
+	"DeletionByTaintManager": ByTaint,
+	"DeletionByPodGC":        ByNodeGone,
+	"TerminationByKubelet":   ByKubelet,
+
+	"DeletionByDeviceTaintManager": ByDevice,
+}
+
+// DisruptedBy returns what the condition DisruptionTarget names; ByNobody without the condition.
+func (t *Try) DisruptedBy() By {
+	if t.Disrupted == nil {
+		return ByNobody
+	}
+	return cmp.Or(Disruptions[t.Disrupted.Reason], ByOther)
+}
+
+// Disruption returns the ending that the condition DisruptionTarget describes.
+func (t *Try) Disruption() Ending {
+	e := Ending{By: t.DisruptedBy(), Why: t.Disrupted.Message, Marks: explain.Marks(t.DisruptedAt)}
+	if e.By != ByOther {
+		return e
+	}
+	reason := t.Disrupted.Reason
+	if reason == "" {
+		reason, e.Missing = "its condition DisruptionTarget holds", "the reason of that"
+	}
+	e.Why = withMessage(reason, t.Disrupted.Message)
+	return e
+}
+
+// withMessage appends a message to a text, unless it is empty.
+func withMessage(text, message string) string {
+	if message == "" {
+		return text
+	}
+	return text + ": " + message
+}
+
+// Disruption reports whether neither the pod itself nor the Job's controller ended the try.
+func (b By) Disruption() bool {
+	switch b {
+	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByDevice, ByOther, ByNodeGone:
+		return true
+	}
+	return false
+}
+
+// Own reports whether the pod's containers ended, or the pod exceeded a limit of its own spec, without a request to end
+// it.
+func (b By) Own() bool {
+	return b == ByItself || b == BySignal || b == ByOwnLimit || b == ByDeadline
+}
+
+// DeletedFirst reports whether the pod was already under deletion when it was evicted, preempted or removed by a taint.
+// Each of these sets the condition DisruptionTarget and then requests the deletion.
+func (t *Try) DeletedFirst() bool {
+	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.DisruptedAt.Record {
+		return false
+	}
+	switch t.DisruptedBy() {
+	case ByEviction, ByPreemption, ByTaint, ByDevice, ByOther:
+		return true
+	}
+	return false // the kubelet and pod garbage collection also set the condition on pods under deletion
+}
+
+// EndedFirst reports whether the pod ended before any request for its deletion that we saw. With again set, failed
+// containers are restarted: such a pod goes on even while none of its containers runs.
+func (t *Try) EndedFirst(again bool) bool {
+	if t.Ended.Record == 0 {
+		return false
+	}
+	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
+	ended := t.containersEnded()
+	if asked && t.AskedExact && ended != 0 && ended.Add(time.Second) < t.Asked && !again {
+		asked = false // both were seen at once, and the node says that the pod ended first
+	}
+	disrupted := t.Disrupted != nil && t.DisruptedAt.Record <= t.Ended.Record
+	return !asked && !disrupted && t.Deleted.Record == 0 || (t.Deleted.Record > t.Ended.Record && !asked && !disrupted)
+}
+
+// containersEnded returns when the last of its regular containers ended, by the node's clock; 0 if the node does not
+// report an end for each of them. The condition Ready does not help: a pod that never started never was ready.
+func (t *Try) containersEnded() (latest events.Time) {
+	for _, c := range t.Containers {
+		if c.Kind != events.RegularContainer {
+			continue
+		}
+		if c.Finished == 0 || c.Again {
+			return 0
+		}
+		latest = max(latest, c.Finished)
+	}
+	return latest
+}
+
+func Itself(t *Try) Ending {
+	e := Ending{By: ByItself, Marks: explain.Marks(t.Ended, t.ShownBy())}
+	switch {
+	case t.Phase == events.PodSucceeded:
+		e.Why = "success"
+	case t.OwnLimit() != "":
+		if e.By, e.Why = ByOwnLimit, t.OwnLimit(); t.Reason == "DeadlineExceeded" {
+			e.By, e.Why = ByDeadline, e.Why+t.Deadline
+			if t.DeadlineFrom.Record != 0 {
+				e.Marks = append(e.Marks, t.DeadlineFrom)
+			}
+		}
+	case t.Placed.Record != 0 && (t.Reason != "" && len(Failures(t.Containers)) == 0 || NodeReasons[t.Reason]):
+		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
+	case t.lost():
+		e.By, e.Why = ByUnknown, ExitText(t)
+		if !slices.ContainsFunc(t.Containers, lost) {
+			e.Why, e.Missing = "its status says that it failed: "+e.Why, "how its containers ended"
+		}
+	default:
+		e.Why = ExitText(t)
+		if t.signalled() {
+			e.By = BySignal
+		}
+	}
+	return e
+}
+
+// signalled reports whether a container ended with exit code 137, which SIGKILL leaves, and the node gives no reason.
+func (t *Try) signalled() bool {
+	return slices.ContainsFunc(Failures(t.Containers), func(c events.ContainerEnd) bool {
+		return c.ExitCode == 128+int32(syscall.SIGKILL) && !words.Telling(c.Reason)
+	})
+}
+
+// lost reports whether no container of a failed pod has a known exit code other than 0.
+func (t *Try) lost() bool {
+	return len(Failures(t.Containers)) == 0
+}
+
+// NodeReasons are the reasons in a pod's status with which the kubelet ends a pod.
+var NodeReasons = map[string]bool{
+	"Evicted": true, "NodeShutdown": true, "Terminated": true, "Preempting": true, "NodeAffinity": true, "OutOfcpu": true,
+	"OutOfmemory": true,
+	"OutOfpods":   true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true,
+}
+
+// ownLimits are prefixes of the kubelet's messages for the reason Evicted that mean that the pod exceeded a limit of
+// its own spec, and not that the node lacked a resource (localStorageEviction of pkg/kubelet/eviction).
+var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
+
+const OwnDeadline = "the pod's own activeDeadlineSeconds passed"
+
+// OwnLimit returns the limit of its own spec for which the kubelet stopped the pod; empty for none.
+func (t *Try) OwnLimit() string {
+	switch {
+	case t.Reason == "DeadlineExceeded":
+		return OwnDeadline
+	case t.Reason != "Evicted":
+		return ""
+	}
+	for _, begin := range ownLimits {
+		if strings.HasPrefix(t.Message, begin) {
+			return "over its own limit: " + strings.TrimSuffix(strings.TrimSpace(t.Message), ".")
+		}
+	}
+	return ""
+}

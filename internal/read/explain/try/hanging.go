@@ -1,0 +1,28 @@
+package try
+
+import (
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// StopsAt returns the end of the grace period of a pod under deletion, by the API server's clock.
+func (t *Try) StopsAt() events.Time {
+	if t.Grace == nil {
+		return t.Asked
+	}
+	return t.Asked.Add(time.Duration(min(*t.Grace, 1<<32)) * time.Second)
+}
+
+// kubeletSays are the conditions that a kubelet sets when it first takes a pod.
+var kubeletSays = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}
+
+// hear notes whether the kubelet of the pod's node has reported anything about the pod.
+func (t *Try) hear(r *events.Record, f *events.PodSeen) {
+	ofKubelet := func(c events.PodCondition) bool { return slices.Contains(kubeletSays, c.Type) }
+	t.Heard = t.Heard || f.Phase != events.PodPending && f.Phase != events.PodPhaseNone ||
+		len(r.Evidence.Containers) > 0 ||
+		t.Placed.Record != 0 && f.Waiting != "" && f.Waiting != "Unschedulable" && f.Waiting != "SchedulingGated" ||
+		slices.ContainsFunc(f.Conditions, ofKubelet)
+}

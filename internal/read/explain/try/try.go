@@ -1,0 +1,298 @@
+package try
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// Try is one pod of a Job: one attempt at its work.
+type Try struct {
+	Pod, Node string
+	UID       types.UID
+	Index     int32 // completion index, or events.NoIndex
+	Number    int   // from 1, within the index; within the Job if it has no indexes
+	Stated    bool  // first known from a stored state: earlier records are pruned
+
+	Ordered explain.Mark // our decision to create it; none if another controller created it
+	Seen    explain.Mark // its first record
+	Newest  explain.Mark // its last record
+	Created events.Time
+	Placed  explain.Mark // it has a node
+	Started explain.Mark // its containers ran
+
+	Waits []Waiting // why it did not run, the oldest first
+
+	Phase       events.PodPhase
+	Ended       explain.Mark // the record that shows its end
+	Finished    events.Time  // by the node's clock, in whole seconds
+	Running     events.Time  // when its containers began to run, by the node's clock, in whole seconds
+	Reason      string       // of its status, for example Evicted
+	Message     string
+	Containers  []events.ContainerEnd
+	Shown       explain.Mark          // the record that shows how its containers ended
+	Restarts    uint32                // by its status
+	madeUp      uint32                // restarts among these of containers that the kubelet did not find
+	Crashed     []events.ContainerEnd // the first ends of containers that were restarted
+	CrashedAt   explain.Mark
+	Disrupted   *events.ConditionText // its condition DisruptionTarget
+	DisruptedAt explain.Mark
+	Finalizers  []string // of other controllers, while it is under deletion
+	StillRun    []string // containers that run although a regular one ended for good, by its newest record
+
+	Asked      events.Time // the latest possible time of its deletion request, by the API server's clock; 0 without one
+	AskedExact bool
+	AskedSeen  explain.Mark // the first record that shows the request
+	Grace      *int64       // its grace period in seconds; nil if unknown
+	Gone       explain.Mark // its object is gone
+	Moved      bool         // it still exists, but the Job no longer owns it
+	Kept       []string     // finalizers of others that kept it while it was under deletion
+	KeptAt     explain.Mark
+
+	Admitted   []string     // what admission changed, as events.Evidence names it; nil if unknown
+	AdmittedAt explain.Mark // the record that shows it, of this pod or an earlier one
+
+	Deleted       explain.Mark // our decision to delete it
+	DeletedReason events.Reason
+
+	Counted Counted
+	CountAt explain.Mark // the record by which it counted
+	Failure int32
+	Again   events.Time // earliest time of the next try, by the backoff after this one's failure; 0 for at once
+
+	Unrecorded   uint64       // versions that were seen and not recorded, just before its deletion was seen
+	DeadlineFrom explain.Mark // the record that stores the template behind deadline
+	Forced       bool         // it ran, and got a grace period of 0
+	Deadline     string       // what the template says about the pod's own deadline, if that passed
+	MaySucceed   bool         // its end was not seen, and the Job's status counts unseen successes
+	askedBy      explain.Mark // the record that shows the time of the deletion request
+	GraceBy      explain.Mark // the record that shows the grace period
+	deletions    int          // number of records that show its deletion
+
+	Heard  bool    // the kubelet of its node has reported about it
+	Judged *Ending // the cached result of Case.ending
+}
+
+// Counted is what a try counts as.
+type Counted string
+
+// The values of Counted.
+const (
+	CountedNot       Counted = ""
+	CountedSucceeded Counted = "succeeded"
+	CountedFailed    Counted = "failed"
+	CountedIgnored   Counted = "ignored" // a rule of the podFailurePolicy says Ignore
+	// The Job's status counts only some of several tries, and nothing shows which.
+	CountedUnknown Counted = "unknown"
+)
+
+// Over reports whether the try is final: it ended, or its object is gone.
+func (t *Try) Over() bool { return t.Ended.Record != 0 || t.Gone.Record != 0 }
+
+// End returns the record that shows the try's end; none while it goes on.
+func (t *Try) End() explain.Mark {
+	if t.Ended.Record != 0 {
+		return t.Ended
+	}
+	return t.Gone
+}
+
+// ShownBy returns the record that shows how its containers ended, or the node of a pod that disappeared without an end.
+// It is none if the record of its end has everything.
+func (t *Try) ShownBy() explain.Mark {
+	switch {
+	case len(Failures(t.Containers)) > 0:
+		return t.Shown
+	case t.Ended.Record == 0: // the record of its end does not name its node
+		return t.Placed
+	}
+	return explain.Mark{}
+}
+
+// Began returns when the first of its regular containers started, by the node's clock; 0 if unknown.
+func (t *Try) Began() events.Time {
+	first := t.Running
+	for _, c := range t.Containers {
+		if c.Kind == events.RegularContainer && c.Started != 0 && !neverRan(&c) && (first == 0 || c.Started < first) &&
+			c.Restarts == 0 {
+			first = c.Started
+		}
+	}
+	return first
+}
+
+// neverRan reports whether the container's program could not be started. The node then reports the same moment as its
+// start and its end.
+func neverRan(c *events.ContainerEnd) bool {
+	return c.Reason == "StartError" || c.Reason == "ContainerCannotRun"
+}
+
+// Ran returns how long the try ran. It prefers the times at which we saw its start and end; otherwise it uses the
+// node's clock, in whole seconds. most means that d is an upper bound.
+func (t *Try) Ran() (d time.Duration, known, most bool) {
+	began, finished := t.Began(), t.Finished
+	switch {
+	case t.Started.Record != 0 && t.Ended.Record != 0 && !t.Stale():
+		return t.Ended.At.Sub(t.Started.At), true, t.unheard()
+	case began != 0 && finished >= began && finished != 0:
+		return finished.Sub(began), true, t.unheard()
+	case t.Started.Record != 0 && t.Over():
+		return t.End().At.Sub(t.Started.At), true, true
+	}
+	return 0, false, false
+}
+
+// unheard reports whether the pod is failed without a known end of any container. Pod garbage collection marks the pods
+// of a deleted node so, and no kubelet reports when they stopped.
+func (t *Try) unheard() bool { return t.Phase == events.PodFailed && len(Failures(t.Containers)) == 0 }
+
+// Stale reports whether its end was seen more than 5 s after the node's time of it.
+func (t *Try) Stale() bool {
+	return t.Finished != 0 && t.Ended.At.Sub(t.Finished) > 5*time.Second
+}
+
+// Failed reports whether the try ended without success, as far as seen.
+func (t *Try) Failed() bool {
+	return t.Phase == events.PodFailed || (t.Over() && t.Phase != events.PodSucceeded && !t.MaySucceed)
+}
+
+// See applies an observation of the pod.
+func (t *Try) See(r *events.Record, f *events.PodSeen) {
+	e := &r.Evidence
+	if e.Name != "" {
+		t.Pod = e.Name
+	}
+	if t.Seen.Record == 0 {
+		t.Seen = explain.MarkOf(r)
+	}
+	t.Newest = explain.MarkOf(r)
+	t.Index, t.Created, t.Phase = f.Index, f.Created, f.Phase
+	if e.Node != "" && (t.Node == "" || t.Ended.Record == 0) {
+		t.Node = e.Node
+	}
+	if t.Placed.Record == 0 && (f.Scheduled || e.Node != "") {
+		t.Placed = explain.MarkOf(r)
+	}
+	t.hear(r, f)
+	t.wait(r, f)
+	t.seeContainers(r, f)
+	if e.Running != 0 {
+		t.Running = e.Running
+	}
+	if t.Started.Record == 0 && (f.Phase == events.PodRunning || e.Running != 0) && !f.Phase.Terminal() {
+		t.Started = explain.MarkOf(r)
+	}
+	for _, c := range e.Conditions {
+		if c.Type == "DisruptionTarget" && c.Status == "True" && t.Disrupted == nil {
+			t.Disrupted, t.DisruptedAt = &c, explain.MarkOf(r)
+		}
+	}
+	if t.Finalizers = e.Finalizers; len(e.Finalizers) > 0 && t.Kept == nil {
+		t.Kept, t.KeptAt = e.Finalizers, explain.MarkOf(r)
+	}
+	t.deletion(r, f)
+	if f.Phase.Terminal() && t.Ended.Record == 0 {
+		t.Ended = explain.MarkOf(r)
+	}
+	if f.Finished != 0 {
+		t.Finished = f.Finished
+	}
+	for _, c := range e.Containers {
+		if f.Phase.Terminal() && c.Kind == events.RegularContainer && c.Finished > t.Finished {
+			t.Finished = c.Finished
+		}
+	}
+}
+
+// seeContainers notes the state of the pod's containers, and the pod's reason.
+func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
+	e := &r.Evidence
+	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
+		t.madeUp += f.Restarts - t.Restarts
+	}
+	t.StillRun = e.StillRun
+	t.Reason, t.Message, t.Restarts = e.Reason, e.Message, f.Restarts
+	if len(e.Containers) > 0 && !slices.Equal(t.Containers, e.Containers) {
+		t.Containers, t.Shown = e.Containers, explain.MarkOf(r)
+	}
+	if again := restarted(e.Containers); len(again) > 0 && t.Crashed == nil && !f.Phase.Terminal() {
+		t.Crashed, t.CrashedAt = again, explain.MarkOf(r)
+	}
+}
+
+// RestartsSeen returns how often its containers were restarted.
+func (t *Try) RestartsSeen() uint32 { return t.Restarts - min(t.madeUp, t.Restarts) }
+
+// restarted returns the containers that failed and will run again.
+func restarted(cs []events.ContainerEnd) []events.ContainerEnd {
+	var out []events.ContainerEnd
+	for _, c := range cs {
+		if c.ExitCode != 0 && c.Again && !c.Lost() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
+	asked, exact := f.Asked()
+	if asked == 0 {
+		return
+	}
+	if t.AskedSeen.Record == 0 {
+		t.AskedSeen, t.Unrecorded = explain.MarkOf(r), r.Evidence.PassedOver
+	}
+	if f.DeletionGracePeriodSeconds == nil {
+		asked = min(asked, r.Time)
+	}
+	if t.Asked == 0 || (exact && !t.AskedExact) || (asked < t.Asked && exact == t.AskedExact) {
+		t.Asked, t.AskedExact, t.askedBy = asked, exact, explain.MarkOf(r)
+	}
+	if t.Grace == nil && !t.Forced {
+		t.given(r, f)
+	}
+}
+
+// given notes the pod's grace period, from the first record that shows its deletion. After its containers have ended,
+// the kubelet deletes it again with a grace period of 0: a record of that says nothing about the first request.
+func (t *Try) given(r *events.Record, f *events.PodSeen) {
+	switch g := f.DeletionGracePeriodSeconds; {
+	case g == nil:
+	case *g > 0:
+		t.Grace, t.GraceBy = g, explain.MarkOf(r)
+	case t.Placed.Record != 0 && !f.Phase.Terminal() && t.Ended.Record == 0 && t.deletions == 0:
+		t.Forced, t.GraceBy = true, explain.MarkOf(r) // a pod without a node always gets 0
+	}
+	t.deletions++
+}
+
+// Restore takes over the stored state of the pod.
+func (t *Try) Restore(r *events.Record, p *projector.Pod) {
+	t.Stated, t.Pod, t.Node, t.Index = true, p.Name, p.Node, p.Index
+	t.Seen, t.Newest = explain.MarkOf(r), explain.MarkOf(r)
+	t.Created, t.Phase, t.Finished, t.Restarts = p.Created, p.Phase, p.Finished, p.Restarts
+	if p.Scheduled {
+		t.Placed = explain.MarkOf(r)
+	}
+	if p.Phase == events.PodRunning {
+		t.Started = explain.MarkOf(r)
+	}
+	if p.Phase.Terminal() {
+		t.Ended = explain.MarkOf(r)
+	}
+	for _, x := range p.Exits {
+		t.Containers = append(t.Containers, events.ContainerEnd{Name: x.Name, ExitCode: x.Code})
+		t.Shown = explain.MarkOf(r)
+	}
+	if slices.ContainsFunc(p.Conditions, func(c events.PodCondition) bool {
+		return c.Type == "DisruptionTarget" &&
+			c.Status == "True"
+	}) {
+		t.Disrupted, t.DisruptedAt = &events.ConditionText{Type: "DisruptionTarget", Status: "True"}, explain.MarkOf(r)
+	}
+}

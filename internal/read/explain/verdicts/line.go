@@ -1,0 +1,76 @@
+package verdicts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/stuck"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// Lines gives one line for each of many Jobs: why it ended, or what it waits for. It is not safe for concurrent use.
+type Lines struct {
+	Zone words.Zone // the time zone of times
+
+	src history.Source
+}
+
+// LinesOf returns Lines for a source that does not grow meanwhile. It caches records, so lines may miss appended ones.
+func LinesOf(src history.Source) *Lines { return &Lines{src: &explain.Remembering{Source: src}} }
+
+// LiveLines returns Lines for a source that grows: each line reads the controller's records again.
+func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
+
+// Of returns the line of a Job as of a point. If the log is damaged it returns a line for the readable part, and the
+// error.
+func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
+	c, err := ending.Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)
+	switch {
+	case c == nil && errors.Is(err, history.ErrNoJob):
+		return &history.Why{Text: "unknown: the log has no records of it"}, nil
+	case c == nil && l.src.Beside(err):
+		return &history.Why{Text: "unknown: its records are damaged"}, err
+	case c == nil:
+		return nil, err
+	}
+	c.In(l.Zone)
+	line := Line(c)
+	return &history.Why{Text: line.Text, Whole: line.Whole, Records: line.Records}, cmp.Or(err, c.Unread())
+}
+
+// Line returns the verdict. For a Job that waits and is not stuck it adds what the Job waits for, for a deleted Job
+// what it had waited for.
+func Line(c *jobcase.Case) explain.Sentence {
+	v := Of(c)
+	var waits []explain.Sentence
+	switch c.Job.State {
+	case history.StateDeleted:
+		waits = stuck.Waited(c)
+	case history.StateWaiting, history.StateRunning:
+		_, unseen := c.Unseen()
+		if running := stuck.RunningNow(c); !unseen && running == 0 && stuck.Find(c, running) == nil {
+			waits = stuck.KeptBy(c, nil)
+		}
+	}
+	for _, w := range waits {
+		if len(w.Records) > 0 {
+			head, rest, _ := strings.Cut(v.Text, ", ")
+			if rest != "" {
+				rest = "; " + rest
+			}
+			v.Set(explain.Phrase("%s; %s%s", head, w.Passage(), rest))
+			v.Records = append(v.Records, w.Records...)
+			break
+		}
+	}
+	return v
+}

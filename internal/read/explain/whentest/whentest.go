@@ -1,0 +1,48 @@
+package whentest
+
+import (
+	"testing"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/duetimes"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+)
+
+// Entry is a due time of that second, or of several, and what became of it.
+func Entry(first, last float64, fate events.TickFate, change func(*duetimes.Entry)) duetimes.Entry {
+	e := duetimes.Entry{Tick: events.Tick{First: Sec(first), Last: Sec(last), Fate: fate}, Record: 9, At: Sec(last + 1)}
+	if change != nil {
+		change(&e)
+	}
+	return e
+}
+
+// Texts holds parts of sentences against what they should be.
+func Texts(t *testing.T, rows [][2]string) {
+	t.Helper()
+	for i, row := range rows {
+		if row[0] != row[1] {
+			t.Errorf("row %d: %q, want %q", i+1, row[0], row[1])
+		}
+	}
+}
+
+// Sec is an instant so many seconds behind a beginning.
+func Sec(n float64) events.Time { return events.Time(1_780_000_000e9 + int64(n*1e9)) }
+
+// Recorded is the same instant as answers have it.
+func Recorded(n float64) recordjson.Instant { return recordjson.Instant(Sec(n)) }
+
+// Seen is a record, and what it says is of that second.
+func Seen(record events.Sequence, n float64) explain.Mark {
+	return explain.Mark{Record: record, At: Sec(n)}
+}
+
+func Exit(name string, code int32, change func(*events.ContainerEnd)) events.ContainerEnd {
+	k := events.ContainerEnd{Name: name, ExitCode: code}
+	if change != nil {
+		change(&k)
+	}
+	return k
+}
