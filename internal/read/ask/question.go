@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"net/url"
 	"reflect"
 
 	"github.com/spf13/pflag"
@@ -76,7 +77,31 @@ func (a *Asked[A]) Arguments() []string { return a.args }
 func (a *Asked[A]) Namespace() string { return a.how.about() }
 
 // Ask answers the question. It can return both an answer and an error: see the package's comment.
-func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) { return a.ask(ctx, src) }
+func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) {
+	if src.Elsewhere == nil {
+		return a.ask(ctx, src)
+	}
+	answer := new(A)
+	there, err := src.Elsewhere(ctx, a.Remote(answer))
+	if !there {
+		return nil, err
+	}
+	return answer, err
+}
+
+// Remote is a question that was read, for another process: its name, its address, and where the answer goes.
+type Remote struct {
+	Name   string
+	Path   []string
+	Values url.Values
+	Answer any // a pointer
+}
+
+// Remote returns the question for another process, after Read.
+func (a *Asked[A]) Remote(answer *A) Remote {
+	path, values := Address(a.Takes, a.args, a.Flags)
+	return Remote{Name: a.Name, Path: path, Values: values, Answer: answer}
+}
 
 // Entry describes a question, without the types of its parameters and answer.
 type Entry struct {

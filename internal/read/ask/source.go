@@ -31,6 +31,9 @@ type Source struct {
 	// NotListed returns why the controller cannot list the cluster; empty if it can. It is nil if no controller is
 	// asked.
 	NotListed func(context.Context) string
+	// Elsewhere asks a question in the process that has the log, for example a reader. It reports whether there is an
+	// answer, which may have an error beside it. With nil, this process answers.
+	Elsewhere func(context.Context, Remote) (there bool, err error)
 }
 
 func (s Source) note(format string, args ...any) { s.Note(fmt.Sprintf(format, args...)) }

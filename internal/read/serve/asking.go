@@ -67,6 +67,15 @@ type Asking struct {
 
 // Handle registers each question under its name: GET /v1/QUESTION, and GET /v1/QUESTION/OBJECT.
 func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
+	a = a.usual()
+	for _, q := range questions {
+		mux.HandleFunc("GET /v1/"+q.Name+"/{object...}", a.answer(&q))
+		mux.HandleFunc("GET /v1/"+q.Name, a.answer(&q))
+	}
+}
+
+// usual returns a with the defaults of what is not set.
+func (a Asking) usual() Asking {
 	if a.Turns == nil {
 		a.Turns = turns.New(turns.Config{})
 	}
@@ -76,11 +85,11 @@ func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	if a.Known == nil {
 		a.Known = func() *store.Damage { return &store.Damage{} }
 	}
-	for _, q := range questions {
-		mux.HandleFunc("GET /v1/"+q.Name+"/{object...}", a.answer(&q))
-		mux.HandleFunc("GET /v1/"+q.Name, a.answer(&q))
-	}
+	return a
 }
+
+// acceptsFrames reports whether one of our own commands asks.
+func acceptsFrames(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), framesType) }
 
 // asked is a request that is being answered.
 type asked struct {
@@ -97,7 +106,7 @@ type asked struct {
 func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := &asked{Asking: a, w: w, r: r, request: question.Begin(), within: a.Within}
-		q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
+		q.frames = acceptsFrames(r)
 		if q.frames && a.Patient {
 			q.within = patientWithin
 		}

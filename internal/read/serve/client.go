@@ -24,16 +24,21 @@ import (
 // AddressFile is the file in the log's directory with the URL of the controller that has the log open.
 const AddressFile = "SERVER"
 
-// Client asks a running controller. Make it with NewClient.
+// Client asks a running controller, or a reader of its log. Make it with NewClient or NewReaderClient.
 type Client struct {
 	// Damage collects the damage of the log that answers report; nil to ignore it. Set it before the first request.
 	Damage *store.Damage
 	// Away maps an error that means that the controller does not answer; nil keeps the error. Set it before the first
 	// request.
 	Away func(error) error
+	// Note receives notes of a reader on the records that it sends; nil to ignore them. Set it before the first
+	// request.
+	Note func(string)
 
-	base *url.URL
-	http *http.Client
+	base   *url.URL
+	http   *http.Client
+	who    string  // what answers, in messages
+	reader *Reader // nil for a controller
 }
 
 var _ history.Source = (*Client)(nil)
@@ -49,7 +54,7 @@ func NewClient(address string) (*Client, error) {
 		return nil, fmt.Errorf("%q is not the address of a controller, such as http://127.0.0.1:10271", address)
 	}
 	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // without a proxy
-	return &Client{base: base, http: &http.Client{Transport: transport}}, nil
+	return &Client{base: base, http: &http.Client{Transport: transport}, who: "the controller at " + base.Host}, nil
 }
 
 // Noting returns a copy of the client that collects damage in another place. Both share their connections.
@@ -102,6 +107,9 @@ func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[event
 
 // Follow implements history.Source. If the controller stops it ends with an error.
 func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
+	if c.reader != nil {
+		return c.poll(ctx, from)
+	}
 	records := c.records(ctx, url.Values{"from": {sequence(from)}, "follow": {"true"}})
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range records {
@@ -174,7 +182,12 @@ func (c *Client) Beside(err error) bool {
 }
 
 // Close implements history.Source.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	if c.reader != nil && c.reader.Close != nil {
+		c.reader.Close()
+	}
+}
 
 func sequence(s events.Sequence) string { return strconv.FormatUint(uint64(s), 10) }
 
@@ -184,7 +197,7 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 		escaped[i] = url.PathEscape(p)
 	}
 	u := c.base.JoinPath(escaped...)
-	u.RawQuery = values.Encode()
+	u.RawQuery = c.scoped(values, path).Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, err
@@ -192,14 +205,19 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 	req.Header.Set("Accept", accept)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, c.away(fmt.Errorf("ask the controller at %s: %w", c.base.Host, cause(err)))
+		return nil, c.away(fmt.Errorf("ask %s: %w", c.who, cause(err)))
 	}
 	if resp.StatusCode == http.StatusOK {
+		c.hear(resp.Header)
 		return resp, nil
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	err = fmt.Errorf("ask the controller at %s: %s: %w", c.base.Host, resp.Status, parseError(strings.TrimSpace(string(text))))
+	if c.reader != nil {
+		err = c.refusal(resp, text)
+	} else {
+		err = fmt.Errorf("ask %s: %s: %w", c.who, resp.Status, parseError(strings.TrimSpace(string(text))))
+	}
 	c.Damage.Note(err)
 	return nil, err
 }
@@ -221,14 +239,23 @@ func (c *Client) json(ctx context.Context, into any, values url.Values, path ...
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
-		return fmt.Errorf("read the answer of the controller at %s: %w", c.base.Host, err)
+		return fmt.Errorf("read the answer of %s: %w", c.who, err)
 	}
 	beside := errors.Join(damageOf(resp.Header).Met()...)
 	c.Damage.Note(beside)
 	return beside
 }
 
+// records returns the records of a request.
 func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
+	if c.reader != nil {
+		return c.inParts(ctx, values)
+	}
+	return c.part(ctx, values)
+}
+
+// part returns the records of one answer.
+func (c *Client) part(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx) // a caller that stops early ends the request
 		defer cancel()

@@ -23,6 +23,7 @@ import (
 //	  '.'   the end: nothing is missing; no body
 //	  'D'   damage of the log, in the form of an error; the answer goes on
 //	  '!'   an error: its class, a space, its text; the answer ends
+//	  '>'   a bound is reached, and more records follow those that were sent; the answer ends
 //
 // The answer to a question has further types:
 //
@@ -32,13 +33,14 @@ import (
 //	'A'   a part of the answer in JSON, at most maxPart bytes
 //	'U'   an error that the answer stands beside
 //
-// An answer that ends without '.' or '!' was cut (errCut).
+// An answer that ends without '.', '!' or '>' was cut (errCut).
 const (
 	frameRecord byte = 'R'
 	frameErased byte = 'E'
 	frameEnd    byte = '.'
 	frameDamage byte = 'D'
 	frameError  byte = '!'
+	frameMore   byte = '>'
 
 	frameNote     byte = 'N'
 	frameBehind   byte = 'n'
@@ -76,6 +78,9 @@ func writeRecord(w io.Writer, r *events.Record) error {
 // errCut means that the answer ended before it was complete.
 var errCut = errors.New("the controller's answer was cut")
 
+// errMore means that the answer reached a bound: more records follow those that it had.
+var errMore = errors.New("the answer reached a bound")
+
 // nextFrame reads one frame. It returns errCut if the answer ends within it.
 func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	size, err := binary.ReadUvarint(in)
@@ -98,6 +103,8 @@ func readFrame(in *bufio.Reader) (events.Record, error) {
 	switch kind {
 	case frameEnd:
 		return events.Record{}, io.EOF
+	case frameMore:
+		return events.Record{}, errMore
 	case frameDamage:
 		return events.Record{}, &besideError{parseError(string(body))}
 	case frameError:

@@ -145,7 +145,7 @@ func (e *endpoint) log(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-func find(ctx context.Context, log history.Local, q *request) iter.Seq2[events.Record, error] {
+func find(ctx context.Context, log history.Source, q *request) iter.Seq2[events.Record, error] {
 	switch {
 	case q.follow && q.Stream != nil:
 		return only(log.Follow(ctx, q.From), *q.Stream)
@@ -279,11 +279,16 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	writeBeside(w, namesOf(streams), damage)
+}
+
+// namesOf returns the names of streams; never nil, so that it is a list in JSON.
+func namesOf(streams []events.Stream) []string {
 	names := []string{}
 	for _, s := range streams {
 		names = append(names, s.String())
 	}
-	writeBeside(w, names, damage)
+	return names
 }
 
 func fail(w http.ResponseWriter, err error) { http.Error(w, formatError(err), statusOf(err)) }

@@ -55,12 +55,22 @@ type Hears struct {
 	Read         func(records uint64) // this many more records were read
 }
 
-// Ask asks the controller a question whose arguments were parsed. Like Asked.Ask it may return an answer and an error.
+// Ask asks the controller or reader a question whose arguments were parsed. Like Asked.Ask it may return an answer and
+// an error.
 func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*A, error) {
-	path, values := ask.Address(q.Takes, q.Arguments(), q.Flags)
-	resp, err := c.get(ctx, framesType, values, append([]string{"v1", q.Name}, path...)...)
-	if err != nil {
+	answer := new(A)
+	there, err := c.answer(ctx, q.Remote(answer), hears)
+	if !there {
 		return nil, err
+	}
+	return answer, err
+}
+
+// answer asks a question, and reports whether there is an answer, which may have an error beside it.
+func (c *Client) answer(ctx context.Context, q ask.Remote, hears Hears) (there bool, err error) {
+	resp, err := c.get(ctx, framesType, q.Values, append([]string{"v1", q.Name}, q.Path...)...)
+	if err != nil {
+		return false, err
 	}
 	defer resp.Body.Close()
 	in := bufio.NewReaderSize(resp.Body, 64<<10)
@@ -69,7 +79,7 @@ func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*
 	for {
 		kind, body, err := nextFrame(in)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		switch kind {
 		case frameNote:
@@ -86,28 +96,27 @@ func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*
 		case frameUnread:
 			unread = append(unread, parseError(string(body)))
 		case frameEnd:
-			return decoded[A](&text, unread)
+			return decoded(&text, q.Answer, unread)
 		default:
-			return nil, unknownFrame(kind)
+			return false, unknownFrame(kind)
 		}
 	}
 }
 
-func decoded[A any](text *bytes.Buffer, unread []error) (*A, error) {
-	var err error
+// decoded decodes an answer, and joins the errors beside it.
+func decoded(text *bytes.Buffer, answer any, unread []error) (there bool, err error) {
 	if len(unread) == 1 {
 		err = unread[0]
 	} else {
 		err = errors.Join(unread...)
 	}
 	if text.Len() == 0 {
-		return nil, err
+		return false, err
 	}
-	var answer A
-	if failed := json.Unmarshal(text.Bytes(), &answer); failed != nil {
-		return nil, errors.Join(err, failed)
+	if failed := json.Unmarshal(text.Bytes(), answer); failed != nil {
+		return false, errors.Join(err, failed)
 	}
-	return &answer, err
+	return true, err
 }
 
 // formatWrong returns the text of a WrongError, and the lines that are printed before it.

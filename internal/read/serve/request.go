@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -20,8 +20,15 @@ type request struct {
 }
 
 func parseRequest(r *http.Request) (request, error) {
+	q, err := parseValues(r.URL.Query())
+	q.frames = acceptsFrames(r)
+	return q, err
+}
+
+// parseValues parses the parameters of a request.
+func parseValues(values url.Values) (request, error) {
 	var q request
-	for name, texts := range r.URL.Query() {
+	for name, texts := range values {
 		if err := q.parse(name, texts); err != nil {
 			return request{}, fmt.Errorf("%s=%q: %w", name, texts[0], err)
 		}
@@ -33,7 +40,6 @@ func parseRequest(r *http.Request) (request, error) {
 		q.Namespace != ""):
 		return request{}, errors.New("through, since, until, kind and namespace go without follow, and forward")
 	}
-	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
 	return q, nil
 }
 

@@ -1,0 +1,182 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/store"
+)
+
+// scopeParam is the parameter with the namespace that the client may read; without it the request is about all
+// namespaces. It limits no query: a user who may read all namespaces gets the same records with and without it.
+const scopeParam = "scope"
+
+// HandleRecords registers the log itself, for users:
+//
+//	GET /v1/log                        identity and head of the log: ?scope=NAMESPACE
+//	GET /v1/records                    records, as Handler has them, without follow: ?scope=NAMESPACE
+//	GET /v1/streams/{namespace}/{name} streams of the Jobs and CronJobs with that name
+//
+// Each request takes a turn, and ends after Within or MostBytes. A listing that ends so is continued: its last line is
+// {"continue":N}, where N is the record to continue from.
+func (a Asking) HandleRecords(mux *http.ServeMux) {
+	a = a.usual()
+	mux.HandleFunc("GET /v1/log", a.bounded(scopeOf, (*reading).log))
+	mux.HandleFunc("GET /v1/records", a.bounded(scopeOf, (*reading).records))
+	mux.HandleFunc("GET /v1/streams/{namespace}/{name}",
+		a.bounded(func(r *http.Request) string { return r.PathValue("namespace") }, (*reading).streams))
+}
+
+func scopeOf(r *http.Request) string { return r.URL.Query().Get(scopeParam) }
+
+// reading is a request for records that is being answered.
+type reading struct {
+	*asked
+	src    ask.Source
+	damage *store.Damage
+}
+
+// bounded returns a handler that answers within the bounds, from the log that the request's user may read.
+func (a *Asking) bounded(scope func(*http.Request) string, answer func(*reading, context.Context)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), a.Within)
+		defer cancel()
+		q := &reading{asked: &asked{Asking: a, w: w, r: r.WithContext(ctx), within: a.Within}, damage: a.Known()}
+		q.frames = acceptsFrames(r)
+		done, err := q.turn(ctx)
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		defer done()
+		note := func(text string) { w.Header().Add(noteHeader, strconv.QuoteToASCII(text)) }
+		told := Told{Damage: q.damage, Note: note, Behind: note, AsOf: func(history.Place) {}}
+		src, release, err := a.Source(q.r, scope(r), told)
+		if err != nil {
+			q.fail(err)
+			return
+		}
+		if release != nil {
+			defer release()
+		}
+		q.src = src
+		answer(q, ctx)
+	}
+}
+
+// log answers with the identity and the head of the log.
+func (q *reading) log(ctx context.Context) {
+	id, head, err := q.src.Head(ctx)
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	now, err := q.src.Now(ctx)
+	if err != nil {
+		q.fail(err)
+		return
+	}
+	info := Info{
+		LogID: id.LogID, Epoch: id.Epoch, Sequence: head.Sequence, Hash: head.Hash.String(),
+		Time: recordjson.Instant(head.Time), Now: recordjson.Instant(now),
+	}
+	if q.src.NotListed != nil {
+		info.NotListed = q.src.NotListed(ctx)
+	}
+	writeJSON(q.w, info)
+}
+
+// streams answers with the streams of a name.
+func (q *reading) streams(ctx context.Context) {
+	streams, err := q.src.Find(ctx, q.r.PathValue("namespace"), q.r.PathValue("name"))
+	if err != nil && !damaged(err) {
+		q.fail(err)
+		return
+	}
+	q.damage.Note(err)
+	writeBeside(q.w, namesOf(streams), q.damage)
+}
+
+// records answers with records, until there are no more or a bound is reached.
+func (q *reading) records(ctx context.Context) {
+	values := q.r.URL.Query()
+	values.Del(scopeParam)
+	wanted, err := parseValues(values)
+	if err == nil && wanted.follow {
+		err = errNoFollow
+	}
+	if err != nil {
+		q.failWith(http.StatusBadRequest, err)
+		return
+	}
+	sent := &countedBytes{to: q.w}
+	out := &answer{w: bufio.NewWriterSize(sent, 64<<10), flush: http.NewResponseController(q.w).Flush, frames: q.frames}
+	q.w.Header().Set("Content-Type", out.contentType())
+	out.beside(q.damage)
+	n, next := 0, events.Sequence(0)
+	for r, err := range find(ctx, q.src.Source, &wanted) {
+		late := errors.Is(err, context.DeadlineExceeded)
+		if late || err == nil && n > 0 && sent.n > MostBytes {
+			q.cut(out, next, n > 0)
+			return
+		}
+		if err != nil {
+			q.damage.Tell(err)
+			out.beside(q.damage)
+			out.end(err)
+			return
+		}
+		if out.record(&r) != nil {
+			return // the client has gone
+		}
+		next = r.Sequence + 1
+		if wanted.backward {
+			next = r.Previous
+		}
+		if n++; n == wanted.Limit || next == 0 {
+			break
+		}
+	}
+	out.beside(q.damage)
+	out.end(nil)
+}
+
+// errNoFollow refuses an answer without an end: it would hold a turn for ever.
+var errNoFollow = errors.New("follow=true: this listing ends; ask again from the next record on")
+
+// cut ends an answer that reached a bound. Without a record there is nowhere to continue from: that is an error.
+func (q *reading) cut(out *answer, next events.Sequence, some bool) {
+	out.beside(q.damage)
+	if !some {
+		out.end(q.late())
+		return
+	}
+	if out.frames {
+		_ = writeFrame(out.w, frameMore, nil) // a failed write shows at the client, as a cut
+	} else {
+		text, _ := json.Marshal(map[string]events.Sequence{"continue": next}) // a number
+		_, _ = out.w.Write(append(text, '\n'))
+	}
+	_ = out.w.Flush()
+}
+
+// countedBytes counts what is written.
+type countedBytes struct {
+	to io.Writer
+	n  int
+}
+
+func (c *countedBytes) Write(b []byte) (int, error) {
+	n, err := c.to.Write(b)
+	c.n += n
+	return n, err
+}
