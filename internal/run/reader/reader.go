@@ -30,6 +30,7 @@ type Config struct {
 	// and addresses in Hosts.
 	CertFile, KeyFile string
 	Hosts             []string
+	Base              string // path below which it answers, such as /ledger; empty for the root
 	Client            kubernetes.Interface
 	Log               Log
 	Where             string           // name of the log in the head of each page
@@ -43,7 +44,7 @@ type Reader struct {
 	config Config
 	who    *identity.Identity
 	server *httpport.Server
-	pin    string
+	own    *httpport.Own // nil for a certificate from files
 }
 
 // The time limit for sending an answer, and how long a stop waits for answers in flight.
@@ -85,15 +86,30 @@ func (r *Reader) certificate() (config *tls.Config, err error) {
 	if c.CertFile != "" {
 		return httpport.Certificate(c.CertFile, c.KeyFile, c.Logger)
 	}
-	config, r.pin, err = httpport.Made(c.Hosts)
-	return config, err
+	if r.own, err = httpport.Made(c.Hosts); err != nil {
+		return nil, err
+	}
+	return r.own.TLS, nil
 }
 
 // Pin returns the SHA-256 of a generated certificate's key, in curl's format; empty for a certificate from a file.
-func (r *Reader) Pin() string { return r.pin }
+func (r *Reader) Pin() string {
+	if r.own == nil {
+		return ""
+	}
+	return r.own.Pin
+}
 
-// URL returns the address of the reader.
-func (r *Reader) URL() string { return r.server.URL() }
+// Authority returns the CA by which clients check the reader's certificate, in PEM. That of a file changes with it.
+func (r *Reader) Authority() ([]byte, error) {
+	if r.own == nil {
+		return httpport.Authority(r.config.CertFile)
+	}
+	return r.own.Authority, nil
+}
+
+// URL returns the address of the reader, with its base path.
+func (r *Reader) URL() string { return r.server.URL() + r.config.Base }
 
 // Run answers requests until ctx ends, and then returns nil.
 func (r *Reader) Run(ctx context.Context) error {
@@ -110,24 +126,32 @@ func (r *Reader) Run(ctx context.Context) error {
 	return all.Wait()
 }
 
-// Handler answers questions and pages. It refuses requests without an identity.
+// Handler answers questions and pages below the base path. It refuses requests without an identity.
 func (r *Reader) Handler() http.Handler {
 	shared := turns.New(turns.Config{})
 	user := func(q *http.Request) string { return userOf(q.Context()).Key() }
-	mux := http.NewServeMux()
+	records := http.NewServeMux()
 	questions := serve.Asking{Source: r.question, Turns: shared, User: user, Within: r.config.Within}
-	questions.Handle(mux, ask.All())
-	mux.HandleFunc("GET /v1/", func(w http.ResponseWriter, _ *http.Request) {
+	questions.Handle(records, ask.All())
+	questions.HandleRecords(records)
+	records.HandleFunc("GET /v1/", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, errors.New("there is no such question"), true)
 	})
-	mux.Handle("/", page.New(page.Config{
-		Source: r.page, Where: r.config.Where, Turns: shared, User: user, Within: r.config.Within,
+	mux, base := http.NewServeMux(), r.config.Base
+	mux.Handle(base+"/v1/", http.StripPrefix(base, records))
+	mux.Handle(base+"/", page.New(page.Config{
+		Source: r.page, Where: r.config.Where, Base: base, Turns: shared, User: user, Within: r.config.Within,
 	}))
+	if base != "" {
+		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, http.StatusNotFound, errors.New("all is below "+base+"/"), false)
+		})
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		user, err := r.who.User(q)
 		if err != nil {
-			refuse(w, statusOf(err), err, strings.HasPrefix(q.URL.Path, "/v1/"))
+			refuse(w, statusOf(err), err, strings.HasPrefix(q.URL.Path, base+"/v1/"))
 			return
 		}
 		mux.ServeHTTP(w, q.WithContext(context.WithValue(q.Context(), userKey{}, user)))

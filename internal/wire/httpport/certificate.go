@@ -2,6 +2,7 @@ package httpport
 
 import (
 	"crypto/tls"
+	"encoding/pem"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,6 +19,25 @@ func Certificate(certFile, keyFile string, logger *slog.Logger) (*tls.Config, er
 		return nil, err
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: p.get, NextProtos: []string{"http/1.1"}}, nil
+}
+
+// Authority returns, in PEM, the last certificate of the chain in a file: by it a client checks the first one. It is the
+// certificate itself if the file has no other.
+func Authority(certFile string) ([]byte, error) {
+	text, err := os.ReadFile(certFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificate: %w", err)
+	}
+	var last *pem.Block
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			last = block
+		}
+	}
+	if last == nil {
+		return nil, fmt.Errorf("read the certificate: there is none in %s", certFile)
+	}
+	return pem.EncodeToMemory(last), nil
 }
 
 // pair is a certificate with its key, and the modification times of the files it was read from.

@@ -5,7 +5,7 @@
 //   - A request must arrive within ten seconds, and an idle connection is closed after one minute.
 //   - Errors of the server go to the logger, not to standard error.
 //
-// [Certificate] serves TLS with files that may change, [Made] with a self-signed certificate. [Delegated] asks the API
+// [Certificate] serves TLS with files that may change, [Made] with a certificate of its own. [Delegated] asks the API
 // server who may read what.
 //
 // # Concurrency

@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
@@ -20,33 +21,93 @@ const (
 	madeFor  = 90 * 24 * time.Hour // validity of a certificate
 	madeEach = 30 * 24 * time.Hour // time until the certificate is made again, with the same key
 	madeBack = time.Hour           // it is valid from this long before, for clients with slow clocks
+	// The CA lives in the memory of one process, and no process runs for ten years.
+	authorityFor = 10 * 365 * 24 * time.Hour
 )
 
-// Made returns a TLS configuration with a self-signed certificate for hosts: names and addresses. Its key lives as long
-// as the process; the certificate is made again every 30 days. No authority vouches for it, so a client must check the
-// key: pin is the SHA-256 of the public key in the format of curl --pinnedpubkey.
-func Made(hosts []string) (config *tls.Config, pin string, err error) {
+// Own is a certificate that this process made, with the CA that signed it.
+type Own struct {
+	TLS       *tls.Config
+	Authority []byte // the CA's certificate in PEM
+	// Pin is the SHA-256 of the certificate's public key in the format of curl --pinnedpubkey, for clients that do not
+	// know the CA.
+	Pin string
+}
+
+// Made makes a CA, and a certificate of it for hosts: names and addresses. Their keys are only in memory, and live as
+// long as the process; the certificate is made again every 30 days.
+func Made(hosts []string) (*Own, error) {
+	ca, err := newAuthority()
+	if err != nil {
+		return nil, err
+	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, "", fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("make a key: %w", err)
 	}
 	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
 	if err != nil {
-		return nil, "", fmt.Errorf("make a key: %w", err)
+		return nil, fmt.Errorf("make a key: %w", err)
 	}
 	sum := sha256.Sum256(public)
-	m := &made{hosts: hosts, key: key}
+	m := &made{hosts: hosts, key: key, ca: ca}
 	if _, err := m.get(nil); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	config = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: m.get, NextProtos: []string{"http/1.1"}}
-	return config, "sha256//" + base64.StdEncoding.EncodeToString(sum[:]), nil
+	return &Own{
+		TLS:       &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: m.get, NextProtos: []string{"http/1.1"}},
+		Authority: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca.cert.Raw}),
+		Pin:       "sha256//" + base64.StdEncoding.EncodeToString(sum[:]),
+	}, nil
 }
 
-// made is a self-signed certificate and the time when it was made.
+// authority is a CA that signs one certificate.
+type authority struct {
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+}
+
+// newAuthority makes a CA. Each has a name of its own, so that a client which trusts an earlier one says that the CA is
+// another, and not that a signature is wrong.
+func newAuthority() (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make a key: %w", err)
+	}
+	number, err := serial()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: number, Subject: pkix.Name{CommonName: "jobledger CA " + number.Text(36)},
+		NotBefore: now.Add(-madeBack), NotAfter: now.Add(authorityFor),
+		KeyUsage: x509.KeyUsageCertSign, BasicConstraintsValid: true, IsCA: true, MaxPathLenZero: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, fmt.Errorf("make a CA: %w", err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("make a CA: %w", err)
+	}
+	return &authority{key, cert}, nil
+}
+
+func serial() (*big.Int, error) {
+	number, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, fmt.Errorf("make a certificate: %w", err)
+	}
+	return number, nil
+}
+
+// made is a certificate, and the time when it was made.
 type made struct {
 	hosts []string
 	key   *ecdsa.PrivateKey
+	ca    *authority
 
 	mu   sync.Mutex
 	now  *tls.Certificate
@@ -60,12 +121,12 @@ func (m *made) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if m.now != nil && now.Sub(m.made) < madeEach {
 		return m.now, nil
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	number, err := serial()
 	if err != nil {
-		return nil, fmt.Errorf("make a certificate: %w", err)
+		return nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "jobledger"},
+		SerialNumber: number, Subject: pkix.Name{CommonName: "jobledger"},
 		NotBefore: now.Add(-madeBack), NotAfter: now.Add(madeFor),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
@@ -77,10 +138,10 @@ func (m *made) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			template.DNSNames = append(template.DNSNames, host)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &m.key.PublicKey, m.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, m.ca.cert, &m.key.PublicKey, m.ca.key)
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate: %w", err)
 	}
-	m.now, m.made = &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: m.key}, now
+	m.now, m.made = &tls.Certificate{Certificate: [][]byte{der, m.ca.cert.Raw}, PrivateKey: m.key}, now
 	return m.now, nil
 }

@@ -9,13 +9,22 @@ import (
 	"time"
 )
 
-// TestACertificateIsMade: for the hosts that are named and no other, with the key that the pin is of. After a month
-// there is another one with the same key, and none is ever over.
+// TestACertificateIsMade: for the hosts that are named and no other, with the key that the pin is of, signed by the CA
+// that is given with it. After a month there is another one with the same key, and none is ever over. The CA of another
+// process vouches for none.
 func TestACertificateIsMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		config, pin, err := Made([]string{"localhost", "127.0.0.1", "reader.jobledger.svc"})
+		own, err := Made([]string{"localhost", "127.0.0.1", "reader.jobledger.svc"})
 		if err != nil {
 			t.Fatal(err)
+		}
+		other, err := Made([]string{"localhost"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, pin, pool, strange := own.TLS, own.Pin, x509.NewCertPool(), x509.NewCertPool()
+		if !pool.AppendCertsFromPEM(own.Authority) || !strange.AppendCertsFromPEM(other.Authority) {
+			t.Fatal("the CA is no certificate")
 		}
 		serials := map[string]bool{}
 		for day := range 100 {
@@ -32,8 +41,9 @@ func TestACertificateIsMade(t *testing.T) {
 			if got := "sha256//" + base64.StdEncoding.EncodeToString(sum[:]); got != pin {
 				t.Fatalf("day %d: the key is %s, want %s", day, got, pin)
 			}
-			pool := x509.NewCertPool()
-			pool.AddCert(cert)
+			if _, err := cert.Verify(x509.VerifyOptions{DNSName: "localhost", Roots: strange, CurrentTime: time.Now()}); err == nil {
+				t.Error("the CA of another process vouches for it")
+			}
 			for host, known := range map[string]bool{
 				"localhost": true, "127.0.0.1": true, "reader.jobledger.svc": true, "example.org": false, "10.0.0.1": false,
 			} {
