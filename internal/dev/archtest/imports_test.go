@@ -259,6 +259,12 @@ var neverImports = []struct {
 			natsGo},
 	},
 	{
+		sentence: "what finds a reader neither opens a log nor acts on one",
+		packages: []string{"./internal/run/finding"},
+		never: []string{"./reconciler/loop/...", "./reconciler/executor/...", "./internal/run/controller", "./internal/run/reader",
+			"./store/boltlog/...", "./cmd/...", bbolt, natsGo},
+	},
+	{
 		sentence: "turns are counted without knowing what is asked",
 		packages: []string{"./internal/read/turns"},
 		never:    []string{"./..."},

@@ -1,0 +1,81 @@
+// Package forwarding answers port-forwards as a kubelet does, for tests: over SPDY, to this machine's loopback.
+package forwarding
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+)
+
+// protocol is the name of the protocol of streams: portforward.PortForwardProtocolV1Name of client-go.
+const protocol = "portforward.k8s.io"
+
+// Serve answers a request for a port-forward, and returns when the client has left. dial connects to a port of the pod.
+func Serve(w http.ResponseWriter, r *http.Request, dial func(port string) (net.Conn, error)) {
+	if _, err := httpstream.Handshake(r, w, []string{protocol}); err != nil {
+		return // the client was told
+	}
+	f := &forwarded{dial: dial, errs: map[string]httpstream.Stream{}}
+	c := spdy.NewResponseUpgrader().UpgradeResponse(w, r, f.take)
+	if c == nil {
+		return
+	}
+	defer c.Close()
+	<-c.CloseChan()
+}
+
+// forwarded is one port-forward.
+type forwarded struct {
+	dial func(port string) (net.Conn, error)
+
+	mu   sync.Mutex
+	errs map[string]httpstream.Stream // by request: the stream for errors comes first
+}
+
+// take takes a stream that the client opened.
+func (f *forwarded) take(s httpstream.Stream, replied <-chan struct{}) error {
+	request := s.Headers().Get(corev1.PortForwardRequestIDHeader)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if s.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
+		f.errs[request] = s
+		return nil
+	}
+	errs := f.errs[request]
+	if errs == nil {
+		return fmt.Errorf("request %s has no stream for errors", request)
+	}
+	delete(f.errs, request)
+	go func() { // ends with the stream
+		<-replied
+		f.copy(s, errs)
+	}()
+	return nil
+}
+
+// copy copies both ways until one of them ends.
+func (f *forwarded) copy(data, errs httpstream.Stream) {
+	port := data.Headers().Get(corev1.PortHeader)
+	conn, err := f.dial(port)
+	if err != nil {
+		fmt.Fprintf(errs, "error forwarding port %s to pod: %v", port, err)
+		_ = errs.Close()
+		_ = data.Close()
+		return
+	}
+	both := make(chan struct{}, 2)
+	go func() { _, _ = io.Copy(conn, data); both <- struct{}{} }()
+	go func() { _, _ = io.Copy(data, conn); both <- struct{}{} }()
+	<-both
+	_ = conn.Close()
+	_ = data.Close()
+	_ = errs.Close()
+	_ = data.Reset()
+	<-both
+}
