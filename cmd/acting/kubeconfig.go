@@ -11,9 +11,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// KubeNamespace returns the namespace of the kubeconfig's current context; empty without a kubeconfig.
-func KubeNamespace() (string, error) {
-	loader, err := kubeconfigOf("", "")
+// KubeNamespace returns the namespace of a kubeconfig's context; empty without a kubeconfig. Empty names mean those that
+// kubectl takes.
+func KubeNamespace(kubeconfig, context string) (string, error) {
+	loader, err := kubeconfigOf(kubeconfig, context)
 	if err != nil {
 		return "", err
 	}

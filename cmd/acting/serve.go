@@ -2,6 +2,7 @@ package acting
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -38,6 +39,8 @@ type serveFlags struct {
 	certFile  string // empty for a certificate generated at the start
 	keyFile   string
 	hosts     []string
+	base      string
+	publish   publishFlags
 	logFormat string
 }
 
@@ -87,13 +90,20 @@ are. The one that holds the Lease is read from, else the one with the newest rec
 says which. While none answers, each answer is as of when one did last, and says since when. A copy that
 the log does not go on from is thrown away and begun again. It takes as much space as the log.
 
---tls-cert-file and --tls-private-key-file are read again when they change. Without them a certificate
-is made at start that no authority vouches for: the second line of the output has the SHA-256 of
-its key, and curl checks it with --pinnedpubkey.
+--tls-cert-file and --tls-private-key-file are read again when they change. Without them a CA and a
+certificate of it are made at start, whose keys are only in memory: the second line of the output has the
+SHA-256 of the certificate's key, and curl checks it with --pinnedpubkey.
+
+--publish NAMESPACE/NAME writes into a ConfigMap, which must exist, how this reader is reached: its pod and
+port, and the CA of its certificate. There the commands find it (jobledger explain --help). Of
+a certificate from a file, the last one in it counts as the CA.
+
+--base-path PATH answers only below a path, for a proxy that passes it on: /ledger has the pages below
+/ledger/ and the questions below /ledger/v1/.
 
 It needs these rights: create tokenreviews and subjectaccessreviews, get namespaces, and get the ConfigMap
 extension-apiserver-authentication in kube-system. With --controllers, it also needs to get the
-non-resource URL /v1/.`,
+non-resource URL /v1/; with --publish, to get and patch that ConfigMap.`,
 		Example: `  jobledger serve --log DIR --kubeconfig ./kubeconfig
   jobledger serve --server http://127.0.0.1:10271 --listen :10273 \
     --tls-cert-file tls.crt --tls-private-key-file tls.key
@@ -106,6 +116,7 @@ non-resource URL /v1/.`,
 	}
 	f.job.AddSource(cmd)
 	f.mirror.add(cmd.Flags())
+	f.publish.add(cmd.Flags())
 	f.add(cmd.Flags())
 	return cmd
 }
@@ -127,6 +138,7 @@ func (f *serveFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "key of that certificate")
 	flags.StringSliceVar(&f.hosts, "tls-hosts", nil,
 		"further names and addresses for the certificate that is made, such as that of a Service")
+	flags.StringVar(&f.base, "base-path", "", "answer below this path, such as /ledger; all paths unless given")
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
 }
 
@@ -145,7 +157,7 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 		return err
 	}
 	config.Client = cluster.Client
-	config.CertFile, config.KeyFile, config.Hosts = f.certFile, f.keyFile, f.names()
+	config.CertFile, config.KeyFile, config.Hosts, config.Base = f.certFile, f.keyFile, f.names(), f.base
 	r, err := reader.New(config)
 	if err != nil {
 		return err
@@ -154,13 +166,13 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	if pin := r.Pin(); pin != "" {
 		fmt.Fprintln(c.Out, "the certificate was made now; its key is "+pin)
 	}
-	return watch.UnlessInterrupted(ctx, r.Run(ctx))
+	return watch.UnlessInterrupted(ctx, f.publish.run(ctx, r, &config))
 }
 
 // validate refuses contradictory flags.
 func (f *serveFlags) validate() error {
 	unset := func(string) string { return "" }
-	if err := f.mirror.validate(f.job.Source.Given(unset)); err != nil {
+	if err := cmp.Or(f.mirror.validate(f.job.Source.Given(unset)), f.publish.validate(), f.validateBase()); err != nil {
 		return err
 	}
 	switch {

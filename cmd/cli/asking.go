@@ -62,7 +62,11 @@ func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	if err := f.set(q.Flags, q.Takes); err != nil {
 		return err
 	}
-	return q.Read(args)
+	if err := q.Read(args); err != nil {
+		return err
+	}
+	f.Job.Source.cluster.scope = q.Namespace
+	return nil
 }
 
 // PutAndShow asks a question that was read, shows the answer, and then the notes that belong behind it.
@@ -151,13 +155,30 @@ func (c *CLI) AskHere(src history.Source, hears serve.Hears) ask.Source {
 	return out
 }
 
+// From returns a source for questions that the reader behind src answers, else this process.
+func (c *CLI) From(src history.Source, hears serve.Hears) ask.Source {
+	out := c.AskHere(src, hears)
+	if client := ClientOf(src); client != nil {
+		out.Elsewhere = client.Elsewhere(hears)
+	}
+	return out
+}
+
 // Here is AskHere with notes printed at once.
 func (c *CLI) Here(src history.Source) ask.Source {
 	return c.AskHere(src, serve.Hears{Note: c.Note, Behind: c.Note})
 }
 
-// Note prints a note for the user on standard error.
-func (c *CLI) Note(text string) { fmt.Fprintf(c.Err, "note: %s\n", text) }
+// Note prints a note for the user on standard error, once.
+func (c *CLI) Note(text string) {
+	if c.noted == nil {
+		c.noted = map[string]bool{}
+	}
+	if !c.noted[text] {
+		c.noted[text] = true
+		fmt.Fprintf(c.Err, "note: %s\n", text)
+	}
+}
 
 // HasRead counts records that a controller read for this command.
 func (c *CLI) HasRead(records uint64) {
@@ -178,6 +199,7 @@ func ClientOf(src history.Source) *serve.Client {
 // Add adds the flags of a command about one Job.
 func (f *AskFlags) Add(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet, formats ...string) {
 	f.Job.Add(cmd, c, "where the Job is (\"default\")")
+	f.Job.AddCluster(cmd)
 	f.Output.AddFormats(cmd, formats...)
 	f.Output.AddLocal(cmd)
 	AddParameters(cmd, parameters)
@@ -187,6 +209,7 @@ func (f *AskFlags) Add(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet, fo
 // AddMany adds the flags of a command about many Jobs.
 func (f *AskFlags) AddMany(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet) {
 	f.Job.Add(cmd, c, "only Jobs in this namespace")
+	f.Job.AddCluster(cmd)
 	f.Output.Add(cmd)
 	f.Output.AddLocal(cmd)
 	AddParameters(cmd, parameters)
@@ -203,6 +226,7 @@ func OneJobArg(_ *cobra.Command, args []string) error {
 // AddCron adds the flags of a command about one CronJob.
 func (f *AskFlags) AddCron(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet) {
 	f.Job.Add(cmd, c, "namespace of the CronJob (\"default\")")
+	f.Job.AddCluster(cmd)
 	f.Output.AddFormats(cmd, FormatTable, FormatJSON, FormatYAML)
 	AddParameters(cmd, parameters)
 	cmd.ValidArgsFunction = completeCronJobs(c, &f.Job)

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"os"
 	"strconv"
 
 	"golang.org/x/term"
 
+	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -23,9 +25,15 @@ type CLI struct {
 	// Completes says that the shell asks for completions. Otherwise no flag offers values: see OfferValues.
 	Completes bool
 
-	// KubeNamespace returns the namespace of the kubeconfig's current context; empty without one. It is nil in a
-	// program that reads no kubeconfig.
-	KubeNamespace func() (string, error)
+	// KubeNamespace returns the namespace of a kubeconfig's context; empty without one. Empty names mean those that
+	// kubectl takes. It is nil in a program that reads no kubeconfig.
+	KubeNamespace func(kubeconfig, context string) (string, error)
+
+	// FindReader finds the reader of a cluster, and connects to it as the user of the kubeconfig. It is nil in a program
+	// without a client of Kubernetes.
+	FindReader func(context.Context, Cluster) (*serve.Reader, error)
+
+	noted map[string]bool // notes that the user was told
 }
 
 // Terminal reports whether w is a terminal, and its width.

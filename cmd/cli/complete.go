@@ -177,7 +177,7 @@ func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
 	namespace := f.Namespace
 	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
 		if Plugin(cmd.Root().DisplayName()) && c.KubeNamespace != nil {
-			namespace, _ = c.KubeNamespace() // an error means the default namespace
+			namespace, _ = c.KubeNamespace(KubeFlags(cmd)) // an error means the default namespace
 		}
 		namespace = OrDefault(namespace)
 	}

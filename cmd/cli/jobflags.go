@@ -56,6 +56,12 @@ func (f *JobFlags) Resolve(ctx context.Context, c *CLI, src history.Source, h wh
 // AddSource adds only the flags that name the log, for a command about no particular Job.
 func (f *JobFlags) AddSource(cmd *cobra.Command) { f.Source.add(cmd) }
 
+// AddCluster lets the command find the reader of a cluster if no log is named, and adds the flags for it.
+func (f *JobFlags) AddCluster(cmd *cobra.Command) {
+	f.Source.cluster.add(cmd)
+	f.Source.cluster.scope = func() string { return f.Namespace }
+}
+
 // Given reports whether a flag or the environment names a log.
 func (f *sourceFlags) Given(getenv func(string) string) bool {
 	return f.Log != "" || f.server != "" || getenv(EnvLog) != "" || getenv(envServer) != ""

@@ -27,6 +27,7 @@ import (
 type sourceFlags struct {
 	Log, server string
 	variable    string // the environment variable that named the log; empty if a flag did
+	cluster     clusterFlags
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
@@ -45,7 +46,11 @@ const (
 
 // take reads the environment if no flag names a log.
 func (f *sourceFlags) take(getenv func(string) string) error {
-	if f.Log != "" || f.server != "" {
+	finds := f.cluster.given != nil && f.cluster.given()
+	switch {
+	case finds && (f.Log != "" || f.server != ""):
+		return Usage("--log and --server name a log, and --kubeconfig, --context and --reader-namespace a reader to find: give one or the other")
+	case finds || f.Log != "" || f.server != "":
 		return nil
 	}
 	f.Log, f.server = getenv(EnvLog), getenv(envServer)
@@ -74,6 +79,7 @@ func (f *sourceFlags) Open(ctx context.Context, c *CLI) (src history.Source, liv
 	}
 	src, live, err = f.find(ctx, c)
 	switch {
+	case err == nil && f.Finds(c): // a reader tells it of the part that the user may read
 	case err == nil:
 		c.tellPruned(ctx, src)
 	case f.variable != "":
@@ -121,12 +127,24 @@ func (f *sourceFlags) one() error {
 	case f.Log != "" && f.server != "":
 		return Usage("--log and --server name two places: give one of them")
 	case f.Log == "" && f.server == "":
-		return Usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)", EnvLog, envServer)
+		return nowhere("")
 	}
 	return nil
 }
 
+// nowhere returns the usage error of a command line that names no place to read. or is a third place.
+func nowhere(or string) error {
+	return Usage("say where to read: --log DIR, or --server URL of a running controller (or $%s, $%s)%s", EnvLog, envServer, or)
+}
+
 func (f *sourceFlags) find(ctx context.Context, c *CLI) (src history.Source, live bool, err error) {
+	if f.Finds(c) {
+		client, err := f.cluster.find(ctx, c)
+		if err != nil {
+			return nil, false, err
+		}
+		return c.countedClient(client), true, nil
+	}
 	if err := f.one(); err != nil {
 		return nil, false, err
 	}
@@ -195,7 +213,7 @@ func ExplainOpen(dir string, err error) error {
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("%w: the log belongs to the user that runs the controller. Read it as that user (sudo -u USER jobledger …), ask the controller "+
-			"(--server URL), or ask in its pod: %s", err, InCluster)
+			"(--server URL), or the reader of the cluster (without --log); where none is, ask in the controller's pod: %s", err, InCluster)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err

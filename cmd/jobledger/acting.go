@@ -7,5 +7,5 @@ import "github.com/jobledger/jobledger/cmd/acting"
 // The build tag reader leaves this file out. The program then has only the commands that read a log, and is compiled in
 // a third of the time.
 func init() {
-	actingCommands, kubeNamespace = acting.Commands, acting.KubeNamespace
+	actingCommands, kubeNamespace, findReader = acting.Commands, acting.KubeNamespace, acting.FindReader
 }

@@ -75,6 +75,7 @@ func newEvents(c *cli.CLI) *cobra.Command {
 		},
 	}
 	f.job.Add(cmd, c, "only of this namespace; with job/NAME, where it is (\"default\")")
+	f.job.AddCluster(cmd)
 	f.output.Add(cmd)
 	f.output.AddLocal(cmd)
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only records of these kinds, such as PodChanged,CommandEnded")

@@ -86,6 +86,7 @@ func newGet(c *cli.CLI) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return runGet(cmd.Context(), c, &f, args) },
 	}
 	f.Job.Add(cmd, c, "where the Job is (\"default\"); of a list: only this namespace")
+	f.Job.AddCluster(cmd)
 	f.Output.AddObjects(cmd)
 	f.Output.AddLocal(cmd)
 	cli.AddParameters(cmd, f.one.Flags)

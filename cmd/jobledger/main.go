@@ -34,7 +34,9 @@ func run(args []string) int {
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on signals have their default effect
 
-	return execute(ctx, (&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace}), asCompletion(args))
+	return execute(ctx, &cli.CLI{
+		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace, FindReader: findReader,
+	}, asCompletion(args))
 }
 
 // asCompletion returns the command line to execute when kubectl asks for a plugin's completions: it calls a program of

@@ -33,22 +33,21 @@ What pods, users or the API server wrote stands in marked quotes, and cannot end
 client is told that a quote is data, that records are to be cited, and that "unknown" is an answer.
 
 Each call opens the log, so an answer is as of its newest record. docs/agents.md has how clients are
-set up.`,
+set up.
+
+Without --log and --server, the reader of the kubeconfig's cluster is asked, with the user's own rights.
+Who may read one namespace names it with -n, or the model in each call.`,
 		Example: `  jobledger mcp --log DIR
+  jobledger mcp -n prod --context prod-eu
   jobledger mcp --server http://127.0.0.1:10271`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, done, err := openForAgent(cmd.Context(), c, f, func(string) {})
+			open, done, err := forAgent(cmd.Context(), c, f)
 			if err != nil {
 				return err // before a client waits for the first answer
 			}
-			done()
-			server := agent.New(agent.Config{
-				Version: cli.ThisBuild().Version,
-				Open: func(ctx context.Context, note func(string)) (ask.Source, func(), error) {
-					return openForAgent(ctx, c, f, note)
-				},
-			})
+			defer done()
+			server := agent.New(agent.Config{Version: cli.ThisBuild().Version, Namespace: f.Namespace, Open: open})
 			err = server.Run(cmd.Context(), agent.Patient(&mcp.StdioTransport{}))
 			if errors.Is(err, io.EOF) { // the client is gone
 				err = nil
@@ -57,17 +56,45 @@ set up.`,
 		},
 	}
 	f.AddSource(cmd)
+	f.AddCluster(cmd)
+	cmd.Flags().StringVarP(&f.Namespace, "namespace", "n", "", "namespace of calls that name none")
 	return cmd
 }
 
-// openForAgent opens the log for one call. Lines that a command would print on standard error become notes.
-func openForAgent(ctx context.Context, c *cli.CLI, f cli.JobFlags, note func(string)) (ask.Source, func(), error) {
-	own := &cli.CLI{Out: io.Discard, Err: noted(note), Getenv: c.Getenv, Met: &store.Damage{}}
-	src, _, err := f.Source.OpenToFold(ctx, own)
+// opensLog opens the log for one call. Lines that a command would print on standard error become notes.
+type opensLog = func(ctx context.Context, namespace string, note func(string)) (ask.Source, func(), error)
+
+// forAgent returns what opens the log for each call: the one that the flags name, or the reader of the cluster. It
+// fails if that cannot be opened now.
+func forAgent(ctx context.Context, c *cli.CLI, f cli.JobFlags) (open opensLog, done func(), err error) {
+	reader, err := f.Source.Reader(ctx, c)
 	if err != nil {
-		return ask.Source{}, nil, err
+		return nil, nil, err
 	}
-	return own.AskHere(src, serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}}), src.Close, nil
+	own := func(note func(string)) (*cli.CLI, serve.Hears) {
+		return &cli.CLI{Out: io.Discard, Err: noted(note), Getenv: c.Getenv, Met: &store.Damage{}},
+			serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}}
+	}
+	if reader != nil {
+		return func(_ context.Context, namespace string, note func(string)) (ask.Source, func(), error) {
+			own, hears := own(note)
+			return own.From(own.At(reader, namespace), hears), func() {}, nil
+		}, reader.Close, nil
+	}
+	open = func(ctx context.Context, _ string, note func(string)) (ask.Source, func(), error) {
+		own, hears := own(note)
+		src, _, err := f.Source.OpenToFold(ctx, own)
+		if err != nil {
+			return ask.Source{}, nil, err
+		}
+		return own.AskHere(src, hears), src.Close, nil
+	}
+	_, closed, err := open(ctx, "", func(string) {})
+	if err != nil {
+		return nil, nil, err
+	}
+	closed()
+	return open, func() {}, nil
 }
 
 // noted turns each line written to it into a note.

@@ -35,7 +35,7 @@ func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	if c.KubeNamespace == nil || !cli.Plugin(cmd.Root().DisplayName()) || all || flags.Changed("namespace") || !wantsNamespace(cmd) {
 		return nil
 	}
-	namespace, err := c.KubeNamespace()
+	namespace, err := c.KubeNamespace(cli.KubeFlags(cmd))
 	if err != nil || namespace == "" {
 		return err
 	}

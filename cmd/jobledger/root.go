@@ -1,18 +1,21 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/store"
 )
 
 // Set by cmd/acting; nil in a program that only reads logs.
 var (
 	actingCommands func(*cli.CLI) []*cobra.Command
-	kubeNamespace  func() (string, error)
+	kubeNamespace  func(kubeconfig, context string) (string, error)
+	findReader     func(context.Context, cli.Cluster) (*serve.Reader, error)
 )
 
 // elsewhere returns the message for a command that only the full program has; empty for other words.
@@ -31,7 +34,9 @@ const rootHelp = `What went wrong?      jobledger failures --log DIR --since 8h 
 Why?                  jobledger explain NAME --log DIR          of a Job, a CronJob or a pod
 Why was nothing run?  jobledger ticks NAME --log DIR            what became of each due time
 
-In a cluster the log is in the controller's pod:
+In a cluster with a reader, leave --log out: it is asked with the rights of your kubeconfig.
+  kubectl jobledger explain NAME -n NAMESPACE
+In a cluster without one the log is in the controller's pod:
   ` + cli.InCluster + `
 
 Jobledger runs Kubernetes Jobs and writes down everything it sees, decides and does in a durable
@@ -41,7 +46,9 @@ An object is named by NAME, NAMESPACE/NAME, job/NAME, pod/NAME or cronjob/NAME. 
 namespace, too.
 
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
-When a controller has the directory open, --log DIR asks that controller. Times are in UTC, or with
+When a controller has the directory open, --log DIR asks that controller. Without both they find the
+reader of the cluster ($KUBECONFIG, --context) and ask it as you: you may read the namespaces in which
+you may list Jobs. Times are in UTC, or with
 --local in the zone of this machine.
 
 Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. In a pipe a row

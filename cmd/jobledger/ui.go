@@ -38,9 +38,13 @@ the commands say. It answers on a loopback address until it is interrupted, and 
 The first line of the output is the address to open. It has a secret that is good once: the browser
 gets a cookie for it, and no other user of this machine can read along.
 
+Without --log, --server and --sample it shows the pages of the reader of the kubeconfig's cluster, with
+the user's own rights: the browser needs neither an address in the cluster nor a login.
+
 --sample shows recorded incidents that are part of this program: delegated (Jobs that Jobledger ran),
 observed (the same under the built-in controller), cronjobs-run or cronjobs-observed.`,
 		Example: `  jobledger ui --log DIR
+  jobledger ui --context prod-eu
   jobledger ui --sample
   jobledger ui --sample=cronjobs-run`,
 		Args: cobra.NoArgs,
@@ -52,6 +56,7 @@ observed (the same under the built-in controller), cronjobs-run or cronjobs-obse
 		},
 	}
 	f.job.AddSource(cmd)
+	f.job.AddCluster(cmd)
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:0", "loopback address to answer on; port 0 for one that is free")
 	cmd.Flags().StringVar(&f.sample, "sample", "", "show recorded incidents: delegated, observed, cronjobs-run or cronjobs-observed")
 	cmd.Flags().Lookup("sample").NoOptDefVal = "delegated"
@@ -76,22 +81,36 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 		}
 		f.job.Source.Log, where = dir, "sample: "+f.sample
 	}
+	reader, err := f.job.Source.Reader(ctx, c)
+	if err != nil {
+		return err
+	}
+	if reader != nil {
+		defer reader.Close()
+		return showPages(ctx, c, f.listen, page.Proxy(page.Remote{
+			Base: reader.Base, Transport: reader.Transport, Name: reader.Name,
+		}))
+	}
 	src, _, err := f.job.Source.OpenToFold(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	pages := page.New(page.Config{
+	return showPages(ctx, c, f.listen, page.New(page.Config{
 		Where: shortened(cmp.Or(where, f.job.Source.Log)), Log: f.job.Source.Log,
 		Source: func(_ *http.Request, _ page.About, d *store.Damage, note func(string)) (page.Given, error) {
 			out := c.AskHere(src, serve.Hears{Note: note, Behind: func(string) {}, Read: func(uint64) {}})
 			out.Damage = d
 			return page.Given{Source: out}, nil
 		},
-	})
-	listener, err := net.Listen("tcp", f.listen)
+	}))
+}
+
+// showPages serves pages to one browser until ctx ends.
+func showPages(ctx context.Context, c *cli.CLI, listen string, pages http.Handler) error {
+	listener, err := net.Listen("tcp", listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", f.listen, err)
+		return fmt.Errorf("listen on %s: %w", listen, err)
 	}
 	guard, address := page.OneUser(pages, listener.Addr().String())
 	fmt.Fprintln(c.Out, address)

@@ -43,7 +43,7 @@ func recorded(t *testing.T, name string) func(*store.Damage) history.Source {
 // client is a session with the tools over a source.
 func client(t *testing.T, source func(*store.Damage) history.Source) *mcp.ClientSession {
 	t.Helper()
-	opened := func(_ context.Context, note func(string)) (ask.Source, func(), error) {
+	opened := func(_ context.Context, _ string, note func(string)) (ask.Source, func(), error) {
 		d := &store.Damage{}
 		clock := func() time.Time { return time.Date(2026, 11, 28, 0, 0, 0, 0, time.UTC) }
 		return ask.Source{Source: source(d), Note: note, Behind: func(string) {}, Damage: d, Clock: clock}, func() {}, nil

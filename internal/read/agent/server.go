@@ -18,10 +18,11 @@ import (
 
 // Config configures a server. Open is required.
 type Config struct {
-	// Open opens the log for one call. note receives remarks for the user. This package sets src.Note and src.Behind.
-	// done releases the log.
-	Open    func(ctx context.Context, note func(string)) (src ask.Source, done func(), err error)
-	Version string // of the program
+	// Open opens the log for one call about a namespace, or about all if it is empty. note receives remarks for the user.
+	// This package sets src.Note and src.Behind. done releases the log.
+	Open      func(ctx context.Context, namespace string, note func(string)) (src ask.Source, done func(), err error)
+	Namespace string // of calls that name none; empty for all
+	Version   string // of the program
 }
 
 // Instructions are sent to a model once, before it calls a tool.
@@ -63,7 +64,7 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 		return refused(err)
 	}
 	a := &asking{values: values}
-	src, done, err := c.Open(ctx, a.note)
+	src, done, err := c.Open(ctx, c.namespace(t, values), a.note)
 	if err != nil {
 		return refused(err)
 	}
@@ -85,6 +86,20 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 		return refused(err)
 	}
 	return a.result(answer, uint64(head.Sequence), t.more)
+}
+
+// namespace returns the namespace that a call is about; empty for all. If the call names none, it is given the default.
+func (c *Config) namespace(t *tool, values map[string]string) string {
+	for _, name := range []string{"object", "cronjob"} {
+		if _, before, err := which.Parse([]string{values[name]}); values[name] != "" && err == nil && before != "" {
+			return before
+		}
+	}
+	takes := slices.ContainsFunc(t.takes, func(p parameter) bool { return p.name == "namespace" })
+	if values["namespace"] == "" && takes && c.Namespace != "" {
+		values["namespace"] = c.Namespace
+	}
+	return values["namespace"]
 }
 
 // asking is the state of one call.

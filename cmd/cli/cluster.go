@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/serve"
+)
+
+// Cluster says in which cluster a reader is looked for.
+type Cluster struct {
+	Kubeconfig string // a file; empty for that of kubectl
+	Context    string // of the kubeconfig; empty for the current one
+	Namespace  string // of the reader
+}
+
+// UsualReader is the namespace of the reader, unless a flag names another.
+const UsualReader = "jobledger-reader"
+
+// clusterFlags are the flags of a command that finds the reader of a cluster.
+type clusterFlags struct {
+	Cluster
+	finds bool          // the command has these flags
+	given func() bool   // one of them was given
+	scope func() string // the namespace that the command is about; empty for all
+}
+
+func (f *clusterFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "without --log and --server: the file by which the cluster's reader is found; kubectl's unless given")
+	flags.StringVar(&f.Context, "context", "", "context of the kubeconfig; its current one unless given")
+	flags.StringVar(&f.Namespace, "reader-namespace", UsualReader, "namespace of the cluster's reader")
+	f.finds = true
+	f.given = func() bool {
+		return flags.Changed("kubeconfig") || flags.Changed("context") || flags.Changed("reader-namespace")
+	}
+}
+
+// Finds reports whether the command reads from the reader of a cluster, because no log is named.
+func (f *sourceFlags) Finds(c *CLI) bool {
+	return f.cluster.finds && f.Log == "" && f.server == "" && c.FindReader != nil
+}
+
+// ErrNoKubeconfig: there is no kubeconfig, and this process runs in no pod.
+var ErrNoKubeconfig = errors.New("there is no kubeconfig")
+
+// find connects to the reader of the cluster.
+func (f *clusterFlags) find(ctx context.Context, c *CLI) (*serve.Client, error) {
+	reader, err := f.reader(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	scope := ""
+	if f.scope != nil {
+		scope = f.scope()
+	}
+	return c.client(reader, scope), nil
+}
+
+// client returns a client of a reader that is about a namespace.
+func (c *CLI) client(reader *serve.Reader, scope string) *serve.Client {
+	of := *reader
+	of.Scope = scope
+	client := serve.NewReaderClient(&of)
+	client.Damage, client.Note = c.Met, c.Note
+	return client
+}
+
+// At returns the log behind a reader, for requests about a namespace; empty for all. Its Close leaves the reader's
+// connections open.
+func (c *CLI) At(reader *serve.Reader, namespace string) history.Source {
+	of := *reader
+	of.Close = nil
+	return c.client(&of, namespace)
+}
+
+func (f *clusterFlags) reader(ctx context.Context, c *CLI) (*serve.Reader, error) {
+	reader, err := c.FindReader(ctx, f.Cluster)
+	if errors.Is(err, ErrNoKubeconfig) {
+		return nil, nowhere(", or have a kubeconfig whose cluster has a reader: there is none (--kubeconfig names one)")
+	}
+	return reader, err
+}
+
+// Reader connects to the reader of a cluster, if the flags and the environment name no log; else it returns nil.
+func (f *sourceFlags) Reader(ctx context.Context, c *CLI) (*serve.Reader, error) {
+	if err := f.take(c.Getenv); err != nil {
+		return nil, err
+	}
+	if !f.Finds(c) {
+		return nil, nil //nolint:nilnil // no reader, and no error either: a log is named
+	}
+	return f.cluster.reader(ctx, c)
+}
+
+// KubeFlags returns the kubeconfig and the context that the flags of a command name; empty for those of kubectl.
+func KubeFlags(cmd *cobra.Command) (kubeconfig, context string) {
+	value := func(name string) string {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	return value("kubeconfig"), value("context")
+}
