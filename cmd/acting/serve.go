@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/read/watch"
 	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/internal/run/finding"
 	"github.com/jobledger/jobledger/internal/run/mirror"
 	"github.com/jobledger/jobledger/internal/run/reader"
 	"github.com/jobledger/jobledger/projector"
@@ -40,7 +42,8 @@ type serveFlags struct {
 	keyFile   string
 	hosts     []string
 	base      string
-	publish   publishFlags
+	publish   string // NAMESPACE/NAME; empty for none
+	pod       string
 	logFormat string
 }
 
@@ -62,12 +65,7 @@ const (
 
 const defaultServe = "127.0.0.1:10273"
 
-func newServe(c *cli.CLI) *cobra.Command {
-	var f serveFlags
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Answer many users over HTTPS, each what he may read",
-		Long: `Answer many users over HTTPS: the questions of the commands below /v1/ (docs/commands.md has them), and
+const serveHelp = `Answer many users over HTTPS: the questions of the commands below /v1/ (docs/commands.md has them), and
 pages for browsers. It never writes to the log or to the cluster.
 
 A request needs a bearer token of Kubernetes or a client certificate of the cluster, on loopback too.
@@ -103,7 +101,14 @@ a certificate from a file, the last one in it counts as the CA.
 
 It needs these rights: create tokenreviews and subjectaccessreviews, get namespaces, and get the ConfigMap
 extension-apiserver-authentication in kube-system. With --controllers, it also needs to get the
-non-resource URL /v1/; with --publish, to get and patch that ConfigMap.`,
+non-resource URL /v1/; with --publish, to get and patch that ConfigMap.`
+
+func newServe(c *cli.CLI) *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer many users over HTTPS, each what he may read",
+		Long:  serveHelp,
 		Example: `  jobledger serve --log DIR --kubeconfig ./kubeconfig
   jobledger serve --server http://127.0.0.1:10271 --listen :10273 \
     --tls-cert-file tls.crt --tls-private-key-file tls.key
@@ -116,7 +121,6 @@ non-resource URL /v1/; with --publish, to get and patch that ConfigMap.`,
 	}
 	f.job.AddSource(cmd)
 	f.mirror.add(cmd.Flags())
-	f.publish.add(cmd.Flags())
 	f.add(cmd.Flags())
 	return cmd
 }
@@ -139,8 +143,16 @@ func (f *serveFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.hosts, "tls-hosts", nil,
 		"further names and addresses for the certificate that is made, such as that of a Service")
 	flags.StringVar(&f.base, "base-path", "", "answer below this path, such as /ledger; all paths unless given")
+	flags.StringVar(&f.publish, "publish", "", "NAMESPACE/NAME of a ConfigMap in which commands find this reader, such as "+
+		finding.Namespace+"/"+finding.Name)
+	flags.StringVar(&f.pod, "publish-pod", "", "with --publish, the pod in which this process runs; the name of the machine unless given")
 	flags.StringVar(&f.logFormat, "log-format", "", "text or json; text on a terminal, else json")
 }
+
+var (
+	configMap = regexp.MustCompile(`^[a-z0-9-]+/[a-z0-9.-]+$`)
+	basePath  = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
+)
 
 // serveUsers serves until ctx ends.
 func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
@@ -158,6 +170,10 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	}
 	config.Client = cluster.Client
 	config.CertFile, config.KeyFile, config.Hosts, config.Base = f.certFile, f.keyFile, f.names(), f.base
+	if namespace, name, is := strings.Cut(f.publish, "/"); is {
+		host, _ := os.Hostname() // without one the pod's name is empty, and no command finds it
+		config.Publish = &reader.Publish{Namespace: namespace, Name: name, Pod: cmp.Or(f.pod, host)}
+	}
 	r, err := reader.New(config)
 	if err != nil {
 		return err
@@ -166,16 +182,23 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	if pin := r.Pin(); pin != "" {
 		fmt.Fprintln(c.Out, "the certificate was made now; its key is "+pin)
 	}
-	return watch.UnlessInterrupted(ctx, f.publish.run(ctx, r, &config))
+	return watch.UnlessInterrupted(ctx, r.Run(ctx))
 }
 
 // validate refuses contradictory flags.
 func (f *serveFlags) validate() error {
 	unset := func(string) string { return "" }
-	if err := cmp.Or(f.mirror.validate(f.job.Source.Given(unset)), f.publish.validate(), f.validateBase()); err != nil {
+	if err := f.mirror.validate(f.job.Source.Given(unset)); err != nil {
 		return err
 	}
+	f.base = strings.TrimSuffix(f.base, "/")
 	switch {
+	case f.publish == "" && f.pod != "":
+		return cli.Usage("--publish-pod goes with --publish")
+	case f.publish != "" && !configMap.MatchString(f.publish):
+		return cli.Usage("--publish=%s: must be NAMESPACE/NAME of a ConfigMap", f.publish)
+	case f.base != "" && !basePath.MatchString(f.base):
+		return cli.Usage("--base-path=%s: must be a path such as /ledger, of letters, digits and .-_~", f.base)
 	case (f.certFile == "") != (f.keyFile == ""):
 		return cli.Usage("--tls-cert-file and --tls-private-key-file go together: give both")
 	case f.certFile != "" && len(f.hosts) > 0:

@@ -1,4 +1,3 @@
-// Package forwarding answers port-forwards as a kubelet does, for tests: over SPDY, to this machine's loopback.
 package forwarding
 
 import (

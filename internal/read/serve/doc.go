@@ -7,6 +7,9 @@
 //	client, err := serve.NewClient("127.0.0.1:10271")
 //	for record, err := range client.Read(ctx, 0) { … }
 //
+// [Asking] answers many users, each from a source of the part that they may read: questions, and with HandleRecords the
+// records themselves, in answers of bounded size. [NewReaderClient] is its client; it joins these answers.
+//
 // Invariants:
 //
 //   - Only the durable prefix of the log is shown (design §2, invariant 2), and nothing changes it: GET is the only

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -21,7 +22,7 @@ type request struct {
 
 func parseRequest(r *http.Request) (request, error) {
 	q, err := parseValues(r.URL.Query())
-	q.frames = acceptsFrames(r)
+	q.frames = strings.Contains(r.Header.Get("Accept"), framesType)
 	return q, err
 }
 

@@ -30,7 +30,8 @@ type Config struct {
 	// and addresses in Hosts.
 	CertFile, KeyFile string
 	Hosts             []string
-	Base              string // path below which it answers, such as /ledger; empty for the root
+	Base              string   // path below which it answers, such as /ledger; empty for the root
+	Publish           *Publish // where users find it; nil for nowhere
 	Client            kubernetes.Interface
 	Log               Log
 	Where             string           // name of the log in the head of each page
@@ -117,6 +118,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	all.Go(func() error { r.who.Run(ctx); return nil })
 	all.Go(func() error { return r.config.Log.Run(ctx) })
 	all.Go(r.server.Run) // ends with Shutdown
+	all.Go(func() error { return r.publish(ctx) })
 	all.Go(func() error {
 		<-ctx.Done()
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)

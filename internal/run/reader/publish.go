@@ -1,0 +1,40 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/jobledger/jobledger/internal/run/finding"
+)
+
+// Publish names the ConfigMap in which the reader says how it is reached: see package finding.
+type Publish struct {
+	Namespace, Name string // of the ConfigMap, which must exist
+	Pod             string // in which this process runs
+}
+
+// publish keeps the reader's part of the ConfigMap until ctx ends.
+func (r *Reader) publish(ctx context.Context) error {
+	in := r.config.Publish
+	if in == nil {
+		return nil
+	}
+	at, err := url.Parse(r.server.URL())
+	if err != nil {
+		return fmt.Errorf("publish how the reader is reached: %w", err)
+	}
+	_, text, _ := net.SplitHostPort(at.Host) // the listener's
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return fmt.Errorf("publish how the reader is reached: %w", err)
+	}
+	p := &finding.Publisher{
+		Client: r.config.Client, Namespace: in.Namespace, Name: in.Name, Pod: in.Pod, Port: port, Base: r.config.Base,
+		Authority: r.Authority, Started: time.Now(), Logger: r.config.Logger,
+	}
+	return p.Run(ctx)
+}
