@@ -181,9 +181,10 @@ func (w *world) mayListJobs(who rbacv1.Subject) {
 }
 
 // readerRoles are the rights of the reader of deploy/: everywhere, and in kube-system. They are those that the help of
-// serve names, and no other.
-func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule) {
+// serve names, and no other. own are the Roles in its own namespace: its own, and those for users.
+func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule, own map[string][]rbacv1.PolicyRule) {
 	w.t.Helper()
+	own = map[string][]rbacv1.PolicyRule{}
 	objects, err := deployed.File("overlays/reader/reader.yaml")
 	if err != nil {
 		w.t.Fatal(err)
@@ -202,9 +203,24 @@ func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule) {
 			everywhere = append(everywhere, role.Rules...)
 		case role.Namespace == "kube-system":
 			inKubeSystem = append(inKubeSystem, role.Rules...)
+		case role.Namespace == "jobledger-reader":
+			own[role.Name] = role.Rules
 		default:
 			w.t.Errorf("the reader has a role in the namespace %s", role.Namespace)
 		}
+	}
+	published := func(verbs ...string) []rbacv1.PolicyRule {
+		return []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"},
+			ResourceNames: []string{"jobledger-reader"}, Verbs: verbs}}
+	}
+	if want := map[string][]rbacv1.PolicyRule{
+		"jobledger-reader": published("get", "patch"), "jobledger-reader-find": published("get"),
+		"jobledger-reader-forward": {
+			{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}},
+			{APIGroups: []string{""}, Resources: []string{"pods/portforward"}, Verbs: []string{"create"}},
+		},
+	}; !reflect.DeepEqual(own, want) {
+		w.t.Errorf("the Roles of the reader's namespace are %v", own)
 	}
 	create, get := []string{"create"}, []string{"get"}
 	if want := []rbacv1.PolicyRule{
@@ -219,7 +235,7 @@ func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule) {
 		ResourceNames: []string{"extension-apiserver-authentication"}, Verbs: get}}; !reflect.DeepEqual(inKubeSystem, want) {
 		w.t.Errorf("the reader may %v in kube-system", inKubeSystem)
 	}
-	return everywhere, inKubeSystem
+	return everywhere, inKubeSystem, own
 }
 
 // serveUser makes a user with the rights that the help of serve names, and returns his kubeconfig. At the end of the
@@ -229,7 +245,7 @@ func (w *world) serveUser() (kubeconfig string) {
 	user := w.namespace + "-serve"
 	w.users = append(w.users, user)
 	ctx := w.t.Context()
-	everywhere, inKubeSystem := w.readerRoles()
+	everywhere, inKubeSystem, _ := w.readerRoles()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: everywhere}
 	if _, err := w.client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
 		w.t.Fatal(err)
@@ -258,7 +274,8 @@ func (w *world) serveUser() (kubeconfig string) {
 	}
 	w.t.Cleanup(func() {
 		writes, err := w.cp.CountWrites(func(x controlplane.Write) bool {
-			return x.User == user && x.Resource != "tokenreviews" && x.Resource != "subjectaccessreviews"
+			published := x.Resource == "configmaps" && x.Verb == "patch" // a Role has the name of the only one
+			return x.User == user && x.Resource != "tokenreviews" && x.Resource != "subjectaccessreviews" && !published
 		})
 		if err != nil || len(writes) != 0 {
 			w.t.Errorf("the reader wrote %v, %v", writes, err)
@@ -272,7 +289,7 @@ func (w *world) serveUser() (kubeconfig string) {
 func (w *world) mayGetRecords(account string) (file string) {
 	w.t.Helper()
 	token, name := w.token(account), w.namespace+"-"+account
-	role, _ := w.readerRoles()
+	role, _, _ := w.readerRoles()
 	var paths []string
 	for _, rule := range role {
 		paths = append(paths, rule.NonResourceURLs...)
