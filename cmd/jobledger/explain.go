@@ -10,7 +10,6 @@ import (
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/page"
-	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
@@ -77,8 +76,7 @@ func explainFile(ctx context.Context, c *cli.CLI, f *cli.AskFlags, q *ask.Asked[
 	}
 	defer src.Close()
 	return cli.PutAndShow(ctx, c, src, q, c.Note, func(a *explain.Answer) error {
-		there := c.From(src, serve.Hears{Note: c.Note, Behind: c.Note, Read: c.HasRead})
-		text, err := page.File(ctx, there, page.FileOf{
+		text, err := page.File(ctx, c.Here(src), page.FileOf{
 			Answer: a, At: q.Flags.Lookup("at").Value.String(), Log: f.Job.Source.Log, Zone: f.Output.Zone(),
 		})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -202,7 +203,8 @@ func (f *finds) node() {
 // pod makes a pod of that node, and returns when it runs.
 func (f *finds) pod(name, namespace string) {
 	f.t.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+	runs := map[string]string{controlplane.AnnotationOutcome: controlplane.OutcomeRun}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: runs}, Spec: corev1.PodSpec{
 		NodeName: f.namespace, Containers: []corev1.Container{{Name: "main", Image: "jobledger"}},
 	}}
 	pods := f.client.CoreV1().Pods(namespace)
@@ -446,6 +448,7 @@ func (f *finds) saysWhatIsMissing(u *user) {
 		asked <- r.Header.Get("Authorization")
 	}))
 	other.TLS = &tls.Config{GetCertificate: own.TLS.GetCertificate, MinVersion: tls.VersionTLS12} // the reader's name, and another CA
+	other.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake that fails
 	other.StartTLS()
 	defer other.Close()
 	_, port, _ := net.SplitHostPort(other.Listener.Addr().String())

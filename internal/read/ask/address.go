@@ -25,6 +25,20 @@ func (t Takes) last() string {
 	return ""
 }
 
+// Remote is a question that was read, for another process: its name, its address, and where the answer goes.
+type Remote struct {
+	Name   string
+	Path   []string
+	Values url.Values
+	Answer any // a pointer
+}
+
+// Remote returns the question for another process, after Read.
+func (a *Asked[A]) Remote(answer *A) Remote {
+	path, values := Address(a.Takes, a.args, a.Flags)
+	return Remote{Name: a.Name, Path: path, Values: values, Answer: answer}
+}
+
 // Address returns the address of a question that was read: path holds the parts behind the question's name, values the
 // parameters that were set. The pair prod/etl becomes the parts "prod" and "etl".
 func Address(takes Takes, args []string, flags *pflag.FlagSet) (path []string, values url.Values) {

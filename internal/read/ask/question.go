@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"net/url"
 	"reflect"
 
 	"github.com/spf13/pflag"
@@ -87,20 +86,6 @@ func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) {
 		return nil, err
 	}
 	return answer, err
-}
-
-// Remote is a question that was read, for another process: its name, its address, and where the answer goes.
-type Remote struct {
-	Name   string
-	Path   []string
-	Values url.Values
-	Answer any // a pointer
-}
-
-// Remote returns the question for another process, after Read.
-func (a *Asked[A]) Remote(answer *A) Remote {
-	path, values := Address(a.Takes, a.args, a.Flags)
-	return Remote{Name: a.Name, Path: path, Values: values, Answer: answer}
 }
 
 // Entry describes a question, without the types of its parameters and answer.
