@@ -448,7 +448,7 @@ func (f *finds) saysWhatIsMissing(u *user) {
 		asked <- r.Header.Get("Authorization")
 	}))
 	other.TLS = &tls.Config{GetCertificate: own.TLS.GetCertificate, MinVersion: tls.VersionTLS12} // the reader's name, and another CA
-	other.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake that fails
+	other.Config.ErrorLog = log.New(io.Discard, "", 0)                                            // the handshake that fails
 	other.StartTLS()
 	defer other.Close()
 	_, port, _ := net.SplitHostPort(other.Listener.Addr().String())
