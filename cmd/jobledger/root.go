@@ -46,9 +46,9 @@ An object is named by NAME, NAMESPACE/NAME, job/NAME, pod/NAME or cronjob/NAME. 
 namespace, too.
 
 Commands that read take --log DIR for a log directory, or --server URL for a controller that runs.
-When a controller has the directory open, --log DIR asks that controller. Without both they find the
-reader of the cluster ($KUBECONFIG, --context) and ask it as you: you may read the namespaces in which
-you may list Jobs. Times are in UTC, or with
+When a controller has the directory open, --log DIR asks that controller. Without both they find
+the reader of the cluster ($KUBECONFIG, --context) and ask it as you: you may read the namespaces
+in which you may list Jobs. Times are in UTC, or with
 --local in the zone of this machine.
 
 Lines are as wide as the terminal, 100 columns without one, or what $COLUMNS says. In a pipe a row
