@@ -17,10 +17,10 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// follower is a process that follows a replicated log until it leads.
+// follower is a process that follows the log of another one until it leads.
 type follower struct {
 	*controller
-	member *replicating.Member
+	source source
 	log    store.Opened
 
 	stop     context.CancelFunc     // stops following and folding
@@ -28,6 +28,10 @@ type follower struct {
 	leads    atomic.Bool            // set when it leads and follows no more
 	lacks    atomic.Pointer[string] // why it did not take an expired Lease; nil for nothing
 	current  bool                   // it was logged that all is read; owned by the goroutine of Watch
+}
+
+func newFollower(c *controller, from source, log store.Opened) *follower {
+	return &follower{controller: c, source: from, log: log, followed: make(chan struct{})}
 }
 
 // replicate follows the log's stream, and works while it holds the Lease. Each member has a log of its own, so none
@@ -55,7 +59,7 @@ func (c *controller) replicate(ctx context.Context) error {
 		if err := refuseStates(c.config.Retention, loop.StatesBytes(c.fold.World())); err != nil {
 			return err
 		}
-		return (&follower{controller: c, member: member, log: log, followed: make(chan struct{})}).run(ctx)
+		return newFollower(c, replicated{member}, log).run(ctx)
 	})
 }
 
@@ -134,21 +138,23 @@ func (f *follower) run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that serve readers until the end
 	defer release()
-	f.scrubber.mend = f.member.Mend
+	if m, ok := f.source.(mender); ok {
+		f.scrubber.mend = m.Mend
+	}
 	f.tend(ctx, after, group)
 	f.tended = true
-	group.Go(func() error { return f.member.Exchange(ctx) }) // ends with ctx
+	group.Go(func() error { return f.source.Exchange(ctx) }) // ends with ctx
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	f.stop = stop
 	group.Go(func() error { // ends with following
 		defer close(f.followed)
 		reading, ctx := errgroup.WithContext(following)
-		reading.Go(func() error { return f.member.Follow(ctx) })
+		reading.Go(func() error { return f.source.Follow(ctx) })
 		reading.Go(func() error { return f.keepFolding(ctx) })
 		return reading.Wait()
 	})
-	group.Go(func() error { return f.member.Watch(ctx, f.tellBehind) }) // ends with ctx
+	group.Go(func() error { return f.source.Watch(ctx, f.tellBehind) }) // ends with ctx
 	group.Go(func() error {                                             // ends with ctx, or after it has led
 		defer release()
 		return f.bid(ctx)
@@ -176,7 +182,7 @@ func (f *follower) foldOn(ctx context.Context) error {
 			err = f.fold.Apply(&rec)
 		}
 		if err != nil {
-			return fmt.Errorf("fold what came from the stream, behind record %d: %w", f.fold.Through(), err)
+			return fmt.Errorf("fold what came from the leader, behind record %d: %w", f.fold.Through(), err)
 		}
 		if p, ok := rec.Facts.(*events.Pruned); ok {
 			keep = p.First
@@ -210,7 +216,7 @@ func (f *follower) tellBehind(why string) {
 		f.logger.Warn("this standby is behind, and does not want the Lease", "why", why)
 	default:
 		_, head := f.log.Durable()
-		f.logger.Info("standing by: all that the stream has is read", "head", uint64(head.Sequence))
+		f.logger.Info("standing by: all that there is of the log is read", "head", uint64(head.Sequence))
 	}
 	f.current = why == ""
 }
@@ -219,7 +225,7 @@ func (f *follower) tellBehind(why string) {
 func (f *follower) own() lease.Log {
 	id, head := f.log.Durable()
 	return lease.Log{
-		Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID(), Stream: f.member.Named(),
+		Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID(), Stream: f.source.Named(),
 	}
 }
 
@@ -242,30 +248,25 @@ func (f *follower) bid(ctx context.Context) error {
 	}))
 }
 
-// ready returns why the Lease may not be taken now: the stream is not read to its end, or this log lacks the record
-// that the Lease names. Taking the Lease would overwrite the proof of that record.
+// ready returns why the Lease may not be taken now.
 func (f *follower) ready(before lease.Said) error {
 	if f.leads.Load() {
 		return nil
 	}
-	if err := f.member.Behind(); err != nil {
-		return err
-	}
-	if own := f.own(); lacks(before, own) {
-		err := fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and all that its stream gave ends "+
-			"with record %d of epoch %d", before.Lease, before.Head, before.Epoch, own.Head, own.Epoch)
+	err := f.source.Ready(before, f.own())
+	switch lack := (*lackError)(nil); {
+	case errors.As(err, &lack):
 		f.lacks.Store(new(err.Error()))
-		return err
+	case err == nil:
+		f.lacks.Store(nil)
 	}
-	f.lacks.Store(nil)
-	return nil
+	return err
 }
 
-// takeWithin is how long a process that holds the Lease waits for the stream before it gives up and lets another try.
+// takeWithin is how long a process that holds the Lease waits for its source before it gives up and lets another try.
 const takeWithin = 30 * time.Second
 
-// lead takes over the stream and works on the log. It ends when the Lease is lost, when another process claims the
-// stream, or when ctx ends.
+// lead takes the log over and works on it. It ends when the Lease is lost, when the source ends it, or when ctx ends.
 func (f *follower) lead(ctx context.Context) error {
 	if err := f.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
@@ -281,8 +282,8 @@ func (f *follower) lead(ctx context.Context) error {
 	leading, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	wrote := make(chan error, 1)
-	go func() { // ends with writing, or when another process claims the stream
-		err := f.member.Write(writing)
+	go func() { // ends with writing, or when the source ends it
+		err := f.source.Write(writing)
 		if err != nil {
 			lose(err)
 		}
@@ -297,15 +298,15 @@ func (f *follower) lead(ctx context.Context) error {
 	return errors.Join(err, <-wrote)
 }
 
-// take claims the stream, folds the newest records, and logs the term.
+// take takes the log over, folds the newest records, and logs the term.
 func (f *follower) take(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
 	slow := time.AfterFunc(askTimeout, func() {
-		f.logger.Warn("the Lease is held, and the stream of the log does not answer yet: nothing is decided until then")
+		f.logger.Warn("the Lease is held, and the log is not taken over yet: nothing is decided until then")
 	})
 	defer slow.Stop()
-	term, err := f.member.Take(bound, f.lease.Holds)
+	term, err := f.source.Take(bound, f.lease.Holds)
 	if err != nil {
 		return err
 	}
@@ -321,11 +322,11 @@ func (f *follower) take(ctx context.Context) error {
 	return nil
 }
 
-// giveBack records in the stream that this process has ended in good order.
+// giveBack tells the source that this process has ended in good order.
 func (f *follower) giveBack() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
-	if err := f.member.Release(bound); err != nil {
-		f.logger.Warn("the stream of the log is not released: the next leader claims it all the same", "error", err)
+	if err := f.source.Release(bound); err != nil {
+		f.logger.Warn("the log is not released in good order: another one leads all the same, only later", "error", err)
 	}
 }

@@ -1,0 +1,59 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
+)
+
+// source gives a follower the records of the log that it does not lead, and the log itself once it holds the Lease.
+type source interface {
+	// Named returns the stream that the Lease names; empty for none.
+	Named() string
+	// Exchange gives the log to other processes until ctx ends.
+	Exchange(ctx context.Context) error
+	// Follow appends records to the log until ctx ends, and then returns nil.
+	Follow(ctx context.Context) error
+	// Watch calls say with why this process is behind, or with "", until ctx ends.
+	Watch(ctx context.Context, say func(string)) error
+	// Ready returns why the Lease may not be taken now, given its content and the state of the log.
+	Ready(before lease.Said, own lease.Log) error
+	// Take makes this process the log's only writer, and returns its term. It is called after Follow has returned.
+	Take(ctx context.Context, holds func() bool) (term uint64, err error)
+	// Write runs as long as this process writes the log. Its error ends the leadership.
+	Write(ctx context.Context) error
+	// Release is called when this process has written its last record.
+	Release(ctx context.Context) error
+}
+
+// mender is a source that can replace a damaged file of the log.
+type mender interface {
+	Mend(ctx context.Context, first events.Sequence) error
+}
+
+// replicated is the source of a log that a NATS stream replicates.
+type replicated struct{ *replicating.Member }
+
+var (
+	_ source = replicated{}
+	_ mender = replicated{}
+)
+
+// Ready implements source: the stream must be read to its end, and the log must have the record that the Lease names.
+// Taking the Lease would overwrite the proof of that record.
+func (r replicated) Ready(before lease.Said, own lease.Log) error {
+	if err := r.Behind(); err != nil {
+		return err
+	}
+	if lacks(before, own) {
+		return &lackError{fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and all that its stream gave "+
+			"ends with record %d of epoch %d", before.Lease, before.Head, before.Epoch, own.Head, own.Epoch)}
+	}
+	return nil
+}
+
+// lackError: the log lacks records that the Lease names.
+type lackError struct{ error }
