@@ -264,6 +264,7 @@ func (v *verifier) conclude() error {
 	}
 	v.snapshots()
 	v.odd()
+	v.branches()
 	if v.intact != nil {
 		behind, written := v.report.Records-v.intact.Records, v.report.Written
 		v.report = *v.intact
@@ -314,6 +315,17 @@ func (v *verifier) odd() {
 		if _, err := regular.Read(filepath.Join(v.dir, name), mostWitness); errors.Is(err, regular.ErrOdd) {
 			v.note("%v: remove it", err)
 		}
+	}
+}
+
+// branches notes the ends of the log that were set aside.
+func (v *verifier) branches() {
+	all, err := Branches(v.dir)
+	if err != nil {
+		v.note("the branches of the log cannot be listed: %v", err)
+	}
+	for _, b := range all {
+		v.note("%s", b)
 	}
 }
 

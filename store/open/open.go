@@ -21,6 +21,9 @@ type backend struct {
 	key        func(place string) (events.Key, error)
 	fill       func(place, logID string) (store.Filling, error)
 	unfilled   func(place string) (bool, error)
+	setAside   func(ctx context.Context, place string, through events.Sequence, folder string) error
+	aside      func(place string) (through events.Sequence, folder string, is bool, err error)
+	branches   func(place string) ([]string, error)
 	directory  bool // place is a directory, where other parts of the program may store files
 }
 
@@ -55,6 +58,15 @@ var backends = map[string]backend{
 			return f, nil
 		},
 		unfilled: boltlog.Unfilled,
+		setAside: boltlog.SetAside,
+		aside:    boltlog.Aside,
+		branches: func(dir string) (says []string, err error) {
+			all, err := boltlog.Branches(dir)
+			for _, b := range all {
+				says = append(says, b.String())
+			}
+			return says, err
+		},
 
 		directory: true,
 	},
@@ -174,4 +186,36 @@ func Unfilled(address string) (bool, error) {
 		return false, err
 	}
 	return of.unfilled(place)
+}
+
+// SetAside keeps what a log has behind the record through as a branch, a folder of that name in its directory. The log
+// ends before it then; with 0, no log remains. A call that was interrupted is made again with what [Aside] returns; until
+// then nothing opens the log. It returns a [store.HeldError] when another process writes it.
+func SetAside(ctx context.Context, address string, through events.Sequence, folder string) error {
+	of, place, err := find(address)
+	if err != nil {
+		return err
+	}
+	return of.setAside(ctx, place, through, folder)
+}
+
+// Aside returns what an interrupted SetAside was called with; false if there is none.
+func Aside(address string) (through events.Sequence, folder string, is bool, err error) {
+	of, place, err := find(address)
+	if err != nil {
+		return 0, "", false, err
+	}
+	return of.aside(place)
+}
+
+// BranchName returns the name of the folder for the records of an epoch from the record first on.
+func BranchName(epoch uint64, first events.Sequence) string { return boltlog.BranchName(epoch, first) }
+
+// Branches says for each branch of a log which records it has.
+func Branches(address string) ([]string, error) {
+	of, place, err := find(address)
+	if err != nil {
+		return nil, err
+	}
+	return of.branches(place)
 }

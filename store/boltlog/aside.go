@@ -1,0 +1,283 @@
+package boltlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/regular"
+)
+
+// A log whose end another process did not go on from keeps that end as a branch: a folder in its directory with the
+// files that have the records, and with what proves them. The log itself ends before the branch then.
+//
+//	before: 1.log [1..800]  801.log [801..1240]            HEAD says 1240
+//	after:  1.log [1..800]  801.log [801..1202]            branch-2-1203/801.log [801..1240], branch-2-1203/HEAD
+
+// asideNote stands in the mark of a directory whose end is being set aside, and tells it from a restore.
+const asideNote = "the end of the log is set aside: "
+
+// branchPrefix begins the name of each folder with a branch.
+const branchPrefix = "branch-"
+
+// Aside returns what an interrupted SetAside was called with; false if there is none.
+func Aside(dir string) (through events.Sequence, folder string, is bool, err error) {
+	note, err := Restoring(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, "", false, nil
+	}
+	rest, is := strings.CutPrefix(note, asideNote)
+	if err != nil || !is {
+		return 0, "", false, err
+	}
+	if _, err := fmt.Sscan(rest, &through, &folder); err != nil || folder != filepath.Base(folder) {
+		return 0, "", false, fmt.Errorf("%s in %s cannot be read: %q", restoringName, dir, note)
+	}
+	return through, folder, true, nil
+}
+
+// BranchName returns the name of the folder for records of an epoch from the record first on.
+func BranchName(epoch uint64, first events.Sequence) string {
+	return fmt.Sprintf("%s%d-%d", branchPrefix, epoch, first)
+}
+
+// SetAside makes the log in dir end with the last batch that ends at or before the record through; with 0, no log
+// remains. All files with later records are kept as they are in the folder, which is made in dir, with the witnesses of
+// these records. Nothing is deleted. After a crash no function opens the log until SetAside is called again with the
+// same arguments ([Aside]). It returns ErrHeld when another process has the log open.
+func SetAside(ctx context.Context, dir string, through events.Sequence, folder string) (err error) {
+	held, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock(held)) }()
+	if _, _, is, err := Aside(dir); err != nil {
+		return err
+	} else if !is {
+		if err := restored(dir); err != nil {
+			return err
+		}
+	}
+	if err := BeginRestore(dir, fmt.Sprintf("%s%d %s", asideNote, through, folder)); err != nil {
+		return err
+	}
+	a := aside{dir: dir, branch: filepath.Join(dir, folder), through: through}
+	for _, step := range []func() error{a.keep, a.leave, func() error { return a.write(ctx) }} {
+		if err := step(); err != nil {
+			return fmt.Errorf("set the end of the log behind record %d aside: %w", through, err)
+		}
+	}
+	return EndRestore(dir)
+}
+
+// aside is one call of SetAside. Each step can be made again after a crash.
+type aside struct {
+	dir, branch string
+	through     events.Sequence
+	first       events.Sequence   // of the file that has the record through; 0 if the log is to have no file
+	all         []events.Sequence // the files that go into the branch, oldest first
+	names       []string          // of all that goes there
+}
+
+// keep links all that has or proves later records into the branch.
+func (a *aside) keep() error {
+	if err := os.MkdirAll(a.branch, 0o700); err != nil {
+		return err
+	}
+	if err := a.look(); err != nil {
+		return err
+	}
+	for _, name := range append([]string{keyName}, a.names...) {
+		if err := link(filepath.Join(a.dir, name), filepath.Join(a.branch, name)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(syncDir(a.branch), syncDir(a.dir))
+}
+
+// look finds what goes into the branch. After a crash a part of it is there only.
+func (a *aside) look() error {
+	for _, dir := range []string{a.dir, a.branch} {
+		firsts, err := Firsts(dir)
+		if err != nil {
+			return err
+		}
+		a.all = append(a.all, firsts...)
+	}
+	slices.Sort(a.all)
+	a.all = slices.Compact(a.all)
+	for _, first := range a.all {
+		if first <= a.through {
+			a.first = first
+		}
+	}
+	a.all = slices.DeleteFunc(a.all, func(first events.Sequence) bool { return first < a.first })
+	a.names = []string{headName, closedName}
+	for _, first := range a.all {
+		a.names = append(append(a.names, FileName(first)), Derived(first)...)
+	}
+	snapshots, err := listFiles(a.dir, snapshotSuffix)
+	for _, at := range snapshots {
+		if at > a.through {
+			a.names = append(a.names, fileName(at, snapshotSuffix))
+		}
+	}
+	return err
+}
+
+// leave takes what is in the branch out of the log. The file that is written again is replaced later.
+func (a *aside) leave() error {
+	for _, name := range a.names {
+		if a.first != 0 && name == FileName(a.first) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(a.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return syncDir(a.dir)
+}
+
+// write writes the log's last file again, up to the record through.
+func (a *aside) write(ctx context.Context) (err error) {
+	if a.first == 0 {
+		return nil
+	}
+	s, err := OpenSealed(filepath.Join(a.branch, FileName(a.first)), a.first)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	offsets, err := s.Offsets()
+	if err != nil {
+		return err
+	}
+	spec := FileSpec{First: a.first, Begin: s.Begin, Offsets: offsets, Term: a.termBefore()}
+	_, _, err = WriteFile(ctx, a.dir, spec, func(yield func([]byte, error) bool) {
+		if err := s.batches(ctx, a.through, func(stored []byte) bool { return yield(stored, nil) }); err != nil {
+			yield(nil, err)
+		}
+	})
+	return err
+}
+
+// termBefore returns the newest term that began before the file that is written again.
+func (a *aside) termBefore() uint64 {
+	firsts, _ := Firsts(a.dir)
+	before := events.Sequence(0)
+	for _, first := range firsts {
+		if first < a.first {
+			before = first
+		}
+	}
+	s, err := OpenSealed(filepath.Join(a.dir, FileName(before)), before)
+	if err != nil {
+		return 0 // it is the first file, or cannot be read
+	}
+	defer func() { _ = s.Close() }() // opened for reading
+	return s.Term
+}
+
+// errThrough ends a walk that has come far enough.
+var errThrough = errors.New("far enough")
+
+// batches calls fn for the records of the whole batches that end at or before the record through, until fn returns
+// false.
+func (s *Sealed) batches(ctx context.Context, through events.Sequence, fn func(stored []byte) bool) error {
+	var open [][]byte
+	err := s.Walk(ctx, func(l events.Label, stored []byte, _ events.Hash) error {
+		if l.Sequence > through {
+			return errThrough
+		}
+		if open = append(open, slices.Clone(stored)); !l.Last {
+			return nil
+		}
+		for _, one := range open {
+			if !fn(one) {
+				return errThrough
+			}
+		}
+		open = nil
+		return nil
+	})
+	if errors.Is(err, errThrough) {
+		return nil
+	}
+	return err
+}
+
+// link gives a file another name, or copies it where the file system has no links. A file that is there stays; a
+// missing one is no error.
+func link(from, to string) error {
+	err := os.Link(from, to)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	in, err := regular.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // opened for reading
+	out, err := os.OpenFile(to+tempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to+tempSuffix, to)
+}
+
+// Branch is an end of the log that was set aside.
+type Branch struct {
+	Folder string // its name in the log's directory
+	First  events.Sequence
+	Last   events.Sequence // 0 if its newest file cannot be read
+	Epoch  uint64
+}
+
+// String says which records are in it.
+func (b Branch) String() string {
+	return fmt.Sprintf("records %d to %d of epoch %d are in the folder %s: another controller led without them",
+		b.First, b.Last, b.Epoch, b.Folder)
+}
+
+// Branches returns the branches of the log in dir, by name.
+func Branches(dir string) (all []Branch, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		b := Branch{Folder: e.Name()}
+		if n, _ := fmt.Sscanf(e.Name(), branchPrefix+"%d-%d", &b.Epoch, &b.First); n != 2 || !e.IsDir() {
+			continue
+		}
+		b.Last = lastOf(filepath.Join(dir, b.Folder))
+		all = append(all, b)
+	}
+	return all, err
+}
+
+func lastOf(branch string) events.Sequence {
+	firsts, err := Firsts(branch)
+	if err != nil || len(firsts) == 0 {
+		return 0
+	}
+	newest := firsts[len(firsts)-1]
+	s, err := OpenSealed(filepath.Join(branch, FileName(newest)), newest)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = s.Close() }() // opened for reading
+	return s.End.Sequence
+}
