@@ -7,6 +7,7 @@
 //
 //	head, err := client.Head(ctx, address)       // the log's ID and its head
 //	part, err := client.Records(ctx, address, n) // whole batches from record n on, as they are stored
+//	part, err := client.Follow(ctx, address, name, n, hash) // the same; waits for a record, and is counted as a follower
 //
 // It answers no questions: a client gets records in order, and computes answers on its own. Invariants:
 //

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -25,14 +26,16 @@ type Config struct {
 	Name      string
 	Now       func() events.Time // by the controller's clock; 0 while it has none
 	Leads     func() bool        // whether the Lease is held; nil for a controller without a Lease
+	Process   func() string      // its identity in the Lease
 	NotListed func() string
 }
 
 // Giver serves the records of one log. Make it with NewGiver.
 type Giver struct {
-	config Config
-	turns  *turns.Turns
-	log    atomic.Pointer[given] // nil until Open
+	config    Config
+	turns     *turns.Turns
+	log       atomic.Pointer[given] // nil until Open
+	followers followers
 }
 
 // given is an open log.
@@ -40,16 +43,18 @@ type given struct{ store.Shared }
 
 // NewGiver returns a Giver without a log.
 func NewGiver(config Config) *Giver {
-	return &Giver{config: config, turns: turns.New(turns.Config{All: atOnce, Each: atOnce})}
+	g := &Giver{config: config, turns: turns.New(turns.Config{All: atOnce, Each: atOnce})}
+	g.followers.init()
+	return g
 }
 
 // Open sets the log to serve. After the log is closed, requests get 503.
 func (g *Giver) Open(log store.Shared) { g.log.Store(&given{log}) }
 
-// ServeHTTP answers HeadPath and RecordsPath, and no other path.
+// ServeHTTP answers HeadPath, RecordsPath and ChainPath, and no other path.
 func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.URL.Path != HeadPath && r.URL.Path != RecordsPath {
+	if !slices.Contains([]string{HeadPath, RecordsPath, ChainPath}, r.URL.Path) {
 		http.Error(w, "a controller answers no question here: ask a reader ('jobledger serve')", http.StatusNotFound)
 		return
 	}
@@ -63,22 +68,30 @@ func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, errNotOpen)
 		return
 	}
+	ask, err := parse(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	g.followers.await(r.Context(), log, &ask) // takes no turn
 	done, err := g.turns.Take(r.Context(), "")
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	defer done()
-	if r.URL.Path == HeadPath {
+	switch r.URL.Path {
+	case HeadPath:
 		g.giveHead(w, log)
-		return
+	case ChainPath:
+		g.giveChain(w, log, ask.from)
+	default:
+		g.giveRecords(r.Context(), w, log, ask.from)
 	}
-	from, err := parseFrom(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	body, err := g.part(r.Context(), log, from)
+}
+
+func (g *Giver) giveRecords(ctx context.Context, w http.ResponseWriter, log *given, from events.Sequence) {
+	body, err := g.part(ctx, log, from)
 	if err != nil {
 		fail(w, err)
 		return
@@ -87,22 +100,38 @@ func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // an error means that the client is gone
 }
 
-func parseFrom(r *http.Request) (events.Sequence, error) {
-	for name := range r.URL.Query() {
-		if name != "from" {
-			return 0, fmt.Errorf("%s: there is no such parameter", name)
+// asked is what the parameters of a request say.
+type asked struct {
+	from     events.Sequence // record that is wanted; for ChainPath, the record behind which the chain value is
+	follower string          // name of the process; empty for one that will not lead
+	wait     bool            // an answer without records may wait
+}
+
+func parse(r *http.Request) (a asked, err error) {
+	for name, values := range r.URL.Query() {
+		switch value := values[0]; {
+		case name == "from" && r.URL.Path == RecordsPath, name == "at" && r.URL.Path == ChainPath:
+			if value == "" {
+				continue
+			}
+			n, err := strconv.ParseUint(value, 10, 64)
+			if err != nil {
+				return a, fmt.Errorf("%s=%q is no number of a record", name, value)
+			}
+			a.from = events.Sequence(n)
+		case name == followerParameter && r.URL.Path == RecordsPath:
+			a.follower = value[:min(len(value), mostName)]
+		case name == waitParameter && r.URL.Path == RecordsPath:
+			a.wait = true
+		default:
+			return a, fmt.Errorf("%s: there is no such parameter", name)
 		}
 	}
-	text := r.URL.Query().Get("from")
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("from=%q is no number of a record", text)
-	}
-	return events.Sequence(n), nil
+	return a, nil
 }
+
+// mostName is the length to which the name of a follower is cut.
+const mostName = 256
 
 var errNotOpen = errors.New("the log of this controller is not open yet")
 
@@ -130,6 +159,9 @@ func (g *Giver) head(log *given, files []store.File) Head {
 	if len(files) > 0 {
 		h.First = files[0].First
 	}
+	if g.config.Process != nil {
+		h.Process = g.config.Process()
+	}
 	if g.config.Now != nil {
 		h.Now = recordjson.Instant(g.config.Now())
 	}
@@ -141,10 +173,28 @@ func (g *Giver) head(log *given, files []store.File) Head {
 
 func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
 	files, err := log.Files()
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(g.head(log, files))
+	if err != nil {
+		fail(w, err)
+		return
 	}
+	giveJSON(w, g.head(log, files))
+}
+
+// giveChain answers with the chain value behind a record. It is pruned if the log has not come to that record.
+func (g *Giver) giveChain(w http.ResponseWriter, log *given, at events.Sequence) {
+	hash, err := events.Hash{}, error(store.ErrPruned)
+	if at <= log.Head().Sequence {
+		hash, err = log.Chain(at)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	giveJSON(w, Place{LogID: log.Identity().LogID, Sequence: at, Hash: hash.String()})
+}
+
+func giveJSON(w http.ResponseWriter, answer any) {
+	text, err := json.Marshal(answer)
 	if err != nil {
 		fail(w, err)
 		return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,7 +87,40 @@ func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 // before is the caller's chain value before from, ignored if from is 0. Errors: store.ErrPruned if the controller no
 // longer keeps the records; store.ErrDiverged if its history before them differs.
 func (c *Client) Records(ctx context.Context, address string, from events.Sequence, before events.Hash) (*Part, error) {
-	values := url.Values{}
+	return c.records(ctx, address, from, before, url.Values{})
+}
+
+// Follow is Records for the process of that name, which may lead next: the controller learns that it has all records
+// before from on disk. While there is no later record, the answer waits for one for up to a second.
+func (c *Client) Follow(
+	ctx context.Context, address, name string, from events.Sequence, before events.Hash,
+) (*Part, error) {
+	return c.records(ctx, address, from, before, url.Values{followerParameter: {name}, waitParameter: {""}})
+}
+
+// Chain asks one controller for its chain value behind a record. The error is store.ErrPruned if it has none.
+func (c *Client) Chain(ctx context.Context, address string, at events.Sequence) (hash events.Hash, err error) {
+	body, err := c.get(ctx, address, ChainPath, url.Values{"at": {strconv.FormatUint(uint64(at), 10)}})
+	if err != nil {
+		return hash, err
+	}
+	defer body.Close()
+	var p Place
+	if err = json.NewDecoder(io.LimitReader(body, 64<<10)).Decode(&p); err == nil {
+		var value []byte
+		if value, err = hex.DecodeString(p.Hash); err == nil && copy(hash[:], value) != len(hash) {
+			err = ErrCut
+		}
+	}
+	if err != nil {
+		return hash, fmt.Errorf("read the answer of the controller at %s: %w", address, err)
+	}
+	return hash, nil
+}
+
+func (c *Client) records(
+	ctx context.Context, address string, from events.Sequence, before events.Hash, values url.Values,
+) (*Part, error) {
 	if from != 0 {
 		values.Set("from", strconv.FormatUint(uint64(from), 10))
 	}

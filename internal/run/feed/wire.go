@@ -16,6 +16,13 @@ import (
 const (
 	HeadPath    = "/v1/head"    // Head, as JSON
 	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; without from, or with 0, from the first record kept
+	ChainPath   = "/v1/chain"   // ?at=SEQ: Place, as JSON
+)
+
+// Parameters of RecordsPath for a process that may lead next: its name, and that the answer may wait for a record.
+const (
+	followerParameter = "follower"
+	waitParameter     = "wait"
 )
 
 // A part is frames:
@@ -42,8 +49,9 @@ const (
 
 // Head identifies a log and says how far it is.
 type Head struct {
-	Name     string             `json:"name"`  // of the controller's machine or pod
-	Leads    bool               `json:"leads"` // it holds its Lease, or needs none
+	Name     string             `json:"name"`              // of the controller's machine or pod
+	Process  string             `json:"process,omitempty"` // its identity in the Lease
+	Leads    bool               `json:"leads"`             // it holds its Lease, or needs none
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
 	Sequence events.Sequence    `json:"sequence"`     // of the durable head
@@ -52,6 +60,13 @@ type Head struct {
 	First    events.Sequence    `json:"first"`        // the first record that the log keeps
 	// NotListed is why the controller cannot list the cluster; empty if it can.
 	NotListed string `json:"notListed,omitempty"`
+}
+
+// Place is the chain value behind a record of a log.
+type Place struct {
+	LogID    string          `json:"logID"`
+	Sequence events.Sequence `json:"sequence"`
+	Hash     string          `json:"hash"`
 }
 
 // Part is a run of whole batches of a log.

@@ -1,0 +1,115 @@
+package feed
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+const (
+	waitsFor      = time.Second     // how long an answer without records waits for one
+	waitAtOnce    = 8               // further answers do not wait
+	followerGone  = 3 * time.Second // a follower that has not asked for so long is away
+	mostFollowers = 16              // that are remembered
+)
+
+// Follower is a process that copies the log and may lead next.
+type Follower struct {
+	Name    string          // its identity in the Lease
+	Through events.Sequence // it has all records up to this one on disk
+	Heard   time.Time       // when it last asked
+}
+
+// followers are the processes that asked as followers. Call init first.
+type followers struct {
+	mu      sync.Mutex
+	all     map[string]Follower
+	waiting int
+	changed chan struct{} // closed and replaced with each request
+}
+
+func (f *followers) init() { f.all, f.changed = map[string]Follower{}, make(chan struct{}) }
+
+// note remembers what a request says about its follower.
+func (f *followers) note(a *asked) {
+	if a.follower == "" || a.from == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	f.all[a.follower] = Follower{Name: a.follower, Through: a.from - 1, Heard: now}
+	if len(f.all) > mostFollowers {
+		oldest := slices.MinFunc(f.listLocked(), func(a, b Follower) int { return a.Heard.Compare(b.Heard) })
+		delete(f.all, oldest.Name)
+	}
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// await notes a request, and waits for the record that it wants, if it is one that waits.
+func (f *followers) await(ctx context.Context, log *given, a *asked) {
+	f.note(a)
+	if !a.wait || a.from != log.Head().Sequence+1 || !f.begin() {
+		return
+	}
+	defer f.end()
+	ctx, cancel := context.WithTimeout(ctx, waitsFor)
+	defer cancel()
+	_, _ = log.Wait(ctx, a.from-1) // whatever its outcome, the answer says what there is
+}
+
+// begin reports whether one more answer may wait.
+func (f *followers) begin() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waiting >= waitAtOnce {
+		return false
+	}
+	f.waiting++
+	return true
+}
+
+func (f *followers) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.waiting--
+}
+
+func (f *followers) listLocked() (all []Follower) {
+	for _, one := range f.all {
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b Follower) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Followers returns the processes that have asked as followers lately, by name.
+func (g *Giver) Followers() []Follower {
+	g.followers.mu.Lock()
+	defer g.followers.mu.Unlock()
+	return slices.DeleteFunc(g.followers.listLocked(), func(f Follower) bool { return time.Since(f.Heard) > followerGone })
+}
+
+// Shipped waits until each follower that is not away has all records up to that one, or ctx ends. It returns those that
+// lack some.
+func (g *Giver) Shipped(ctx context.Context, through events.Sequence) (lack []Follower) {
+	for {
+		g.followers.mu.Lock()
+		changed := g.followers.changed
+		g.followers.mu.Unlock()
+		lack = slices.DeleteFunc(g.Followers(), func(f Follower) bool { return f.Through >= through })
+		if len(lack) == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return lack
+		}
+	}
+}
