@@ -1,0 +1,267 @@
+package following
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/store"
+)
+
+// peer is another controller that answered.
+type peer struct {
+	client  *feed.Client
+	address string
+	head    feed.Head
+}
+
+func (p *peer) String() string {
+	return strings.TrimSpace(words.Clean(p.head.Name) + " at " + p.address)
+}
+
+// errNobody: no other controller answers.
+var errNobody = errors.New("no other controller answers")
+
+// ask asks all controllers for their heads, and returns those of others with a log of that ID; empty for any. A leader
+// comes first, then those with the most records.
+func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, headWithin)
+	defer cancel()
+	var (
+		mu     sync.Mutex
+		failed error
+		wait   sync.WaitGroup
+	)
+	fail := func(err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		failed = cmp.Or(failed, err) // one is enough to report
+	}
+	limit := make(chan struct{}, mostAtATime)
+	for _, client := range s.config.Clients {
+		addresses, err := client.Addresses(ctx)
+		if err != nil {
+			fail(err)
+		}
+		for _, address := range addresses {
+			wait.Go(func() {
+				limit <- struct{}{}
+				defer func() { <-limit }()
+				head, err := client.Head(ctx, address)
+				switch {
+				case err != nil:
+					fail(err)
+				case head.Process == s.config.Self:
+				case logID != "" && head.LogID != logID:
+					fail(fmt.Errorf("the controller at %s has log %s, and this is log %s", address, head.LogID, logID))
+				default:
+					mu.Lock()
+					defer mu.Unlock()
+					all = append(all, peer{client, address, head})
+				}
+			})
+		}
+	}
+	wait.Wait()
+	sortPeers(all)
+	if len(all) == 0 {
+		return nil, cmp.Or(failed, errNobody)
+	}
+	return all, nil
+}
+
+// Follow appends what the leader gives until ctx ends, and then returns nil. It returns an error if the log cannot be
+// gone on with: it cannot be written, or the leader's log does not go on from it.
+func (s *Standby) Follow(ctx context.Context) error {
+	for tries := 0; ctx.Err() == nil; tries++ {
+		got, err := s.round(ctx)
+		if final := (*finalError)(nil); errors.As(err, &final) && ctx.Err() == nil {
+			return final.error
+		}
+		if err != nil {
+			s.away(ctx, err)
+		}
+		if got {
+			tries = 0
+		}
+		pause(ctx, tries)
+	}
+	return nil
+}
+
+// finalError ends Follow.
+type finalError struct{ error }
+
+func (e *finalError) Unwrap() error { return e.error }
+
+// round finds out whose records to take, and takes them until that fails, or another controller should be asked.
+func (s *Standby) round(ctx context.Context) (got bool, err error) {
+	all, err := s.ask(ctx, s.log.Identity().LogID)
+	own := s.log.Head().Sequence
+	s.mu.Lock()
+	s.asked, s.more = time.Now(), peer{}
+	for _, p := range all {
+		if !all[0].head.Leads && p.head.Epoch >= s.said.Epoch && p.head.Sequence > max(own, s.more.head.Sequence) {
+			s.more = p
+		}
+	}
+	more := s.more
+	s.mu.Unlock()
+	switch {
+	case err != nil:
+		return false, err
+	case all[0].head.Leads:
+		return true, s.take(ctx, all[0])
+	}
+	if more.client != nil {
+		if err := s.take(ctx, more); err != nil {
+			return false, err
+		}
+	}
+	return more.client != nil, errNoLeader
+}
+
+// errNoLeader: the controllers that answer do not lead.
+var errNoLeader = errors.New("no controller says that it holds the Lease")
+
+// take appends what one controller gives: of a leader until it leads no more, else what it has.
+func (s *Standby) take(ctx context.Context, p peer) error {
+	for ctx.Err() == nil {
+		at, own := time.Now(), s.log.Head()
+		part, err := s.part(ctx, &p, own)
+		if err != nil {
+			return s.refused(ctx, &p, own, err)
+		}
+		if part.Head.LogID != s.log.Identity().LogID {
+			return fmt.Errorf("%s has log %s now", &p, part.Head.LogID)
+		}
+		if err := s.store(ctx, part.Runs); err != nil {
+			return err
+		}
+		p.head = part.Head
+		s.took(&p, at)
+		switch own := s.log.Head().Sequence; {
+		case part.Head.Sequence < own:
+			return s.fewer(ctx, &p)
+		case !part.Head.Leads && part.Head.Sequence == own:
+			return nil
+		case len(part.Runs) == 0 && time.Since(at) < firstPause: // it does not wait for us
+			pause(ctx, 0)
+		}
+	}
+	return nil
+}
+
+// part asks for the records behind the log's end.
+func (s *Standby) part(ctx context.Context, p *peer, own store.Head) (*feed.Part, error) {
+	within := partWithin
+	if p.head.Sequence <= own.Sequence { // it may have to wait for a record
+		within = pollWithin
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return p.client.Follow(ctx, p.address, s.config.Self, own.Sequence+1, own.Hash)
+}
+
+// store appends records, and returns when they are durable.
+func (s *Standby) store(ctx context.Context, runs []feed.Run) error {
+	var last store.Commit
+	for i, run := range runs {
+		last = s.log.AppendStored(run, i == len(runs)-1)
+	}
+	if last == nil {
+		return nil
+	}
+	<-last.Done() // waits for the disk even if ctx has ended
+	if err := last.Err(); err != nil {
+		return &finalError{fmt.Errorf("append what the leader gave: %w", err)}
+	}
+	return nil
+}
+
+// refused returns what follows from a refusal of one controller. Only a leader's word counts against this log.
+func (s *Standby) refused(ctx context.Context, p *peer, own store.Head, err error) error {
+	err = fmt.Errorf("%s: %w", p, err)
+	if !p.head.Leads || ctx.Err() != nil {
+		return err
+	}
+	switch {
+	case errors.Is(err, store.ErrPruned):
+		return &finalError{fmt.Errorf("%w: it no longer has what follows record %d. Started again, this controller moves its "+
+			"log aside and copies that of the leader", err, own.Sequence)}
+	case errors.Is(err, store.ErrDiverged):
+		return &finalError{fmt.Errorf("%w (%w)", ErrDiverged, err)}
+	}
+	return err
+}
+
+// fewer finds out whether a controller with fewer records than this log has the same ones: a leader that has just
+// taken over may come to another record where this log has one.
+func (s *Standby) fewer(ctx context.Context, p *peer) error {
+	at := p.head.Sequence
+	own, err := s.log.Chain(at)
+	if err != nil {
+		return err
+	}
+	bound, cancel := context.WithTimeout(ctx, headWithin)
+	defer cancel()
+	theirs, err := p.client.Chain(bound, p.address, at)
+	if err == nil && theirs != own {
+		err = store.ErrDiverged
+	}
+	if err == nil {
+		err = fmt.Errorf("it ends with record %d, and this log with %d", at, s.log.Head().Sequence)
+	}
+	return s.refused(ctx, p, s.log.Head(), err)
+}
+
+// took notes that a controller answered a question that was sent at the instant at.
+func (s *Standby) took(p *peer, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.more.address == p.address && s.log.Head().Sequence >= s.more.head.Sequence {
+		s.more = peer{}
+	}
+	if !p.head.Leads {
+		return
+	}
+	if s.peer != p.address || s.gone != nil {
+		s.logger.Info("the log is followed", "leader", p.String(), "head", uint64(p.head.Sequence))
+	}
+	s.peer, s.gone = p.address, nil
+	if p.head.Sequence <= s.log.Head().Sequence {
+		s.asOf = at
+		s.now = max(events.Time(p.head.Now), events.Time(p.head.Time))
+	}
+}
+
+// away notes why no leader gives its records.
+func (s *Standby) away(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone == nil || time.Since(s.told) >= time.Minute {
+		s.told = time.Now()
+		s.logger.Warn("no leader gives its records", "at", s.config.Where, "error", err)
+	}
+	s.gone = err
+}
+
+// pause waits for longer with each try, until ctx ends.
+func pause(ctx context.Context, tries int) {
+	wait := time.NewTimer(min(firstPause<<min(tries, 10), mostPause))
+	defer wait.Stop()
+	select {
+	case <-ctx.Done():
+	case <-wait.C:
+	}
+}

@@ -1,0 +1,74 @@
+package following
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/store/open"
+	"github.com/jobledger/jobledger/store/regular"
+)
+
+// FileName is the name of a file in the directory of a log that has, or is, a standby. A program that went on with the
+// log alone would use numbers of records that another controller may have used, so it must refuse (see RefuseAlone).
+const FileName = "FOLLOWS"
+
+// mostFile is the number of bytes read of that file.
+const mostFile = 4 << 10
+
+// file is the content of the file, as JSON.
+type file struct {
+	Log string `json:"log"` // ID of the log
+}
+
+// RefuseAlone returns an error if the log in dir has a standby, for a program that would write it alone.
+func RefuseAlone(dir string) error {
+	path := filepath.Join(dir, FileName)
+	_, err := regular.Read(path, mostFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read whether the log has a standby: %w", err)
+	}
+	return fmt.Errorf("the log in %s is one of several controllers that follow each other: it may lack records of another "+
+		"one, and nothing would say so. Run it with --%s; to go on with it alone for good, stop them all, keep the log of "+
+		"the one that led last, and remove %s", dir, Flag, path)
+}
+
+// writeFile writes the file into the log's directory, atomically and durably.
+func writeFile(address, logID string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("note that the log has a standby: %w", err)
+		}
+	}()
+	dir, err := open.Dir(address)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(file{Log: logID})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, FileName)
+	fresh, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fresh.Write(append(text, '\n'))
+	if err = errors.Join(err, fresh.Sync(), fresh.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

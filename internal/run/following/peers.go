@@ -1,0 +1,23 @@
+package following
+
+import (
+	"cmp"
+	"slices"
+)
+
+// sortPeers puts a leader first, then later epochs, then more records.
+func sortPeers(all []peer) {
+	slices.SortFunc(all, func(a, b peer) int {
+		switch {
+		case a.head.Leads != b.head.Leads && a.head.Leads:
+			return -1
+		case a.head.Leads != b.head.Leads:
+			return 1
+		}
+		return cmp.Or(
+			-cmp.Compare(a.head.Epoch, b.head.Epoch),
+			-cmp.Compare(a.head.Sequence, b.head.Sequence),
+			cmp.Compare(a.address, b.address), // a stable choice
+		)
+	})
+}

@@ -1,0 +1,108 @@
+package following
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/lease"
+)
+
+// Saw notes the Lease of another process, each time that it is read.
+func (s *Standby) Saw(said lease.Said) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claim, s.lost = 0, events.Loss{}
+	if said != s.said {
+		s.said, s.since = said, time.Now()
+	}
+}
+
+// Claims returns the epoch that the write that takes the Lease claims; 0 for none.
+func (s *Standby) Claims() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.claim
+}
+
+// Takeover returns the epoch to begin, and what the Lease told of the log before it was taken. The epoch is 0 if the log
+// goes on in the one that it has.
+func (s *Standby) Takeover() (epoch uint64, lost events.Loss) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.claim, s.lost
+}
+
+// Ready returns why the Lease may not be taken now, given its content and the state of this log. Otherwise it decides
+// whether the next epoch is to begin:
+//
+//	the Lease                                         this log            so
+//	names no log                                      has no records      goes on, at once
+//	was released                                      has its head        goes on, at once
+//	was held by a process with this very directory    has its head        goes on, at once
+//	anything else                                     has its head        next epoch, at once
+//	anything else                                     lacks its head      next epoch; at once if this process followed
+//	                                                                      until then, else after five minutes
+//
+// While another process that does not lead has more records, these are copied first.
+func (s *Standby) Ready(before lease.Said, own lease.Log) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.claim, s.lost = 0, events.Loss{}
+	now := time.Now()
+	if s.free.IsZero() {
+		s.free = now
+	}
+	if err := s.waitsLocked(before, own, now); err != nil {
+		return err
+	}
+	s.free = time.Time{}
+	if goesOn(before, own) {
+		return nil
+	}
+	s.claim = max(before.Epoch, own.Epoch) + 1
+	if before.LogID == own.LogID {
+		s.lost = events.Loss{Witness: events.WitnessLease, Epoch: before.Epoch, Sequence: before.Head, Hash: before.Hash}
+	}
+	return nil
+}
+
+// waitsLocked returns why the Lease may not be taken yet.
+func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) error {
+	mine := before.Lock != "" && before.Lock == own.Lock
+	if s.more.client != nil && now.Sub(s.asked) <= heardWithin && !mine {
+		return fmt.Errorf("%s has record %d, and this log ends with record %d: that is copied first", &s.more,
+			s.more.head.Sequence, own.Head)
+	}
+	if mine || !lacks(before, own) {
+		return nil
+	}
+	if !s.asOf.IsZero() && s.since.Sub(s.asOf) <= 2*s.config.Retry+time.Second {
+		return nil // it followed until the leader was gone
+	}
+	if left := aloneFor - now.Sub(s.free); left > 0 {
+		return fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and this one ends with record %d of epoch "+
+			"%d: in %s it leads without what is missing, unless a controller that has more is started before",
+			before.Lease, before.Head, before.Epoch, own.Head, own.Epoch, left.Round(time.Second))
+	}
+	return nil
+}
+
+// goesOn reports whether nothing can be missing in the log, so that it goes on in its epoch.
+func goesOn(before lease.Said, own lease.Log) bool {
+	mine := before.Lock != "" && before.Lock == own.Lock
+	switch {
+	case before.LogID == "":
+		return own.Head == 0
+	case before.Identity != own.Identity:
+		return false
+	case mine:
+		return before.Head < own.Head || before.Head == own.Head && before.Hash == own.Hash
+	}
+	return before.Holder == "" && before.Head == own.Head && before.Hash == own.Hash
+}
+
+// lacks reports whether the Lease names a later record of the same log.
+func lacks(said lease.Said, own lease.Log) bool {
+	return said.LogID == own.LogID && (said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head)
+}
