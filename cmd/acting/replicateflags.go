@@ -48,7 +48,7 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Creds, "replicate-creds", "", "file with a JWT and its key, for --replicate")
 	flags.StringVar(&f.CA, "replicate-ca", "", "file with the certificates that those servers' are checked against")
 	flags.StringVar(&f.keyFile, replicating.KeyFlag, "",
-		"file with the 32 bytes of the log's key, one for all controllers of a replicated log")
+		"with --follow or --replicate, file with the 32 bytes of the log's key, one for all controllers")
 	flags.BoolVar(&f.unsafe, replicating.UnsafeFlag, false,
 		"let fewer than 3 servers hold the stream: a disk that is lost is its end")
 	flags.BoolVar(&f.newStream, replicating.NewStreamFlag, false,
@@ -70,7 +70,7 @@ func (f *replicateFlags) wanted() bool { return f.URL != "" }
 func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	if !f.wanted() {
 		for _, name := range []string{
-			"replicate-stream", "replicate-creds", "replicate-ca", replicating.KeyFlag, replicating.UnsafeFlag,
+			"replicate-stream", "replicate-creds", "replicate-ca", replicating.UnsafeFlag,
 			replicating.NewStreamFlag, syncedFlag, replicating.MonitorFlag, membersFlag,
 			maxBytesFlag,
 		} {

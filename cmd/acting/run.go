@@ -45,6 +45,7 @@ type RunFlags struct {
 	elect      electFlags
 	retain     retainFlags
 	replicate  replicateFlags
+	follow     followFlags
 
 	copy   copyFlags
 	scrape scrapeFlags
@@ -97,6 +98,9 @@ kube-system, or in that of --namespace. The Lease names the log that runs the Jo
 with another log refuses to start without --adopt, and one whose log never ran here also beside a
 Lease elsewhere. One with the same log waits, healthy and ready. --leader-elect=false does without a
 Lease; then two controllers with two logs undo each other's work.
+
+--follow names the other controllers, of which one leads: this one copies its log, and leads when it is
+gone (docs/ha.md). What the leader wrote last may be missing then; a record says what is known of that.
 
 A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
 those records, name another epoch with --force-new-epoch=N, as the refusal says.
@@ -185,6 +189,7 @@ func (f *RunFlags) Add(cmd *cobra.Command) {
 	f.nats.add(cmd)
 	f.elect.add(flags)
 	f.replicate.add(flags)
+	f.follow.add(flags)
 	cli.CompleteWith(cmd, "manage", events.ModeDelegated.String(), events.ModeAll.String(), events.ModeObserve.String())
 	cli.CompleteWith(cmd, "observe", observeOthers)
 	cli.CompleteWith(cmd, "log-format", logText, logJSON)
@@ -215,7 +220,9 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 			return settings, err
 		}
 	}
-	if err := cmp.Or(f.replicate.check(flags), f.replicate.goTogether(f, settings.Mode)); err != nil {
+	if err := cmp.Or(
+		f.follow.goTogether(f, flags, settings.Mode), f.replicate.check(flags), f.replicate.goTogether(f, settings.Mode),
+	); err != nil {
 		return settings, err
 	}
 	settings.DeleteExpired = f.expire && settings.Mode == events.ModeAll
@@ -353,11 +360,15 @@ func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*contr
 	if err != nil {
 		return nil, err
 	}
+	follow, err := f.follow.config(cluster, f.replicate.keyFile)
+	if err != nil {
+		return nil, err
+	}
 	b := cli.ThisBuild()
 	return &controller.Config{
 		Log: f.log, Settings: settings, Cluster: cluster, Program: controller.Program{Version: b.Version, Go: b.Go, Commit: b.Commit}, Logger: logger,
 		Listen: f.listen, Scrape: f.scrape.config(), Stream: stream, Copy: to, Lease: f.elect.config(), Stop: f.stop, Patience: f.patience, Labels: f.labels, Messages: f.keep, Around: f.around, Epoch: f.epoch,
-		Retention: f.retain.keep, Replicate: replicate,
+		Retention: f.retain.keep, Replicate: replicate, Follow: follow,
 	}, nil
 }
 

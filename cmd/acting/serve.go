@@ -1,10 +1,8 @@
 package acting
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -252,15 +250,9 @@ func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Conf
 
 // open opens the mirror and its clients, without sending requests.
 func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
-	var authorities *x509.CertPool
-	if f.authorities != "" {
-		text, err := os.ReadFile(f.authorities)
-		if err != nil {
-			return nil, fmt.Errorf("--%s: %w", authoritiesFlag, err)
-		}
-		if authorities = x509.NewCertPool(); !authorities.AppendCertsFromPEM(text) {
-			return nil, cli.Usage("--%s=%s: there is no certificate in it", authoritiesFlag, f.authorities)
-		}
+	authorities, err := readAuthorities(authoritiesFlag, f.authorities)
+	if err != nil {
+		return nil, err
 	}
 	config := mirror.Config{
 		Dir: f.dir, Where: strings.Join(f.controllers, ", "), Clock: time.Now, Logger: logger,
@@ -287,16 +279,7 @@ func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 var errNoToken = errors.New("it is empty")
 
 // readToken reads the token file, because the token of a ServiceAccount changes.
-func (f *mirrorFlags) readToken() (string, error) {
-	text, err := os.ReadFile(f.token)
-	if err != nil {
-		return "", err
-	}
-	if text = bytes.TrimSpace(text); len(text) == 0 {
-		return "", fmt.Errorf("%s: %w", f.token, errNoToken)
-	}
-	return string(text), nil
-}
+func (f *mirrorFlags) readToken() (string, error) { return readToken(f.token) }
 
 // names returns this machine's names and the given ones, for a generated certificate.
 func (f *serveFlags) names() []string {

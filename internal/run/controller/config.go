@@ -38,6 +38,9 @@ type Config struct {
 	// Reader, Least and Logger.
 	Replicate *replicating.Config
 
+	// Follow names the controllers that follow each other's log; nil for a log that no other controller has.
+	Follow *FollowConfig
+
 	Retention   store.Retention // how much of the log is kept
 	RotateBytes int64           // size at which a file of the log is sealed; 0 for the backend's default
 	PackEvery   time.Duration   // time between looks for sealed files to pack; 0 for a minute

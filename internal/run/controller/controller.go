@@ -17,6 +17,7 @@ import (
 	jobmetrics "github.com/jobledger/jobledger/events/metrics"
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/internal/run/following"
 	"github.com/jobledger/jobledger/internal/run/known"
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/run/replicating"
@@ -39,6 +40,8 @@ type controller struct {
 	identity string              // the identity that holds the Lease
 	adopts   bool                // the log differs from the one before, and this was reported
 	member   *replicating.Member // nil unless the log is replicated
+	standby  *following.Standby  // nil unless the log is followed
+	logID    string              // of the log that is followed
 
 	giver *feed.Giver // gives the log's records to readers elsewhere; nil for none
 
@@ -109,6 +112,9 @@ func Run(ctx context.Context, config *Config) error {
 	}
 	if config.Replicate != nil {
 		work = c.replicate
+	}
+	if config.Follow != nil {
+		work = c.follow
 	}
 	if !c.observes() {
 		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // set before a port answers

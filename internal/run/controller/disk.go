@@ -76,6 +76,9 @@ func (c *controller) logOptions() store.Options {
 	if c.member != nil {
 		options = c.member.Options(options)
 	}
+	if c.standby != nil {
+		options.LogID, options.Key = c.logID, &c.config.Follow.Key
+	}
 	return options
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/jobledger/jobledger/internal/run/following"
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/store"
@@ -177,10 +178,8 @@ func (c *controller) withLog(ctx context.Context, do func(context.Context, store
 
 // openLog opens the log for writing. With a Lease, it waits while another process has the log open.
 func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
-	if dir, err := open.Dir(c.config.Log); err == nil && c.member == nil {
-		if err := replicating.RefuseAlone(dir); err != nil {
-			return nil, err
-		}
+	if err := c.refuseAlone(); err != nil {
+		return nil, err
 	}
 	for told := false; ; told = true {
 		log, err := c.openWithRoom(ctx)
@@ -198,6 +197,21 @@ func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 			return nil, err
 		}
 	}
+}
+
+// refuseAlone refuses to write a log that other controllers have too, without them.
+func (c *controller) refuseAlone() error {
+	dir, err := open.Dir(c.config.Log)
+	if err != nil {
+		return nil //nolint:nilerr // a log without a directory has no standby
+	}
+	if c.member == nil {
+		err = replicating.RefuseAlone(dir)
+	}
+	if c.standby == nil {
+		err = cmp.Or(err, following.RefuseAlone(dir))
+	}
+	return err
 }
 
 // openAgain is the time between tries to open a log that another process has open.

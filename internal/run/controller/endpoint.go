@@ -48,10 +48,13 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 }
 
 // now returns the time of the controller's clock. Before the loop runs, it returns the time of a replica's newest
-// record, or 0 without replication.
+// record, or of its leader's clock; 0 for a log that is this process's alone.
 func (c *controller) now() events.Time {
 	if clock := c.clock.Load(); clock != nil {
 		return clock.Now()
+	}
+	if c.standby != nil {
+		return max(c.standby.Now(), c.log.Head().Time)
 	}
 	if c.member != nil {
 		return c.log.Head().Time

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -105,6 +107,18 @@ func (k *Cluster) Dynamic() (dynamic.Interface, error) {
 		return nil, fmt.Errorf("make a client of %s: %w", k.host, err)
 	}
 	return client, nil
+}
+
+// Token returns the token that the API server is shown.
+func (k *Cluster) Token() (string, error) {
+	switch {
+	case k.plain.BearerTokenFile != "":
+		text, err := os.ReadFile(k.plain.BearerTokenFile)
+		return strings.TrimSpace(string(text)), err
+	case k.plain.BearerToken != "":
+		return k.plain.BearerToken, nil
+	}
+	return "", errors.New("these credentials have none (a certificate is none)")
 }
 
 // version returns the API server's version. It doubles as a check that the server can be reached.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events/kube"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/internal/run/following"
 	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -94,7 +96,7 @@ func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files 
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
 	dir, err := open.Dir(config.Log)
 	if err == nil {
-		err = replicating.RefuseAlone(dir)
+		err = cmp.Or(replicating.RefuseAlone(dir), following.RefuseAlone(dir))
 	}
 	if err != nil {
 		return nil, err

@@ -224,9 +224,7 @@ func (f *follower) tellBehind(why string) {
 // own returns the log's state for the Lease.
 func (f *follower) own() lease.Log {
 	id, head := f.log.Durable()
-	return lease.Log{
-		Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID(), Stream: f.source.Named(),
-	}
+	return f.source.Own(lease.Log{Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID()})
 }
 
 // bid waits for the Lease, and leads while it holds it.
@@ -238,6 +236,7 @@ func (f *follower) bid(ctx context.Context) error {
 	return f.explainLease(f.lease.Run(ctx, lease.Bid{
 		Log: f.own,
 		Admit: func(before lease.Said) error {
+			f.source.Saw(before)
 			if before.Holder != "" && !lacks(before, f.own()) {
 				f.lacks.Store(nil)
 			}

@@ -147,9 +147,9 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 }
 
 // refuseSaid returns why not to work on a log, by what a Lease says about it. A replica may lack the record that the
-// Lease names: it gets the record from the stream, or waits.
+// Lease names: it gets the record from elsewhere, or waits.
 func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader) error {
-	if c.member != nil && lacks(said, own) {
+	if (c.member != nil || c.standby != nil) && lacks(said, own) {
 		return nil
 	}
 	return cmp.Or(c.refuse(said, own), c.refuseFork(said, log))

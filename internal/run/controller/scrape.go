@@ -39,7 +39,7 @@ func (c *controller) newGiver() *feed.Giver {
 		name = "unknown"
 	}
 	return feed.NewGiver(feed.Config{
-		Name: name, Now: c.now, NotListed: c.health.notListed,
+		Name: name, Now: c.now, NotListed: c.health.notListed, Process: func() string { return c.identity },
 		Leads: func() bool { return c.lease == nil || c.lease.Holds() },
 	})
 }

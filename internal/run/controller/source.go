@@ -11,8 +11,10 @@ import (
 
 // source gives a follower the records of the log that it does not lead, and the log itself once it holds the Lease.
 type source interface {
-	// Named returns the stream that the Lease names; empty for none.
-	Named() string
+	// Own completes what the Lease says of this process's log.
+	Own(l lease.Log) lease.Log
+	// Saw is called with the Lease of another process, each time that it is read.
+	Saw(said lease.Said)
 	// Exchange gives the log to other processes until ctx ends.
 	Exchange(ctx context.Context) error
 	// Follow appends records to the log until ctx ends, and then returns nil.
@@ -41,6 +43,15 @@ var (
 	_ source = replicated{}
 	_ mender = replicated{}
 )
+
+// Own implements source: the Lease names the stream.
+func (r replicated) Own(l lease.Log) lease.Log {
+	l.Stream = r.Named()
+	return l
+}
+
+// Saw implements source.
+func (r replicated) Saw(lease.Said) {}
 
 // Ready implements source: the stream must be read to its end, and the log must have the record that the Lease names.
 // Taking the Lease would overwrite the proof of that record.

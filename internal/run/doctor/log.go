@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/jobledger/jobledger/store/open"
 )
 
 // logKept asks the controller that writes the log for the log's health.
@@ -16,7 +18,7 @@ func logKept(ctx context.Context, c *Config) []Finding {
 	case err != nil:
 		return []Finding{{Level: Unknown, Text: fmt.Sprintf("the log in %s: %v", c.Log.Dir, err)}}
 	case !running:
-		return well("no controller writes the log in " + c.Log.Dir)
+		return append(branches(c), well("no controller writes the log in "+c.Log.Dir)...)
 	}
 	var found []Finding
 	for _, line := range lines {
@@ -27,8 +29,22 @@ func logKept(ctx context.Context, c *Config) []Finding {
 			found = append(found, Finding{Level: Warning, Text: "the controller says: " + said, Do: "docs/troubleshooting.md says what each of these means"})
 		}
 	}
-	if found == nil {
+	if found = append(found, branches(c)...); found == nil {
 		return well("the controller with the log in " + c.Log.Dir + " is ready")
+	}
+	return found
+}
+
+// branches reports the ends of the log that were set aside.
+func branches(c *Config) (found []Finding) {
+	all, err := open.Branches(c.Log.Dir)
+	if err != nil {
+		return []Finding{{Level: Unknown, Text: fmt.Sprintf("the branches of the log in %s: %v", c.Log.Dir, err)}}
+	}
+	for _, says := range all {
+		found = append(found, Finding{
+			Level: Note, Text: says, Do: "read it with 'jobledger events --log " + c.Log.Dir + "/FOLDER'; remove it when nobody needs it",
+		})
 	}
 	return found
 }

@@ -85,7 +85,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.LogCreated:
 		return fmt.Sprintf("log %s, epoch %d, format %d", f.LogID, f.Epoch, f.Format)
 	case *events.EpochChanged:
-		return epochText(f)
+		return epochText(f, r.Sequence)
 	case *events.Pruned:
 		return prunedText(f)
 	case *events.FileRestated:
@@ -181,9 +181,12 @@ func syncedText(f *events.Synced) string {
 	return strings.Join(parts, ", ")
 }
 
-func epochText(f *events.EpochChanged) string {
+// epochText describes the record at of a new epoch.
+func epochText(f *events.EpochChanged, at events.Sequence) string {
 	text := fmt.Sprintf("epoch %d begins", f.Epoch)
 	switch r := f.Rewind; {
+	case f.Reason == events.EpochRestored && f.Lost.Witness == events.WitnessLease && f.Lost.Sequence < at:
+		text += fmt.Sprintf(": the log goes on without what another controller may have written behind record %d: %s", at-1, f.Lost)
 	case f.Reason == events.EpochRestored:
 		text += ": the log goes on without records that are lost"
 		if f.Lost != (events.Loss{}) {

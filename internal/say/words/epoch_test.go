@@ -18,8 +18,14 @@ func TestRewindIsToldInPlainWords(t *testing.T) {
 			Epoch: 2, Reason: events.EpochClusterRewound, Rewind: events.Rewind{Resource: events.Jobs, Known: 90, Found: 95, Object: "u"},
 		},
 		"epoch 3 begins: the log goes on without records that are lost": {Epoch: 3, Reason: events.EpochRestored},
+		"epoch 3 begins: the log goes on without what another controller may have written behind record 69: the Lease says that the log had record 60 of epoch 2": {
+			Epoch: 3, Reason: events.EpochRestored, Lost: events.Loss{Witness: events.WitnessLease, Epoch: 2, Sequence: 60},
+		},
+		"epoch 3 begins: the log goes on without records that are lost: the Lease says that the log had record 75 of epoch 2": {
+			Epoch: 3, Reason: events.EpochRestored, Lost: events.Loss{Witness: events.WitnessLease, Epoch: 2, Sequence: 75},
+		},
 	} {
-		if got := epochText(f); got != want {
+		if got := epochText(f, 70); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

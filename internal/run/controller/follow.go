@@ -1,0 +1,199 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/feed"
+	"github.com/jobledger/jobledger/internal/run/following"
+	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
+	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// FollowConfig says which other controllers this one follows.
+type FollowConfig struct {
+	Clients []*feed.Client // of all controllers, perhaps with this one
+	Where   string         // where they answer, for messages
+	Key     events.Key     // of the log, the same one for all
+}
+
+// follow copies the log of the controller that leads, and works while it holds the Lease. Each controller has a log of
+// its own.
+func (c *controller) follow(ctx context.Context) error {
+	if err := c.newLease(); err != nil {
+		return err
+	}
+	standby := following.New(following.Config{
+		Log: c.config.Log, Clients: c.config.Follow.Clients, Where: c.config.Follow.Where, Self: c.identity,
+		Retry: c.config.Lease.RetryPeriod, Logger: c.logger,
+	})
+	c.standBy("the log of the controller that leads is looked for")
+	logID, err := c.prepare(ctx, standby)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	c.standby, c.logID = standby, logID
+	return c.withLog(ctx, func(ctx context.Context, log store.Opened) error {
+		if err := standby.Begin(log); err != nil {
+			return err
+		}
+		if err := c.stand(ctx, log, log); err != nil {
+			return unlessStopped(ctx, err)
+		}
+		from := &followed{Standby: standby, controller: c, opened: log}
+		if err := cmp.Or(from.otherKey(), refuseStates(c.config.Retention, loop.StatesBytes(c.fold.World()))); err != nil {
+			return err
+		}
+		return newFollower(c, from, log).run(ctx)
+	})
+}
+
+// prepare makes the log in the directory fit for following, and returns its ID. Of several controllers without a log,
+// the first to name one in the Lease decides.
+func (c *controller) prepare(ctx context.Context, standby *following.Standby) (logID string, err error) {
+	dir, err := open.Dir(c.config.Log)
+	if err != nil {
+		return "", err
+	}
+	if err := replicating.RefuseAlone(dir); err != nil {
+		return "", err
+	}
+	said, err := c.saidByLease(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := c.refuseBeside(ctx); err != nil {
+		return "", err
+	}
+	if c.config.Lease.Adopt { // an empty directory need not become that log
+		said = lease.Said{}
+	}
+	if logID, err = standby.Prepare(ctx, said); err != nil || logID != "" {
+		return logID, err
+	}
+	if err := c.refuseStranger(ctx, ""); err != nil {
+		return "", err
+	}
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	logID = hex.EncodeToString(id[:])
+	if c.config.Lease.Adopt {
+		return logID, nil
+	}
+	if said, err = c.lease.NameLog(ctx, events.Identity{LogID: logID, Epoch: 1}); err != nil {
+		return "", err
+	}
+	return standby.Prepare(ctx, said)
+}
+
+// followed is the source of a log that another controller writes.
+type followed struct {
+	*following.Standby
+	*controller
+	opened store.Opened
+}
+
+var _ source = (*followed)(nil)
+
+// Own implements source: the write that takes the Lease claims the next epoch.
+func (f *followed) Own(l lease.Log) lease.Log {
+	l.Epoch = max(l.Epoch, f.Claims())
+	return l
+}
+
+// Exchange implements source: the port for readers gives the log away.
+func (f *followed) Exchange(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Write implements source: nothing but the Lease keeps others from writing.
+func (f *followed) Write(ctx context.Context) error { return f.Exchange(ctx) }
+
+// watchEvery is the time between looks at how far behind this process is.
+const watchEvery = 250 * time.Millisecond
+
+// Watch implements source.
+func (f *followed) Watch(ctx context.Context, say func(string)) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		text := ""
+		if err := f.Behind(); err != nil {
+			text = err.Error()
+		}
+		say(text)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// errNotHeldAnymore: the Lease was lost before this process led.
+var errNotHeldAnymore = errors.New("the Lease was lost before the log was taken over")
+
+// Take implements source. Unless the log certainly has all that the leader before wrote, it begins the epoch that the
+// Lease was taken for, and what it does not know is adopted.
+func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
+	if err := f.fold.Follow(ctx, f.opened); err != nil {
+		return 0, err
+	}
+	if err := f.otherKey(); err != nil {
+		return 0, err
+	}
+	world := f.fold.World()
+	to, ok := f.opened.(store.Follower)
+	if !ok {
+		return 0, errors.New("this kind of log cannot follow another one")
+	}
+	term = max(f.opened.Term(), world.Term+1)
+	if err := to.SetTerm(term); err != nil {
+		return 0, err
+	}
+	epoch, lost := f.Takeover()
+	if !holds() {
+		return 0, errNotHeldAnymore
+	}
+	if epoch == 0 {
+		return term, nil
+	}
+	head := f.opened.Head()
+	f.logger.Warn("the log goes on in a new epoch: what the leader before wrote behind the newest record here is missing",
+		"epoch", epoch, "lacksFrom", uint64(head.Sequence)+1, "lacksThroughAtLeast", uint64(max(lost.Sequence, head.Sequence)),
+		"newestHere", words.Zone{}.Second(head.Time), "lease", lost.String())
+	return term, loop.BeginEpoch(ctx, f.log, world, events.At(time.Now()), salt, epoch, lost)
+}
+
+// Release implements source: it waits until the standbys have the last record, for a short while.
+func (f *followed) Release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, following.ShipWithin)
+	defer cancel()
+	_, head := f.opened.Durable()
+	if lack := f.giver.Shipped(ctx, head.Sequence); len(lack) > 0 {
+		return fmt.Errorf("standby %s has the log up to record %d, and it ends with %d", lack[0].Name, lack[0].Through,
+			head.Sequence)
+	}
+	return nil
+}
+
+// otherKey refuses a key that is not the one under which the leader's log was written.
+func (f *followed) otherKey() error {
+	before := f.fold.World().Key
+	if before == "" || before == f.key.ID() {
+		return nil
+	}
+	return fmt.Errorf("%w: the log was written under key %s, and --%s is key %s: all controllers that follow each other have "+
+		"one key", store.ErrOtherKey, before, replicating.KeyFlag, f.key.ID())
+}
