@@ -32,8 +32,13 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 type world struct {
 	*testing.T
 	ctx         context.Context
+	cp          *controlplane.ControlPlane
 	client      kubernetes.Interface
+	dir         string
 	namespace   string
+	program     string
+	kubeconfig  string
+	key         string // a file
 	history     *history.History
 	controllers []*controller.Controller
 	jobs        []string
@@ -43,49 +48,47 @@ type world struct {
 // further arguments.
 func newWorld(t *testing.T, n int, servers natstest.Servers, further ...string) *world {
 	t.Helper()
+	w := newCluster(t)
+	args := append(further, "--replicate", servers.URL(), "--log-key-file", w.key)
+	if len(servers) == 1 {
+		args = append(args, "--replicate-unsafe")
+	} else {
+		args = append(args, "--replicate-assume-synced")
+	}
+	for range n {
+		w.add(args...)
+	}
+	return w
+}
+
+// newCluster is a cluster without controllers.
+func newCluster(t *testing.T) *world {
+	t.Helper()
 	ctx, cancel := patience.Several(t.Context(), 4)
 	t.Cleanup(cancel)
 	dir, err := os.MkdirTemp("", "jobledger-ha-") //nolint:usetesting // kept after a failure
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := built.Program(ctx, dir)
-	if err != nil {
+	cp := controlplane.ForTest(t, controlplane.Options{})
+	w := &world{T: t, ctx: ctx, cp: cp, dir: dir, key: filepath.Join(dir, "key")}
+	if w.program, err = built.Program(ctx, dir); err != nil {
 		t.Fatal(err)
 	}
-	cp := controlplane.ForTest(t, controlplane.Options{})
-	w := &world{T: t, ctx: ctx}
 	if w.client, err = kubernetes.NewForConfig(cp.RESTConfig()); err != nil {
 		t.Fatal(err)
 	}
 	if w.namespace, err = cp.CreateNamespace(ctx, "ha"); err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := controller.NewUser(ctx, cp, w.namespace, w.namespace, dir)
-	if err != nil {
+	if w.kubeconfig, err = controller.NewUser(ctx, cp, w.namespace, w.namespace, dir); err != nil {
 		t.Fatal(err)
 	}
 	if w.history, err = history.Watch(ctx, w.client, w.namespace); err != nil {
 		t.Fatal(err)
 	}
-	key := filepath.Join(dir, "key")
-	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
+	if err := os.WriteFile(w.key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
 		t.Fatal(err)
-	}
-	args := append(further, "--replicate", servers.URL(), "--log-key-file", key)
-	if len(servers) == 1 {
-		args = append(args, "--replicate-unsafe")
-	} else {
-		args = append(args, "--replicate-assume-synced")
-	}
-	for i := range n {
-		own := filepath.Join(dir, fmt.Sprintf("controller-%d", i+1))
-		if err := os.Mkdir(own, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		w.controllers = append(w.controllers, controller.New(controller.Config{
-			Program: program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: own, Args: args,
-		}))
 	}
 	t.Cleanup(func() {
 		for _, c := range w.controllers {
@@ -100,6 +103,18 @@ func newWorld(t *testing.T, n int, servers natstest.Servers, further ...string) 
 		}
 	})
 	return w
+}
+
+// add adds a controller that does not run yet, with those arguments.
+func (w *world) add(args ...string) {
+	w.Helper()
+	own := filepath.Join(w.dir, fmt.Sprintf("controller-%d", len(w.controllers)+1))
+	if err := os.Mkdir(own, 0o700); err != nil {
+		w.Fatal(err)
+	}
+	w.controllers = append(w.controllers, controller.New(controller.Config{
+		Program: w.program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: own, Args: args,
+	}))
 }
 
 // start starts a controller, and returns when it is ready: it leads, or stands by.
