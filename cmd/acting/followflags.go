@@ -45,7 +45,7 @@ func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode event
 				return cli.Usage("--%s goes with --%s, which says where the other controllers are", name, following.Flag)
 			}
 		}
-		if flags.Changed(replicating.KeyFlag) && !run.replicate.wanted() {
+		if flags.Changed(replicating.KeyFlag) && run.replicate.URL == "" {
 			return cli.Usage("--%s goes with --%s or --%s: one controller makes the key of its log by itself",
 				replicating.KeyFlag, following.Flag, replicating.Flag)
 		}
@@ -55,7 +55,7 @@ func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode event
 		return cli.Usage("--%s does not go with --%s: %s", flag, following.Flag, why)
 	}
 	switch {
-	case run.replicate.wanted():
+	case run.replicate.URL != "":
 		return refuse(replicating.Flag, "the one copies the log through NATS, the other from the controller that leads. Give one")
 	case run.nats.embedded:
 		return refuse("nats-embedded", "after a takeover the stream of records would be another one. "+

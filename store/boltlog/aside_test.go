@@ -130,11 +130,13 @@ func TestSetAsideAfterACrash(t *testing.T) {
 		{"the links", func(a *aside) error { return a.keep() }},
 		{"the removal", func(a *aside) error { return errors.Join(a.keep(), a.leave()) }},
 		{"a half of the file", func(a *aside) error {
-			path := filepath.Join(a.dir, FileName(a.first))
-			return errors.Join(a.keep(), a.leave(), os.Remove(path), os.WriteFile(path, []byte("half"), 0o600))
+			err := errors.Join(a.keep(), a.leave())
+			path := filepath.Join(a.dir, FileName(a.first)) // it gets the name of a file of its own
+			return errors.Join(err, os.Remove(path), os.WriteFile(path, []byte("half"), 0o600))
 		}},
 		{"a failure of the file", func(a *aside) error {
-			return errors.Join(a.keep(), a.leave(), os.Remove(filepath.Join(a.dir, FileName(a.first))))
+			err := errors.Join(a.keep(), a.leave())
+			return errors.Join(err, os.Remove(filepath.Join(a.dir, FileName(a.first))))
 		}},
 		{"the whole file", func(a *aside) error {
 			return errors.Join(a.keep(), a.leave(), a.write(t.Context()))

@@ -1,6 +1,7 @@
 package ha
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,15 +20,20 @@ func (w *world) started() (leader, standby *controller.Controller) {
 	return leader, others[0]
 }
 
-// TestAStandbyFollowsALeaderThatIsKilled: the leader is killed while Jobs run, and its standby leads in a new epoch,
-// which says what may be missing. Started again, the first one keeps what the standby had not got as a branch, follows,
-// and leads when the second one stops in good order: in the same epoch, since nothing is missing then.
+// TestAStandbyFollowsALeaderThatIsKilled: the leader is killed while Jobs run, and its standby, which stood still for the
+// moment before, leads in a new epoch, which says what may be missing. Started again, the first one keeps what the
+// standby had not got as a branch, follows, and leads when the second one stops in good order: in the same epoch, since
+// nothing is missing then.
 func TestAStandbyFollowsALeaderThatIsKilled(t *testing.T) {
 	w := newFollowWorld(t, 2)
 	first, second := w.started()
 	w.create(6, 6)
 	w.await(6)
-	if err := first.Kill(); err != nil {
+	if err := second.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	w.await(8)
+	if err := errors.Join(first.Kill(), second.Continue()); err != nil {
 		t.Fatal(err)
 	}
 	w.create(3, 3)
@@ -42,8 +48,9 @@ func TestAStandbyFollowsALeaderThatIsKilled(t *testing.T) {
 	w.finish()
 	w.judge()
 	w.bounds(first)
-	if all := w.epochs(first); len(all) != 1 {
-		t.Errorf("%d epochs began: one leader was killed, and one stopped in good order", len(all))
+	if all := w.epochs(first); len(all) != 1 || len(w.branches()) != 1 {
+		t.Errorf("%d epochs began, and the branches are %v: one leader was killed with records that no other had, and one "+
+			"stopped in good order", len(all), w.branches())
 	}
 }
 

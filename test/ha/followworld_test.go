@@ -181,7 +181,7 @@ func (w *world) epochs(c *controller.Controller) (all []began) {
 
 // bounds holds each branch against the record that says what is missing: it begins behind the newest record that the
 // new leader had, reaches at least as far as the Lease had said, and was written between the times of the record before
-// and of the new epoch.
+// and of the new epoch. A leader that was woken adds records as it ends; the last command that it sent has ended before.
 func (w *world) bounds(c *controller.Controller) {
 	w.Helper()
 	named := map[events.Sequence]began{}
@@ -203,19 +203,26 @@ func (w *world) bounds(c *controller.Controller) {
 			w.Fatal(err)
 		}
 		head := log.Head()
-		first := events.Time(0)
+		var first, last events.Time
+		ends := false // the leader was woken, and has seen that its Lease is lost
 		for r, err := range log.Read(w.ctx, b.first) {
 			if err != nil {
 				w.Fatal(err)
 			}
-			first = r.Time
-			break
+			_, decides := r.Facts.(*events.Decision)
+			ends = ends || r.Kind == events.KindLeadershipChanged || decides && r.Time > e.at.Time
+			if first == 0 {
+				first = r.Time
+			}
+			if !ends && r.Kind != events.KindTimerFired {
+				last = r.Time
+			}
 		}
-		w.Logf("%s has records %d to %d, of %s to %s", filepath.Base(b.path), b.first, head.Sequence, first, head.Time)
+		w.Logf("%s has records %d to %d, of %s to %s", filepath.Base(b.path), b.first, head.Sequence, first.Go(), head.Time.Go())
 		if head.Sequence < b.first || e.Lost.Sequence >= b.first && head.Sequence < e.Lost.Sequence ||
-			first < e.before.Time || head.Time > e.at.Time || e.Lost.Epoch != b.epoch {
+			first < e.before.Time || last > e.at.Time || e.Lost.Epoch != b.epoch {
 			w.Errorf("%s: records %d to %d, of %s to %s; the log says behind %s, before %s, and %s", b.path, b.first, head.Sequence,
-				first, head.Time, e.before.Time, e.at.Time, e.Lost)
+				first.Go(), last.Go(), e.before.Time.Go(), e.at.Time.Go(), e.Lost)
 		}
 		if err := log.Close(); err != nil {
 			w.Error(err)
