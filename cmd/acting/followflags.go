@@ -26,8 +26,8 @@ type followFlags struct {
 
 func (f *followFlags) add(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.controllers, following.Flag, nil,
-		"alpha: URLs of the controllers of which one leads and the others follow its log, such as https://jobledger-ha:10272; "+
-			"each address is one, this one may be among them; each has a --log of its own, and --readers")
+		"alpha: URLs of the controllers that follow each other's log, such as https://jobledger-ha:10272; each address is one, "+
+			"this one may be among them; each has a --log of its own, and --readers")
 	flags.StringVar(&f.authorities, following.AuthorityFlag, "",
 		"with --follow, who signed the certificates of these controllers; those that the system trusts unless given")
 	flags.StringVar(&f.token, following.TokenFlag, "",

@@ -43,7 +43,7 @@ func branches(c *Config) (found []Finding) {
 	}
 	for _, says := range all {
 		found = append(found, Finding{
-			Level: Note, Text: says, Do: "read it with 'jobledger events --log " + c.Log.Dir + "/FOLDER'; remove it when nobody needs it",
+			Level: Note, Text: says, Do: "read it with 'jobledger events --log " + c.Log.Dir + "/FOLDER'; remove it when it is of no use any more",
 		})
 	}
 	return found
