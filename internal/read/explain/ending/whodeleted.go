@@ -10,6 +10,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
+const unseenSuccess = "gone when it was watched again: whether it had succeeded is unknown, " +
+	"as the status counts successes that were not seen"
+
 // deletedBy finds what requested the deletion of a pod that had not ended, or that ended because of it.
 func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	seen := t.AskedSeen
@@ -20,9 +23,7 @@ func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	namespace, going := c.NamespaceEnd(t, seen)
 	switch {
 	case t.MaySucceed:
-		const why = "gone when it was watched again: whether it had succeeded is unknown, " +
-			"as the status counts successes that were not seen"
-		return try.Ending{By: try.ByUnknown, Why: why, Marks: explain.Marks(seen, t.CountAt), Missing: "a watch at that time"}
+		return try.Ending{By: try.ByUnknown, Why: unseenSuccess, Marks: explain.Marks(seen, t.CountAt), Missing: "a watch at that time"}
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
 		why := reasonWords(t.DeletedReason)
 		if t.DeletedReason == "FewerPodsWanted" && c.SuspendedAt(t.Deleted) {
