@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -44,7 +45,7 @@ type Config struct {
 
 func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
 
-// Bid says for which log and work the Lease is wanted. All fields but Ready are required.
+// Bid says for which log and work the Lease is wanted. All fields but Ready and Freed are required.
 type Bid struct {
 	// Log returns which log this process has locked, and how far it is durable. It may be called from any goroutine
 	// until Run returns.
@@ -56,6 +57,9 @@ type Bid struct {
 	// The Lease then stays unchanged, and Ready is called again after RetryPeriod. It is called before each write that
 	// takes the Lease, but not before renewals. May be nil.
 	Ready func(Said) error
+	// Freed receives a value when the holder is about to release the Lease, as known from elsewhere. The Lease is then
+	// asked for at once, not after RetryPeriod. Nil for no such news.
+	Freed <-chan struct{}
 	// Lead does the work of the holder. Its context ends when the Lease is lost, with cause ErrLost or an OutrankedError.
 	Lead func(context.Context) error
 }
@@ -65,7 +69,9 @@ type Lease struct {
 	config  Config
 	lock    *lock
 	elector *leaderelection.LeaderElector
+	begun   sync.Once
 	started chan struct{} // closed once it is held
+	elected chan struct{} // closed once the elector holds it and renews it
 	lost    chan struct{} // closed once it was held and is lost
 	cause   error         // why it is lost; set before lost is closed
 }
@@ -88,14 +94,14 @@ func New(c Config) (*Lease, error) {
 			deniedSince: map[string]time.Time{},
 			beside:      newNeighbours(c),
 		},
-		started: make(chan struct{}), lost: make(chan struct{}),
+		started: make(chan struct{}), elected: make(chan struct{}), lost: make(chan struct{}),
 	}
 	var err error
 	l.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: l.lock, Name: UsualName,
 		LeaseDuration: c.Duration, RenewDeadline: c.RenewDeadline, RetryPeriod: c.RetryPeriod,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { close(l.started) },
+			OnStartedLeading: func(context.Context) { close(l.elected); l.begin() },
 			OnStoppedLeading: func() {},
 			OnNewLeader:      l.newLeader,
 		},
@@ -120,25 +126,33 @@ func (l *Lease) newLeader(identity string) {
 func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	l.lock.bid = bid
 	// The Lease is renewed until Lead has returned, perhaps well after ctx has ended.
-	electing, give := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
-	defer give()
+	electing, end := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
+	defer end()
 	ended := make(chan struct{})
 	go func() { // ends when the Lease is lost, or with electing
 		defer close(ended)
 		l.elector.Run(electing)
 	}()
+	taking := make(chan struct{})
+	go func() { // ends when the Lease is held, or with electing
+		defer close(taking)
+		l.takeFreed(electing, end)
+	}()
+	give := func() {
+		end()
+		<-ended
+		<-taking
+	}
 	select {
 	case <-l.started:
 	case err := <-l.lock.refused:
 		give()
-		<-ended
 		if !errors.Is(err, ErrDenied) {
 			l.release(ctx) // a lost answer may have made it ours
 		}
 		return err
 	case <-ctx.Done():
 		give()
-		<-ended
 		l.release(ctx)
 		return nil
 	}
@@ -165,7 +179,6 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 		}
 	}
 	give()
-	<-ended
 	l.release(ctx)
 	return err
 }
@@ -194,6 +207,8 @@ func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc
 // Lost returns a channel that is closed when the Lease is lost after it was held, or given up for a higher-ranking
 // one.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
+
+func (l *Lease) begin() { l.begun.Do(func() { close(l.started) }) }
 
 func (l *Lease) lose(cause error) {
 	l.cause = cause

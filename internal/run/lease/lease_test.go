@@ -72,7 +72,9 @@ type candidate struct {
 	found   Said                  // by the newest Admit
 	unready atomic.Pointer[error] // what Ready returns; nil for none
 	asked   atomic.Pointer[Said]  // by the newest Ready
-	asleep  atomic.Int64          // how long the machine was suspended, of which Go's clock knows nothing
+	looks   atomic.Int32          // calls of Admit
+	freed   chan struct{}
+	asleep  atomic.Int64 // how long the machine was suspended, of which Go's clock knows nothing
 	booted  time.Time
 	lostAt  time.Time // when Lead's context ended with ErrLost
 }
@@ -82,6 +84,7 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 	t.Helper()
 	c := &candidate{
 		t: t, leading: make(chan Said, 1), ended: make(chan error, 1), finish: make(chan struct{}), booted: time.Now(),
+		freed: make(chan struct{}, 1),
 	}
 	client := &fake.Clientset{}
 	client.AddReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
@@ -115,8 +118,10 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 	c.stop = cancel
 	go func() { // ends with ctx, or the Lease
 		c.ended <- c.Run(ctx, Bid{
-			Log: func() Log { return own },
+			Log:   func() Log { return own },
+			Freed: c.freed,
 			Admit: func(before Said) error {
+				c.looks.Add(1)
 				c.found = before
 				if err := c.admit.Load(); err != nil {
 					return *err

@@ -29,6 +29,10 @@ type lock struct {
 	refused   chan error           // receives, once, why the Lease will not be held
 	outranked chan *OutrankedError // receives, once, the holder that ranks above us
 
+	// asking is held while the Lease is read or taken, because two goroutines do so (see takeFreed): an answer from before
+	// this process took the Lease must not look like a loss.
+	asking sync.Mutex
+
 	mu          sync.Mutex
 	object      *coordinationv1.Lease // as last read or written
 	ours        bool
@@ -43,6 +47,8 @@ func (k *lock) leases() coordinationclient.LeaseInterface {
 // Get implements resourcelock.Interface, like the methods below. For another holder's Lease it decides whether to wait
 // for it, and shows it as released if its holder has ended.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	k.asking.Lock()
+	defer k.asking.Unlock()
 	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if err := k.noteDenied("get", err); err != nil {
 		return nil, nil, err
@@ -73,6 +79,8 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 
 // Create creates the Lease, and its namespace if necessary.
 func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	k.asking.Lock()
+	defer k.asking.Unlock()
 	object := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: UsualName},
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
@@ -105,6 +113,8 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 // server is, and the other waits longer than that. A late renewal takes the Lease anew, because another may have led
 // in between.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	k.asking.Lock()
+	defer k.asking.Unlock()
 	ours := k.isOurs()
 	began := k.hold.now()
 	late := ours && !k.hold.holds()
