@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -59,12 +60,26 @@ func (c *current) behind(now time.Time) error {
 	return fmt.Errorf("the stream of the log is read as of %s ago", now.Sub(c.asOf).Round(time.Second))
 }
 
+// age returns for how many seconds the process is behind at now; NaN if it never was current.
+func (c *current) age(now time.Time) float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asOf.IsZero() {
+		return math.NaN()
+	}
+	return now.Sub(c.asOf).Seconds()
+}
+
 // Behind returns why this process may not take the Lease now: it is not connected, or has not read all that the stream
 // had a second ago. It returns nil if it may.
 func (m *Member) Behind() error {
 	m.current.read(m.follower.Place())
 	return m.current.behind(time.Now())
 }
+
+// Released returns a channel that gets a value when the leader has released the stream: it is about to give the Lease
+// back. Call it after Begin.
+func (m *Member) Released() <-chan struct{} { return m.follower.Released() }
 
 // ask asks the stream's leader for the end of the stream.
 func (m *Member) ask(ctx context.Context) {

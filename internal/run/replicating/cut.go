@@ -128,12 +128,13 @@ func (c *cutter) add(next mark) {
 
 // cut cuts the stream before the newest message that may become its first one.
 func (c *cutter) cut(ctx context.Context) error {
-	first, bytes, err := c.m.stream.Size(ctx)
+	now, err := c.m.stream.Ask(ctx)
 	if err != nil {
 		return err
 	}
+	c.m.bytes.Store(now.Bytes)
 	k := copies{
-		bytes: bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes),
+		bytes: now.Bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes),
 	}
 	_, k.own = c.m.log.Durable()
 	for _, h := range c.m.exchange.Known() {
@@ -149,7 +150,7 @@ func (c *cutter) cut(ctx context.Context) error {
 		return nil
 	}
 	for i, m := range slices.Backward(c.marks) {
-		if m.head.Sequence > at || m.place <= first {
+		if m.head.Sequence > at || m.place <= now.First {
 			continue
 		}
 		good, err := c.good(ctx, m)

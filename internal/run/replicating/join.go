@@ -59,7 +59,7 @@ type Config struct {
 	Least     events.ReaderVersion // the least version of a reader of its records
 	Dir       string               // the log's directory
 	Name      string               // of the process, for messages
-	Monitor   []string             // addresses of NATS servers where fsync is verified; empty to trust them
+	Monitor   []string             // addresses of NATS servers where fsync is verified, by Dial.CA; empty to trust them
 	Members   int                  // replicas of the log that the stream waits for; 0 for DefaultMembers
 	MaxBytes  int64                // size from which the stream waits for no absent replica; 0 for DefaultMaxBytes
 	CutEvery  time.Duration        // time between a leader's cuts of the stream; 0 for 10 s
@@ -89,6 +89,13 @@ type Member struct {
 	takes    atomic.Bool // Take was called: nothing is followed any more
 	leads    atomic.Bool // Take has succeeded
 	exchange *exchange.Exchange
+	monitors monitors
+	bytes    atomic.Int64 // size of the stream when it was asked for last
+}
+
+// fileOf returns which log and which incarnation a stream is of, by its metadata.
+func fileOf(name string, c *jetstream.StreamConfig) File {
+	return File{Log: c.Metadata[logOf], Stream: name, Incarnation: c.Metadata[incarnationOf]}
 }
 
 // Join connects to NATS, finds the stream, or creates it if it may, and checks it. While NATS does not answer, it waits
@@ -103,7 +110,10 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 		return nil, fmt.Errorf("--%s: %w", Flag, err)
 	}
 	m := &Member{config: c, conn: conn}
-	if m.js, err = c.Dial.JetStream(conn); err == nil {
+	if m.monitors, err = newMonitors(c.Monitor, c.Dial.CA); err == nil {
+		m.js, err = c.Dial.JetStream(conn)
+	}
+	if err == nil {
 		err = m.find(ctx, own, before)
 	}
 	if err == nil {
@@ -186,17 +196,14 @@ func (m *Member) find(ctx context.Context, own Own, before *File) error {
 // look reads which log the stream belongs to, and checks the stream's settings.
 func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	name := m.config.Stream
-	config, server, err := m.stream.Settings(ctx)
+	now, err := m.stream.Ask(ctx)
 	if err != nil {
 		return f, false, err
 	}
-	wrong := stream.Wrong(name, config, server, m.config.Unsafe)
+	m.bytes.Store(now.Bytes)
+	wrong := stream.Wrong(name, now.Config, now.Server, m.config.Unsafe)
 	if len(m.config.Monitor) > 0 {
-		holders, err := m.stream.Holders(ctx)
-		if err != nil {
-			return f, false, err
-		}
-		lazy, err := unsynced(ctx, m.config.Monitor, holders)
+		lazy, err := m.monitors.unsynced(ctx, now.Holders)
 		if wrong = append(wrong, lazy...); err != nil && len(wrong) == 0 {
 			return f, false, err
 		}
@@ -204,7 +211,7 @@ func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	if len(wrong) > 0 {
 		return f, true, fmt.Errorf("the stream %s loses data as it is set up: %s", name, strings.Join(wrong, "; "))
 	}
-	f = File{Log: config.Metadata[logOf], Stream: name, Incarnation: config.Metadata[incarnationOf]}
+	f = fileOf(name, now.Config)
 	if f.Log == "" || f.Incarnation == "" {
 		return f, true, fmt.Errorf("the stream %s does not say in its metadata which log it is of: "+
 			"jobledger has not made it. Name another one", name)

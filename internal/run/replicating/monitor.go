@@ -2,12 +2,15 @@ package replicating
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/jobledger/jobledger/store/natslog/stream"
@@ -44,14 +47,41 @@ func CheckMonitor(addresses string) error {
 	return nil
 }
 
+// monitors are the monitoring addresses of the NATS servers.
+type monitors struct {
+	addresses []string
+	client    *http.Client
+}
+
+// newMonitors returns the monitors at the addresses. ca is a file with the certificates that those of https are checked
+// against; empty for the system's.
+func newMonitors(addresses []string, ca string) (monitors, error) {
+	m := monitors{addresses: addresses, client: http.DefaultClient}
+	if ca == "" || len(addresses) == 0 {
+		return m, nil
+	}
+	text, err := os.ReadFile(ca)
+	if err != nil {
+		return m, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return m, fmt.Errorf("%s has no certificate (PEM)", ca)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	m.client = &http.Client{Transport: transport}
+	return m, nil
+}
+
 // unsynced returns the servers that hold the stream and are known to lose acknowledged messages, or do not appear at
 // the monitoring addresses. A server that is offline is checked when it is back. It returns an error if addresses do
 // not answer and a server is therefore unseen.
-func unsynced(ctx context.Context, addresses []string, holders []string) (wrong []string, err error) {
+func (m *monitors) unsynced(ctx context.Context, holders []string) (wrong []string, err error) {
 	seen := map[string]varz{}
 	var unanswered error
-	for _, address := range addresses {
-		v, err := readVarz(ctx, address)
+	for _, address := range m.addresses {
+		v, err := m.read(ctx, address)
 		if err != nil {
 			unanswered = errors.Join(unanswered, err)
 			continue
@@ -75,7 +105,7 @@ func unsynced(ctx context.Context, addresses []string, holders []string) (wrong 
 	return wrong, err
 }
 
-func readVarz(ctx context.Context, address string) (v varz, err error) {
+func (m *monitors) read(ctx context.Context, address string) (v varz, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("ask the NATS server at %s: %w", address, err)
@@ -85,7 +115,7 @@ func readVarz(ctx context.Context, address string) (v varz, err error) {
 	if err != nil {
 		return v, err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := m.client.Do(r)
 	if err != nil {
 		return v, err
 	}

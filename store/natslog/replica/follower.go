@@ -36,14 +36,17 @@ type Follower struct {
 	newest  store.Commit    // nil if all is durable
 	waiting int             // groups appended since the log was last known to be durable
 	place   atomic.Uint64   // state.Place, for other goroutines
+	voids   atomic.Uint64   // state.Voids, likewise
 	key     events.Hash     // the key that a claim must have; zero for any
+
+	released chan struct{} // see Released
 }
 
 // Begin returns a follower of s that writes log. It starts with the first message that the stream still has. Errors:
 // ErrBehind if that message follows a record that the log lacks; store.ErrDiverged if it follows another record than
 // the log's.
 func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVersion) (*Follower, error) {
-	f := &Follower{s: s, log: log, own: own, end: log.Head().Sequence}
+	f := &Follower{s: s, log: log, own: own, end: log.Head().Sequence, released: make(chan struct{}, 1)}
 	first, err := s.First(ctx)
 	if err != nil {
 		return nil, err
@@ -80,6 +83,13 @@ func (f *Follower) Expect(key events.Hash) { f.key = key }
 
 // Place returns the newest place read. Any goroutine may call it.
 func (f *Follower) Place() uint64 { return f.place.Load() }
+
+// Voids returns how many of the messages read were void. Any goroutine may call it.
+func (f *Follower) Voids() uint64 { return f.voids.Load() }
+
+// Released returns a channel that gets a value when the writer has released its term, and the stream had nothing later
+// then: nobody leads. Any goroutine may call it.
+func (f *Follower) Released() <-chan struct{} { return f.released }
 
 // State returns the state of the stream as far as it was read.
 func (f *Follower) State() natslog.State { return f.state }
@@ -135,6 +145,13 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	}
 	f.state = state
 	f.place.Store(state.Place)
+	f.voids.Store(state.Voids)
+	if m.Last && v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Released {
+		select {
+		case f.released <- struct{}{}:
+		default: // the one before was not taken yet
+		}
+	}
 	return nil
 }
 

@@ -85,14 +85,14 @@ func TestAStreamThatIsMadeIsAsItShouldBe(t *testing.T) {
 	if err != nil {
 		t.Fatal("whoever comes second does not find what the first one made:", err)
 	}
-	config, server, err := s.Settings(ctx)
+	now, err := s.Ask(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wrong := stream.Wrong("a", config, server, true); len(wrong) > 0 {
+	if wrong := stream.Wrong("a", now.Config, now.Server, true); len(wrong) > 0 {
 		t.Errorf("of the stream that was made it says %q", wrong)
 	}
-	if got := config.Metadata["log"]; got != "6f" {
+	if got := now.Config.Metadata["log"]; got != "6f" {
 		t.Errorf("its metadata say %q, want those of who made it", got)
 	}
 }

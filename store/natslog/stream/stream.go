@@ -102,36 +102,43 @@ func (s *Stream) MaxMessage() int {
 // context may last minutes.
 const requestTime = 5 * time.Second
 
-// Settings returns the current settings of the stream, and the version of the connected server.
-func (s *Stream) Settings(ctx context.Context) (config *jetstream.StreamConfig, server string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	now, err := s.js.Stream(ctx, s.name)
-	if err != nil {
-		return nil, "", fmt.Errorf("ask for the settings of the stream %s: %w", s.name, err)
-	}
-	return &now.CachedInfo().Config, s.js.Conn().ConnectedServerVersion(), nil
+// Info is what the stream's leader says about the stream.
+type Info struct {
+	Config  *jetstream.StreamConfig
+	Server  string   // version of the connected server
+	Holders []string // names of the servers that hold the stream and are not offline
+	First   uint64   // the oldest place that the stream still has; 1 for an empty stream that was never cut
+	Bytes   int64    // of its messages
 }
 
-// Holders returns the names of the servers that hold the stream and are not offline.
-func (s *Stream) Holders(ctx context.Context) (names []string, err error) {
+// Ask asks for the stream's current settings and size. It makes a separate handle: that of s continues to read from the
+// leader.
+func (s *Stream) Ask(ctx context.Context) (Info, error) { return Ask(ctx, s.js, s.name) }
+
+// Ask asks for the settings and the size of any stream, also of one that Open refuses.
+func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	now, err := s.js.Stream(ctx, s.name)
+	now, err := js.Stream(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("ask which servers hold the stream %s: %w", s.name, err)
+		return i, fmt.Errorf("ask for the settings and the size of the stream %s: %w", name, err)
 	}
-	cluster := now.CachedInfo().Cluster
-	if cluster == nil || cluster.Leader == "" {
-		return []string{s.js.Conn().ConnectedServerName()}, nil // a server outside a cluster
+	info, conn := now.CachedInfo(), js.Conn()
+	i = Info{
+		Config: &info.Config, Server: conn.ConnectedServerVersion(), First: max(1, info.State.FirstSeq),
+		Bytes: int64(min(info.State.Bytes, 1<<62)),
 	}
-	names = append(names, cluster.Leader)
-	for _, r := range cluster.Replicas {
+	if info.Cluster == nil || info.Cluster.Leader == "" {
+		i.Holders = []string{conn.ConnectedServerName()} // a server outside a cluster
+		return i, nil
+	}
+	i.Holders = []string{info.Cluster.Leader}
+	for _, r := range info.Cluster.Replicas {
 		if !r.Offline {
-			names = append(names, r.Name)
+			i.Holders = append(i.Holders, r.Name)
 		}
 	}
-	return names, nil
+	return i, nil
 }
 
 // noRoom lists the error codes for want of room: in the stream, the server, the account, on the server's disk.
@@ -189,6 +196,6 @@ func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 
 // First returns the oldest place that the stream still has; 1 for an empty stream that was never cut.
 func (s *Stream) First(ctx context.Context) (place uint64, err error) {
-	place, _, err = s.Size(ctx)
-	return place, err
+	i, err := s.Ask(ctx)
+	return i.First, err
 }
