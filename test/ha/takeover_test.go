@@ -1,7 +1,10 @@
 package ha
 
 import (
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
@@ -34,6 +37,36 @@ func TestALeaderThatEndsIsFollowed(t *testing.T) {
 		t.Fatal("another one leads than the one that was started again")
 	}
 	w.create(2, 2)
+	w.finish()
+	w.judge()
+}
+
+// TestALeaderThatStopsIsFollowedAtOnce: its standby reads in the stream that it has released its term, and takes the
+// Lease then. By itself it would ask for it 25 s later at the earliest, and say then that it has acquired it.
+func TestALeaderThatStopsIsFollowedAtOnce(t *testing.T) {
+	w := newWorld(t, 2, natstest.NewServers(t, 1), "--leader-elect-retry-period", "25s",
+		"--leader-elect-renew-deadline", "40s", "--leader-elect-lease-duration", "80s")
+	for _, c := range w.controllers {
+		w.start(c)
+	}
+	w.create(6, 4)
+	w.await(4)
+	first, others := w.leader()
+	next := others[0]
+	stop := time.Now()
+	stopped := make(chan error, 1)
+	go func() { stopped <- first.Stop(w.ctx) }() // ends with the controller
+	w.leads(next)
+	t.Logf("the standby leads %s after the leader was told to stop", time.Since(stop).Round(time.Millisecond))
+	text, err := next.NewestOutput()
+	if err := errors.Join(err, <-stopped); err != nil {
+		t.Error(err)
+	}
+	taken, leads, asked := strings.Index(text, "taken at once"), strings.Index(text, leading),
+		strings.Index(text, "Successfully acquired lease")
+	if taken < 0 || taken > leads || asked >= 0 && asked < leads {
+		t.Errorf("it did not take the Lease when it was released:\n%s", text)
+	}
 	w.finish()
 	w.judge()
 }

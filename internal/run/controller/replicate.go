@@ -243,6 +243,7 @@ func (f *follower) bid(ctx context.Context) error {
 			return f.refuseSaid(before, f.own(), f.log)
 		},
 		Ready: f.ready,
+		Freed: f.member.Released(),
 		Lead:  f.lead,
 	}))
 }
