@@ -56,6 +56,7 @@ func (c *controller) replicate(ctx context.Context) error {
 		if err := c.stand(ctx, log, member.Log(log)); err != nil {
 			return unlessStopped(ctx, err)
 		}
+		c.registry.MustRegister(member)
 		if err := refuseStates(c.config.Retention, loop.StatesBytes(c.fold.World())); err != nil {
 			return err
 		}
