@@ -21,6 +21,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/internal/run/doctor"
+	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/store/open"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -41,8 +42,8 @@ func newDoctor(c *cli.CLI) *cobra.Command {
 		Short: "Say what would keep a controller from working here, and what to do",
 		Long: `Look at the cluster, the disk, NATS and the copy as a controller with these flags would find them: version of
 the server and what it lacks, its clock, rights, who runs the Jobs now, webhooks in the way, pods that
-cannot go, the Lease, the disk of the log, the stream, and the place of the copy. It takes the flags of
-"run", also those that are not shown here: write "doctor" in place of "run". It changes nothing, but that it
+cannot go, the Lease, the disk of the log, the stream of records, the place of the copy, and with
+--replicate the stream of the log: each of its settings that loses data. It takes the flags of "run", also those that are not shown here: write "doctor" in place of "run". It changes nothing, but that it
 puts an object at the place of the copy and deletes it. Of a server before 1.35 it
 asks for the dry run of a create, to see which fields of a Job are kept.
 
@@ -56,7 +57,8 @@ understood. What could not be looked at is said, and is no problem. An API serve
 answer is one.`,
 		Example: `  jobledger doctor --manage=observe
   jobledger doctor --log /var/lib/jobledger/log --service-account jobledger/jobledger
-  jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json`,
+  jobledger doctor --log ./log --nats-context jobs --wait --timeout 2m -o json
+  jobledger doctor --replicate nats://a:4222 --replicate-monitor http://a:8222 --log-key-file key`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), c, cmd.Flags(), &f) },
 	}
@@ -73,7 +75,10 @@ answer is one.`,
 }
 
 // Flags of run that the help of doctor shows.
-var shownOfDoctor = []string{"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context"}
+var shownOfDoctor = []string{
+	"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context",
+	replicating.Flag, "replicate-stream", "replicate-creds", "replicate-ca", replicating.MonitorFlag,
+}
 
 // config returns what to check, or a usage error.
 func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
@@ -115,6 +120,9 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 		return nil, err
 	}
 	config.Copy = doctor.Copy{Place: to.Place, Unfenced: to.Unfenced}
+	if config.Replicate, err = f.run.replicate.examined(config.Log.Dir); err != nil {
+		return nil, err
+	}
 	if f.run.nats.where() {
 		stream, err := f.run.nats.config("")
 		if err != nil {

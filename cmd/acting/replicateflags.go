@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/dial"
 	"github.com/jobledger/jobledger/internal/run/controller"
+	"github.com/jobledger/jobledger/internal/run/doctor"
 	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
@@ -44,9 +45,7 @@ const (
 func (f *replicateFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.URL, replicating.Flag, "",
 		"alpha: NATS servers in whose stream the log is replicated, with commas; each controller has a --log of its own")
-	flags.StringVar(&f.stream, "replicate-stream", replicateStream, "name of that stream; it is made if there is none")
-	flags.StringVar(&f.Creds, "replicate-creds", "", "file with a JWT and its key, for --replicate")
-	flags.StringVar(&f.CA, "replicate-ca", "", "file with the certificates that those servers' are checked against")
+	addStreamAddress(flags, &f.Config, &f.stream)
 	flags.StringVar(&f.keyFile, replicating.KeyFlag, "",
 		"with --follow or --replicate, file with the 32 bytes of the log's key, one for all controllers")
 	flags.BoolVar(&f.unsafe, replicating.UnsafeFlag, false,
@@ -61,6 +60,14 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 		"how many controllers keep the log: what fewer have, the stream keeps, up to --replicate-max-bytes")
 	flags.StringVar(&f.most, maxBytesFlag, "4Gi",
 		"from this size on the stream is cut behind what two replicas have, and keeps nothing for one that is away")
+}
+
+// addStreamAddress adds the flags that say, beside --replicate, which stream it is and as whom to connect.
+func addStreamAddress(flags *pflag.FlagSet, server *dial.Config, name *string) {
+	flags.StringVar(name, "replicate-stream", replicateStream, "name of that stream; run makes it if there is none")
+	flags.StringVar(&server.Creds, "replicate-creds", "", "file with a JWT and its key, for --replicate")
+	flags.StringVar(&server.CA, "replicate-ca", "",
+		"file with the certificates that those servers' are checked against, at --replicate and at --replicate-monitor")
 }
 
 // wanted reports whether to replicate the log.
@@ -131,6 +138,12 @@ func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 		return refuse(controller.CopyFlag, "it was not tried with several writers. Each controller has the whole log")
 	}
 	return nil
+}
+
+// examined returns what doctor looks at. dir is the log's directory; it may be empty.
+func (f *replicateFlags) examined(dir string) (doctor.Replicate, error) {
+	c, err := f.config(dir)
+	return doctor.Replicate{Config: c, Synced: f.synced}, err
 }
 
 const keyBytes = len(events.Key{})

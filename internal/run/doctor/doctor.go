@@ -51,7 +51,9 @@ type Config struct {
 	Now   func() time.Time
 	Log   Log
 	Copy  Copy
-	NATS  *publish.Config // nil if nothing is published, or the server runs in the controller's process
+	// Replicate is the replication of the log.
+	Replicate Replicate
+	NATS      *publish.Config // nil if nothing is published, or the server runs in the controller's process
 }
 
 // Lease is the Lease that the controller would hold.
@@ -82,6 +84,7 @@ var checks = []check{
 	{"log", false, logKept},
 	{"nats", false, natsServer},
 	{"copy", false, copyPlace},
+	{"replicate", false, replicatedLog},
 }
 
 // Run makes all checks, calls tell with each finding as soon as it is known, and returns the worst level. If the API
