@@ -16,6 +16,7 @@ var (
 	actingCommands func(*cli.CLI) []*cobra.Command
 	kubeNamespace  func(kubeconfig, context string) (string, error)
 	findReader     func(context.Context, cli.Cluster) (*serve.Reader, error)
+	newReplicas    func(verify *cobra.Command) replicaVerifier // adds its flags
 )
 
 // elsewhere returns the message for a command that only the full program has; empty for other words.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/events"
@@ -21,6 +22,7 @@ import (
 
 func newVerify(c *cli.CLI) *cobra.Command {
 	var dir, has string
+	var replicas replicaVerifier
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that the log is whole and as it was written",
@@ -34,11 +36,28 @@ is 1.
 
 A controller can write the log at the same time. Then all files are verified but the newest.
 --has SEQ:HASH asks for a head that was noted elsewhere: by verify, in the Lease, in the messages of
-the controller. A log that ends before it, or has another hash there, is damaged.`,
+the controller. A log that ends before it, or has another hash there, is damaged.
+
+--replicas compares all replicas of a replicated log (docs/ha.md) and its stream: whether they are on
+one chain, and how far each is. It asks the controllers that run, over NATS, and reads the stream from
+its beginning; with --log DIR it compares that log, too, by its newest record, and does not read it.
+Its last line is "verify: N logs and the stream are on one chain, head SEQ HASH". When a log is not on
+the chain, or none could be compared, the exit code is 1. One that is behind, and one that was not
+heard or does not answer, is named, and is no damage.`,
 		Example: `  jobledger verify --log DIR
-  jobledger verify --log DIR --has 124:9d964a30…`,
+  jobledger verify --log DIR --has 124:9d964a30…
+  jobledger verify --replicas --replicate nats://a:4222,nats://b:4222,nats://c:4222 -o json`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if replicas != nil {
+				wanted, err := replicas.Check(cmd.Flags())
+				if err != nil {
+					return err
+				}
+				if wanted {
+					return replicas.Verify(cmd.Context(), c, dir)
+				}
+			}
 			if dir == "" {
 				dir = c.Getenv(cli.EnvLog)
 			}
@@ -57,7 +76,18 @@ the controller. A log that ends before it, or has another hash there, is damaged
 	if err := cmd.MarkFlagDirname("log"); err != nil {
 		panic(err) // there is no such flag
 	}
+	if newReplicas != nil {
+		replicas = newReplicas(cmd)
+	}
 	return cmd
+}
+
+// replicaVerifier compares the replicas of a replicated log.
+type replicaVerifier interface {
+	// Check refuses flags that do not go together. wanted says whether replicas are to be compared.
+	Check(flags *pflag.FlagSet) (wanted bool, err error)
+	// Verify compares them, and the log in dir if it is not empty, and prints what it finds.
+	Verify(ctx context.Context, c *cli.CLI, dir string) error
 }
 
 // parseHas parses SEQ:HASH; it returns no head for an empty text.
