@@ -37,6 +37,10 @@ copy: {url: "s3://backups/jobledger"}
 drill: {schedule: "17 4 * * 1"}
 reader: {enabled: true, namespace: whole-reader}
 `,
+	"several": `
+ha: {enabled: true, url: "nats://nats:4222", monitorUrl: "http://nats:8222"}
+lease: {createNamespace: false}
+`,
 	"single": "watchNamespace: team-a\nwatchCluster: false\n",
 }
 
@@ -45,7 +49,7 @@ var templates = map[string]string{
 	"clusterrole.yaml": "whole", "clusterrolebinding.yaml": "whole", "cronjobs.yaml": "whole", "dashboard.yaml": "whole", "drill.yaml": "whole",
 	"gang.yaml":              "whole",
 	"metrics-authorize.yaml": "whole", "namespace.yaml": "whole", "networkpolicy.yaml": "whole", "prometheusrule.yaml": "whole", "role.yaml": "whole",
-	"reader.yaml":      "whole",
+	"ha.yaml": "several", "reader.yaml": "whole",
 	"rolebinding.yaml": "whole", "service.yaml": "whole", "serviceaccount.yaml": "whole", "servicemonitor.yaml": "whole", "statefulset.yaml": "whole",
 	"ttl.yaml": "whole", "watch-cluster.yaml": "whole", "namespaced.yaml": "single",
 }

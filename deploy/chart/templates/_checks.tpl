@@ -17,6 +17,23 @@
 {{- if and .Values.reader.enabled (eq .Values.reader.namespace .Release.Namespace) -}}
 {{- fail "reader.namespace is that of the controller: who may forward ports to the reader would reach all that the controller tells on loopback" -}}
 {{- end -}}
+{{- with .Values.ha -}}
+{{- if and .enabled (not .url) -}}
+{{- fail "ha.enabled goes with ha.url, which is empty: name the NATS servers that are to hold the log (docs/ha.md)" -}}
+{{- end -}}
+{{- if and .enabled (not .monitorUrl) (not .assumeSynced) -}}
+{{- fail "ha.enabled goes with ha.monitorUrl, where each NATS server proves that it syncs what it stores, or with ha.assumeSynced" -}}
+{{- end -}}
+{{- if and .enabled .monitorUrl .assumeSynced -}}
+{{- fail "ha.monitorUrl and ha.assumeSynced: one of the two" -}}
+{{- end -}}
+{{- if and .enabled (eq $.Values.manage "observe") -}}
+{{- fail "ha.enabled does not go with manage: observe: who observes writes nothing to the cluster, and needs no standby" -}}
+{{- end -}}
+{{- if and .enabled $.Values.copy.url -}}
+{{- fail "ha.enabled does not go with copy.url: the controller refuses it. Each controller has the whole log" -}}
+{{- end -}}
+{{- end -}}
 {{- range $key := list "caSecret" "credsSecret" -}}
 {{- if and (get $.Values.nats $key) (not $.Values.nats.url) -}}
 {{- fail (printf "nats.%s goes with nats.url, which is empty: the controller would refuse to start" $key) -}}

@@ -34,3 +34,8 @@ roleRef:
   name: {{ $name }}{{ .suffix }}
 {{ include "jobledger.subjects" .root }}
 {{- end }}
+
+{{/* The Secret with the key that all controllers of a replicated log share. */}}
+{{- define "jobledger.keySecret" -}}
+{{ .Values.ha.keySecret | default (printf "%s-log-key" (include "jobledger.name" .)) }}
+{{- end }}

@@ -47,26 +47,11 @@ func manifests(chart string) (map[string]string, error) {
 			files[filepath.Join("base", name)] = text
 		}
 	}
-	rights, err := namespaceRights(chart)
-	if err != nil {
-		return nil, err
+	for _, o := range overlays {
+		if files[o.file], err = o.render(chart); err != nil {
+			return nil, err
+		}
 	}
-	files[filepath.Join(namespaceOverlay, "rights.yaml")] = rights
-	values, err := os.ReadFile(filepath.Join(filepath.Dir(chart), drillOverlay, "values.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	if rendered, err = render(chart, release, base+string(values)); err != nil {
-		return nil, err
-	}
-	files[filepath.Join(drillOverlay, "cronjob.yaml")] = rendered["drill.yaml"]
-	if values, err = os.ReadFile(filepath.Join(filepath.Dir(chart), readerOverlay, "values.yaml")); err != nil {
-		return nil, err
-	}
-	if rendered, err = render(chart, release, base+string(values)); err != nil {
-		return nil, err
-	}
-	files[filepath.Join(readerOverlay, "reader.yaml")] = rendered["reader.yaml"]
 	for feature, values := range features {
 		rendered, err := render(chart, release, values)
 		if err != nil {
@@ -131,23 +116,27 @@ func renderWith(dir, name string, set common.Values) (map[string]string, error) 
 	return files, nil
 }
 
-// drillOverlay is the overlay with a CronJob that tests restores.
-const drillOverlay = "overlays/drill"
+// overlay is a file of an overlay that one template of the chart gives, with the values in the overlay's directory.
+type overlay struct {
+	file     string // in deploy/
+	template string
+	base     string // values in addition to those of the overlay
+}
 
-// readerOverlay is the overlay with a reader for many users.
-const readerOverlay = "overlays/reader"
+// overlays are these files. Of a controller for one namespace, which has no rights elsewhere, it is the rights; of the
+// others the objects in addition to those of the base.
+var overlays = []overlay{
+	{"overlays/namespace/rights.yaml", "namespaced.yaml", ""},
+	{"overlays/drill/cronjob.yaml", "drill.yaml", base},
+	{"overlays/reader/reader.yaml", "reader.yaml", base},
+	{"overlays/ha/ha.yaml", "ha.yaml", base},
+}
 
-// namespaceOverlay is the overlay of a controller for one namespace, which has no rights elsewhere.
-const namespaceOverlay = "overlays/namespace"
-
-func namespaceRights(chart string) (string, error) {
-	values, err := os.ReadFile(filepath.Join(filepath.Dir(chart), namespaceOverlay, "values.yaml"))
+func (o *overlay) render(chart string) (string, error) {
+	values, err := os.ReadFile(filepath.Join(filepath.Dir(chart), filepath.Dir(o.file), "values.yaml"))
 	if err != nil {
 		return "", err
 	}
-	rendered, err := render(chart, release, string(values))
-	if err != nil {
-		return "", err
-	}
-	return rendered["namespaced.yaml"], nil
+	rendered, err := render(chart, release, o.base+string(values))
+	return rendered[o.template], err
 }

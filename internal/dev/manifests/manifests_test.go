@@ -152,6 +152,9 @@ func TestTheChartAsksForAnImage(t *testing.T) {
 	}
 }
 
+// ha are values that make several controllers, and leave the key to the chart.
+const ha = "ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'http://a:8222'}"
+
 // TestValuesAreChecked: a mistake in the values is refused, in words that name it.
 func TestValuesAreChecked(t *testing.T) {
 	for _, row := range []struct{ values, says string }{
@@ -171,6 +174,15 @@ func TestValuesAreChecked(t *testing.T) {
 		{"nats: {caSecret: ca}", "nats.caSecret goes with nats.url"},
 		{"reader: {enabled: true}", "reader.enabled goes with metrics.tlsSecret"},
 		{"metrics: {tlsSecret: a}\nreader: {enabled: true, namespace: jobledger}", "reader.namespace is that of the"},
+		{"ha: {enabled: true}", "ha.enabled goes with ha.url"},
+		{"ha: {enabled: true, url: 'nats://a:4222'}", "ha.enabled goes with ha.monitorUrl"},
+		{"ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'http://a:8222', assumeSynced: true}", "one of the two"},
+		{"ha: {enabled: true, url: 'nats://u:p@a:4222', assumeSynced: true}", "url"},
+		{"ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'a:8222'}", "monitorUrl"},
+		{"ha: {enabled: true, url: 'nats://a:4222', assumeSynced: true, replicas: 1}", "replicas"},
+		{"ha: {enabled: true, url: 'nats://a:4222', assumeSynced: true, mode: shared}", "mode"},
+		{"manage: observe\n" + ha, "ha.enabled does not go with manage: observe"},
+		{"copy: {url: 's3://b/x'}\n" + ha, "ha.enabled does not go with copy.url"},
 	} {
 		if _, err := render(filepath.Join(deploy, "chart"), release, row.values); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v; want an error that says %s", row.values, err, row.says)
@@ -183,6 +195,79 @@ func TestValuesAreChecked(t *testing.T) {
 		if _, err := render(filepath.Join(deploy, "chart"), release, values); err != nil {
 			t.Errorf("%s: %v", values, err)
 		}
+	}
+}
+
+// TestSeveralControllers: they are kept apart, one may be away at a time, and all have one key, which the chart makes if
+// none is named. They may reach NATS, and no Secret is made for those that are named.
+func TestSeveralControllers(t *testing.T) {
+	rendered, err := render(filepath.Join(deploy, "chart"), release, ha+"\nnetworkPolicy: {enabled: true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set struct {
+		Spec struct {
+			Replicas            int
+			PodManagementPolicy string
+			Template            struct {
+				Spec struct {
+					Affinity                  map[string]any
+					TopologySpreadConstraints []any
+					Containers                []struct{ Args []string }
+					Volumes                   []struct {
+						Name   string
+						Secret struct {
+							SecretName  string
+							DefaultMode int
+						}
+					}
+				}
+			}
+		}
+	}
+	var secret struct {
+		Metadata struct {
+			Name        string
+			Annotations map[string]string
+		}
+		Immutable bool
+		Data      map[string][]byte
+	}
+	budget, made, _ := strings.Cut(rendered["ha.yaml"], "---\n")
+	for text, into := range map[string]any{rendered["statefulset.yaml"]: &set, made: &secret} {
+		if err := yaml.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec, key := set.Spec.Template.Spec, set.Spec.Template.Spec.Volumes[0]
+	if set.Spec.Replicas != 3 || set.Spec.PodManagementPolicy != "Parallel" || spec.Affinity["podAntiAffinity"] == nil ||
+		len(spec.TopologySpreadConstraints) != 1 || !strings.Contains(budget, "maxUnavailable: 1\n") {
+		t.Errorf("they are not kept apart:\n%s\n%s", rendered["statefulset.yaml"], budget)
+	}
+	if key.Secret.SecretName != secret.Metadata.Name || key.Secret.DefaultMode != 0o440 || len(secret.Data["key"]) != 32 ||
+		!secret.Immutable || secret.Metadata.Annotations["helm.sh/resource-policy"] != "keep" {
+		t.Errorf("the key is %+v, from %+v", secret, key)
+	}
+	args := strings.Join(spec.Containers[0].Args, " ")
+	for _, want := range []string{
+		"--log-key-file=/etc/jobledger/log-key/key", "--replicate=nats://a:4222", "--replicate-stream=jobledger-log",
+		"--replicate-members=3", "--replicate-monitor=http://a:8222",
+	} {
+		if !strings.Contains(args, want) {
+			t.Errorf("the arguments %s lack %s", args, want)
+		}
+	}
+	for _, port := range []string{"- port: 4222\n", "- port: 8222\n"} {
+		if !strings.Contains(rendered["networkpolicy.yaml"], port) {
+			t.Errorf("they may not reach %s:\n%s", port, rendered["networkpolicy.yaml"])
+		}
+	}
+	named := strings.Replace(ha, "enabled: true", "enabled: true, keySecret: mine, assumeSynced: false", 1)
+	if rendered, err = render(filepath.Join(deploy, "chart"), release, named); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(rendered["ha.yaml"], "kind: Secret") || !strings.Contains(rendered["statefulset.yaml"], "secretName: mine\n") {
+		t.Errorf("a key is made beside the one that is named:\n%s", rendered["ha.yaml"])
 	}
 }
 
@@ -199,13 +284,13 @@ func TestEveryCombinationRenders(t *testing.T) {
 	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
 		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
 		"alerts: {enabled: true}", "drill: {schedule: '17 4 * * 1', from: 's3://bucket/x', secret: keys}", "dashboard: {enabled: true}",
-		"nats: {url: 'nats://nats:4222'}", "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
+		"nats: {url: 'nats://nats:4222'}", ha, "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
 	})
 	for _, mode := range []string{"manage: delegated", "manage: all", "manage: observe"} {
 		for i := range features {
 			for j := i; j < len(features); j++ {
 				on := slices.Compact([]string{features[i], features[j]})
-				if mode == "manage: observe" && slices.Contains(on, "gangScheduling: true") {
+				if mode == "manage: observe" && (slices.Contains(on, "gangScheduling: true") || slices.Contains(on, ha)) {
 					continue
 				}
 				values := mode + "\n" + strings.Join(on, "\n") + "\n"
