@@ -59,6 +59,31 @@ func TestTheProcessIsKilledAtThePassageAskedFor(t *testing.T) {
 	}
 }
 
+// TestTheProcessStandsStillAtThePassageAskedFor, and goes on from there.
+func TestTheProcessStandsStillAtThePassageAskedFor(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), Env+"=append.before:2:stop")
+	var out strings.Builder
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("the process is %#x, %v: want it stopped", status, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil || out.String() != "passed\npassed\n" {
+		t.Errorf("it ended with %v and printed %q, want two passages", err, out.String())
+	}
+}
+
 func TestWhatCannotBeUnderstoodIsRefused(t *testing.T) {
 	for _, text := range []string{"append.before", "append.before:", "append.before:0", "append.before:-1", "append:1", "call.before:1", ":1"} {
 		if _, err := FromEnv(func(string) string { return text }); err == nil {

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Env is the environment variable that sets where the process ends: NAME:COUNT. For example, append.after:3 ends it
-// when it passes that point for the third time.
+// when it passes that point for the third time. With append.after:3:stop it stands still there (SIGSTOP) until it is
+// continued.
 const Env = "JOBLEDGER_FAILPOINT"
 
 // The points, in the order in which a command meets them. The names of the call points are followed by a verb:
@@ -88,8 +90,14 @@ func FromEnv(getenv func(string) string) (*Points, error) {
 	if text == "" {
 		return &Points{}, nil
 	}
+	if point, stops := strings.CutSuffix(text, stopSuffix); stops {
+		return parse(point, stop)
+	}
 	return parse(text, kill)
 }
+
+// stopSuffix in the value of Env makes the process stand still at the point until it is continued.
+const stopSuffix = ":stop"
 
 func parse(text string, end func(string)) (*Points, error) {
 	name, number, ok := strings.Cut(text, ":")
@@ -111,6 +119,18 @@ func kill(reached string) {
 	}
 	select {} // until the signal arrives
 }
+
+// stop makes the process stand still like kill -STOP. It returns when the process is continued.
+func stop(reached string) {
+	fmt.Fprintf(os.Stderr, "failpoint %s: stopping process %d\n", reached, os.Getpid())
+	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+		panic(fmt.Sprintf("failpoint %s: stop: %v", reached, err)) // a process may always stop itself
+	}
+	time.Sleep(standing) // another thread may get the signal first
+}
+
+// standing is longer than the kernel takes to stop all threads.
+const standing = 50 * time.Millisecond
 
 // pass counts a passage. The caller may hold locks, which no longer matter when the process ends.
 func (p *Points) pass(name string) {
