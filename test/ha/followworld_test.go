@@ -31,9 +31,6 @@ import (
 func newFollowWorld(t *testing.T, n int) *world {
 	t.Helper()
 	w := newCluster(t)
-	if err := w.cp.Bind(w.ctx, w.namespace, "system:auth-delegator"); err != nil {
-		t.Fatal(err)
-	}
 	cert, key := w.certificate()
 	token := w.mayGetRecords()
 	var addresses, urls []string
@@ -51,8 +48,17 @@ func newFollowWorld(t *testing.T, n int) *world {
 		addresses, urls = append(addresses, address), append(urls, "https://"+address)
 	}
 	for _, address := range addresses {
-		w.add("--follow", strings.Join(urls, ","), "--follow-ca", cert, "--follow-token-file", token, "--log-key-file", w.key,
-			"--readers", "--metrics-bind-address", address, "--metrics-tls-cert-file", cert, "--metrics-tls-key-file", key)
+		w.add(func(c *controller.Config) {
+			c.Args = []string{
+				"--follow", strings.Join(urls, ","), "--follow-ca", cert, "--follow-token-file", token, "--log-key-file", w.key,
+				"--readers", "--metrics-bind-address", address, "--metrics-tls-cert-file", cert, "--metrics-tls-key-file", key,
+			}
+		})
+	}
+	for _, user := range w.users {
+		if err := w.cp.Bind(w.ctx, user, "system:auth-delegator"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return w
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,9 +40,10 @@ type world struct {
 	dir         string
 	namespace   string
 	program     string
-	kubeconfig  string
 	key         string // a file
 	history     *history.History
+	servers     natstest.Servers // none if the controllers follow each other
+	users       []string         // of the controllers
 	controllers []*controller.Controller
 	jobs        []string
 }
@@ -48,21 +52,42 @@ type world struct {
 // further arguments.
 func newWorld(t *testing.T, n int, servers natstest.Servers, further ...string) *world {
 	t.Helper()
-	w := newCluster(t)
-	args := append(further, "--replicate", servers.URL(), "--log-key-file", w.key)
+	return newWorldOf(t, n, servers, setting{args: further})
+}
+
+// setting is how a world differs from the usual one.
+type setting struct {
+	args []string // further arguments
+	tags []string // build tags of the program
+	// place changes how controller i is run, and returns the addresses at which it finds NATS. Nil changes nothing.
+	place func(w *world, i int, c *controller.Config) (nats string)
+}
+
+// newWorldOf is newWorld in a setting.
+func newWorldOf(t *testing.T, n int, servers natstest.Servers, of setting) *world {
+	t.Helper()
+	w := newCluster(t, of.tags...)
+	w.servers = servers
+	args := append(of.args, "--log-key-file", w.key)
 	if len(servers) == 1 {
 		args = append(args, "--replicate-unsafe")
 	} else {
 		args = append(args, "--replicate-assume-synced")
 	}
-	for range n {
-		w.add(args...)
+	for i := range n {
+		w.add(func(c *controller.Config) {
+			nats := servers.URL()
+			if of.place != nil {
+				nats = of.place(w, i, c)
+			}
+			c.Args = append(slices.Clone(args), "--replicate", nats)
+		})
 	}
 	return w
 }
 
-// newCluster is a cluster without controllers.
-func newCluster(t *testing.T) *world {
+// newCluster is a cluster without controllers. Tags are those with which their program is built.
+func newCluster(t *testing.T, tags ...string) *world {
 	t.Helper()
 	ctx, cancel := patience.Several(t.Context(), 4)
 	t.Cleanup(cancel)
@@ -70,18 +95,16 @@ func newCluster(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cp := controlplane.ForTest(t, controlplane.Options{})
-	w := &world{T: t, ctx: ctx, cp: cp, dir: dir, key: filepath.Join(dir, "key")}
-	if w.program, err = built.Program(ctx, dir); err != nil {
+	program, err := built.Program(ctx, dir, tags...)
+	if err != nil {
 		t.Fatal(err)
 	}
+	cp := controlplane.ForTest(t, controlplane.Options{})
+	w := &world{T: t, ctx: ctx, cp: cp, dir: dir, program: program, key: filepath.Join(dir, "key")}
 	if w.client, err = kubernetes.NewForConfig(cp.RESTConfig()); err != nil {
 		t.Fatal(err)
 	}
 	if w.namespace, err = cp.CreateNamespace(ctx, "ha"); err != nil {
-		t.Fatal(err)
-	}
-	if w.kubeconfig, err = controller.NewUser(ctx, cp, w.namespace, w.namespace, dir); err != nil {
 		t.Fatal(err)
 	}
 	if w.history, err = history.Watch(ctx, w.client, w.namespace); err != nil {
@@ -105,16 +128,23 @@ func newCluster(t *testing.T) *world {
 	return w
 }
 
-// add adds a controller that does not run yet, with those arguments.
-func (w *world) add(args ...string) {
+// add adds a controller that does not run yet, with a user and a directory of its own. how completes its settings.
+func (w *world) add(how func(*controller.Config)) {
 	w.Helper()
-	own := filepath.Join(w.dir, fmt.Sprintf("controller-%d", len(w.controllers)+1))
+	n := len(w.controllers) + 1
+	own := filepath.Join(w.dir, fmt.Sprintf("controller-%d", n))
 	if err := os.Mkdir(own, 0o700); err != nil {
 		w.Fatal(err)
 	}
-	w.controllers = append(w.controllers, controller.New(controller.Config{
-		Program: w.program, Kubeconfig: w.kubeconfig, Namespace: w.namespace, Dir: own, Args: args,
-	}))
+	user := fmt.Sprintf("%s-%d", w.namespace, n)
+	kubeconfig, err := controller.NewUser(w.ctx, w.cp, user, w.namespace, own)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.users = append(w.users, user)
+	config := controller.Config{Program: w.program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: own}
+	how(&config)
+	w.controllers = append(w.controllers, controller.New(config))
 }
 
 // start starts a controller, and returns when it is ready: it leads, or stands by.
@@ -255,6 +285,7 @@ func (w *world) finish() {
 // judge stops what runs in good order, and holds the objects and the logs against what must be.
 func (w *world) judge() {
 	w.Helper()
+	w.verifyReplicas()
 	for _, c := range w.controllers {
 		if c.Running() {
 			if err := c.Stop(w.ctx); err != nil {
@@ -275,6 +306,28 @@ func (w *world) judge() {
 	}
 	w.once(all)
 	w.oneChain()
+}
+
+// verifyReplicas asks the controllers that run, and the stream, whether they are on one chain. Without a stream it does
+// nothing.
+func (w *world) verifyReplicas() {
+	w.Helper()
+	if len(w.servers) == 0 {
+		return
+	}
+	running := 0
+	for _, c := range w.controllers {
+		if c.Running() {
+			running++
+		}
+	}
+	verify := exec.CommandContext(w.ctx, w.program, "verify", "--replicas", "--replicate", w.servers.URL(),
+		"--replicate-members", strconv.Itoa(running))
+	text, err := verify.CombinedOutput()
+	if want := fmt.Sprintf("verify: %d logs and the stream are on one chain", running); running > 1 &&
+		(err != nil || !strings.Contains(string(text), want)) {
+		w.Errorf("verify --replicas: %v, want %q\n%s", err, want, text)
+	}
 }
 
 // once finds two pods that one command made.
