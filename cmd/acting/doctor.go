@@ -40,12 +40,13 @@ func newDoctor(c *cli.CLI) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what would keep a controller from working here, and what to do",
-		Long: `Look at the cluster, the disk, NATS and the copy as a controller with these flags would find them: version of
-the server and what it lacks, its clock, rights, who runs the Jobs now, webhooks in the way, pods that
-cannot go, the Lease, the disk of the log, the stream of records, the place of the copy, and with
---replicate the stream of the log: each of its settings that loses data. It takes the flags of "run", also those that are not shown here: write "doctor" in place of "run". It changes nothing, but that it
-puts an object at the place of the copy and deletes it. Of a server before 1.35 it
-asks for the dry run of a create, to see which fields of a Job are kept.
+		Long: `Look at the cluster, the disk, NATS and the copy as a controller with these flags would find them:
+version of the server and what it lacks, its clock, rights, who runs the Jobs now, webhooks in the
+way, pods that cannot go, the Lease, the disk of the log, the stream of records, the place of the
+copy, and with --replicate the stream of the log: each of its settings that loses data. It takes
+the flags of "run", also those that are not shown here: write "doctor" in place of "run". It
+changes nothing, but that it puts an object at the place of the copy and deletes it. Of a server
+before 1.35 it asks for the dry run of a create, to see which fields of a Job are kept.
 
 The rights are those of the account that asks. --service-account NAMESPACE/NAME asks for another,
 which takes the right to create subjectaccessreviews.
@@ -77,7 +78,7 @@ answer is one.`,
 // Flags of run that the help of doctor shows.
 var shownOfDoctor = []string{
 	"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context",
-	replicating.Flag, "replicate-stream", "replicate-creds", "replicate-ca", replicating.MonitorFlag,
+	replicating.Flag, "replicate-stream", "replicate-creds", "replicate-ca", replicating.MonitorFlag, replicating.KeyFlag,
 }
 
 // config returns what to check, or a usage error.

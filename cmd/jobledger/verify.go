@@ -38,12 +38,12 @@ A controller can write the log at the same time. Then all files are verified but
 --has SEQ:HASH asks for a head that was noted elsewhere: by verify, in the Lease, in the messages of
 the controller. A log that ends before it, or has another hash there, is damaged.
 
---replicas compares all replicas of a replicated log (docs/ha.md) and its stream: whether they are on
-one chain, and how far each is. It asks the controllers that run, over NATS, and reads the stream from
-its beginning; with --log DIR it compares that log, too, by its newest record, and does not read it.
-Its last line is "verify: N logs and the stream are on one chain, head SEQ HASH". When a log is not on
-the chain, or none could be compared, the exit code is 1. One that is behind, and one that was not
-heard or does not answer, is named, and is no damage.`,
+--replicas compares all replicas of a replicated log (docs/ha.md) and its stream: are they on one
+chain, and how far is each. It asks the controllers that run, over NATS, and reads the stream from
+its beginning; with --log DIR it compares that log, too, by its newest record, and does not read
+it. Its last line is "verify: N logs and the stream are on one chain, head SEQ HASH". When a log
+is not on the chain, or none could be compared, the exit code is 1. One that is behind, and one
+that was not heard or does not answer, is named, and is no damage.`,
 		Example: `  jobledger verify --log DIR
   jobledger verify --log DIR --has 124:9d964a30…
   jobledger verify --replicas --replicate nats://a:4222,nats://b:4222,nats://c:4222 -o json`,

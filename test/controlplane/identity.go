@@ -89,6 +89,7 @@ func WriteKubeconfig(c *rest.Config, path string) error {
 		Clusters: map[string]*clientcmdapi.Cluster{"test": {
 			Server:                   c.Host,
 			CertificateAuthorityData: c.CAData,
+			TLSServerName:            c.ServerName,
 		}},
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{"test": {
 			ClientCertificateData: c.CertData,
