@@ -124,14 +124,20 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	if config.Replicate, err = f.run.replicate.examined(config.Log.Dir); err != nil {
 		return nil, err
 	}
-	if f.run.nats.where() {
-		stream, err := f.run.nats.config("")
-		if err != nil {
-			return nil, err
-		}
-		config.NATS = &stream.Publish
+	return config, f.published(config)
+}
+
+// published sets where records are published.
+func (f *doctorFlags) published(config *doctor.Config) error {
+	if !f.run.nats.where() {
+		return nil
 	}
-	return config, nil
+	stream, err := f.run.nats.config("")
+	if err != nil {
+		return err
+	}
+	config.NATS = &stream.Publish
+	return nil
 }
 
 // settings returns the controller's settings. --log may be missing.

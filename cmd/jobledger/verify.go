@@ -20,13 +20,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-func newVerify(c *cli.CLI) *cobra.Command {
-	var dir, has string
-	var replicas replicaVerifier
-	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "Check that the log is whole and as it was written",
-		Long: `Read the whole log and check it: dense sequences, checksums, the hash chain over every record,
+const verifyHelp = `Read the whole log and check it: dense sequences, checksums, the hash chain over every record,
 batches, pointers within streams, terms of writers. Nothing may be missing but what a record says is
 gone. The lists of Jobs beside the log are compared with the records, too; the snapshot is not.
 
@@ -43,7 +37,15 @@ chain, and how far is each. It asks the controllers that run, over NATS, and rea
 its beginning; with --log DIR it compares that log, too, by its newest record, and does not read
 it. Its last line is "verify: N logs and the stream are on one chain, head SEQ HASH". When a log
 is not on the chain, or none could be compared, the exit code is 1. One that is behind, and one
-that was not heard or does not answer, is named, and is no damage.`,
+that was not heard or does not answer, is named, and is no damage.`
+
+func newVerify(c *cli.CLI) *cobra.Command {
+	var dir, has string
+	var replicas replicaVerifier
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that the log is whole and as it was written",
+		Long:  verifyHelp,
 		Example: `  jobledger verify --log DIR
   jobledger verify --log DIR --has 124:9d964a30…
   jobledger verify --replicas --replicate nats://a:4222,nats://b:4222,nats://c:4222 -o json`,

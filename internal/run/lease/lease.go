@@ -125,24 +125,8 @@ func (l *Lease) newLeader(identity string) {
 // written; or nil if ctx ended before it was held.
 func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	l.lock.bid = bid
-	// The Lease is renewed until Lead has returned, perhaps well after ctx has ended.
-	electing, end := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
-	defer end()
-	ended := make(chan struct{})
-	go func() { // ends when the Lease is lost, or with electing
-		defer close(ended)
-		l.elector.Run(electing)
-	}()
-	taking := make(chan struct{})
-	go func() { // ends when the Lease is held, or with electing
-		defer close(taking)
-		l.takeFreed(electing, end)
-	}()
-	give := func() {
-		end()
-		<-ended
-		<-taking
-	}
+	ended, give := l.compete(ctx)
+	defer give()
 	select {
 	case <-l.started:
 	case err := <-l.lock.refused:
@@ -181,6 +165,27 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	give()
 	l.release(ctx)
 	return err
+}
+
+// compete begins to ask for the Lease, and to renew it once it is held. ended is closed when the Lease is lost, or after
+// give. give ends all of it; it may be called again. The Lease is renewed until Lead has returned, perhaps well after ctx
+// has ended.
+func (l *Lease) compete(ctx context.Context) (ended <-chan struct{}, give func()) {
+	electing, end := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
+	done, taking := make(chan struct{}), make(chan struct{})
+	go func() { // ends when the Lease is lost, or with electing
+		defer close(done)
+		l.elector.Run(electing)
+	}()
+	go func() { // ends when the Lease is held, or with electing
+		defer close(taking)
+		l.takeFreed(electing, end)
+	}()
+	return done, func() {
+		end()
+		<-done
+		<-taking
+	}
 }
 
 // release releases the Lease if it is held, so that the next process need not wait for its expiry (O-022).
