@@ -89,7 +89,7 @@ fmt: $(linter)/golangci-lint $(tools)/buf ## Lay out Go and proto files as 'make
 
 .PHONY: tidy
 tidy: ## Make every go.mod and go.sum hold what is used, no more
-	@for m in . test test/oracle test/tools test/tools/containerd test/tools/coredns test/tools/kueue test/tools/jobset test/tools/helm test/tools/kustomize $(wildcard test/tools/kubernetes-*) internal/dev/image internal/dev/manifests internal/dev/tools internal/dev/tools/golangci-lint internal/dev/tools/promtool; do \
+	@for m in . test test/oracle test/tools test/tools/containerd test/tools/coredns test/tools/kueue test/tools/jobset test/tools/helm test/tools/kustomize test/tools/versitygw $(wildcard test/tools/kubernetes-*) internal/dev/image internal/dev/manifests internal/dev/tools internal/dev/tools/golangci-lint internal/dev/tools/promtool; do \
 		echo "go mod tidy: $$m" && (cd $$m && go mod tidy) || exit; done
 
 .PHONY: clean

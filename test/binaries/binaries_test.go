@@ -25,7 +25,7 @@ func repository(t *testing.T, gomod string) string {
 	}
 	below := map[string]string{
 		"containerd": containerdVersion, "coredns": corednsVersion, "kueue": kueueVersion, "jobset": jobSetVersion,
-		"helm": helmVersion, "kustomize": kustomizeVersion,
+		"helm": helmVersion, "kustomize": kustomizeVersion, "versitygw": versityVersion,
 	}
 	for _, minor := range Minors {
 		below[olderPrefix+minor] = "module m\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v" + minor + ".9\n"
@@ -62,6 +62,7 @@ const (
 	jobSetVersion     = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/jobset v0.11.1\n"
 	helmVersion       = "module m\n\ngo 1.26.0\n\nrequire helm.sh/helm/v4 v4.3.1\n"
 	kustomizeVersion  = "module m\n\ngo 1.26.0\n\nrequire sigs.k8s.io/kustomize/kustomize/v5 v5.8.2\n"
+	versityVersion    = "module m\n\ngo 1.26.0\n\nrequire github.com/versity/versitygw v1.8.0\n"
 )
 
 // versionOf is a program's in someVersions.
@@ -86,6 +87,8 @@ func versionOf(p program) string {
 		return "v4.3.1"
 	case kustomizeModule:
 		return "v5.8.2"
+	case versityModule:
+		return "v1.8.0"
 	}
 	return "v3.6.16"
 }

@@ -34,6 +34,7 @@ const (
 	JobSet            = "jobset"   // makes groups of Jobs
 	Helm              = "helm"
 	Kustomize         = "kustomize"
+	VersityGW         = "versitygw" // an S3 server that keeps objects as files of a directory
 )
 
 // Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when a test takes a backup.
@@ -51,6 +52,9 @@ var Beside = []string{Kubectl, Kueue, JobSet}
 
 // Installers install from charts and manifests, as administrators do.
 var Installers = []string{Helm, Kustomize}
+
+// Buckets is the S3 server that copies of logs are put to.
+var Buckets = []string{VersityGW}
 
 // program is one thing to build.
 type program struct {
@@ -141,6 +145,7 @@ var ours = []program{
 	{JobSet, jobSetModule, jobSetModule, "jobset", 100 * time.Second, jobSetVars},
 	{Helm, helmModule + "/cmd/helm", helmModule, "helm", 90 * time.Second, helmVars},
 	{Kustomize, kustomizeModule, kustomizeModule, "kustomize", 15 * time.Second, kustomizeVars},
+	{VersityGW, versityModule + "/cmd/versitygw", versityModule, "versitygw", 60 * time.Second, versityVars},
 }
 
 // pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with
@@ -211,6 +216,10 @@ func helmVars(version string) []string {
 func kustomizeVars(version string) []string {
 	return []string{"sigs.k8s.io/kustomize/api/provenance.version=" + version}
 }
+
+const versityModule = "github.com/versity/versitygw"
+
+func versityVars(version string) []string { return []string{"main.Version=" + version} }
 
 func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
