@@ -16,7 +16,6 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 	"github.com/jobledger/jobledger/internal/run/drill"
 	"github.com/jobledger/jobledger/internal/say/words"
-	"github.com/jobledger/jobledger/store/copylog/indir"
 	"github.com/jobledger/jobledger/store/open"
 )
 
@@ -95,8 +94,8 @@ func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 			config.Apart = append(config.Apart, drill.Apart{Dir: dir, What: "the live log"})
 		}
 	}
-	if p, is := place.(indir.Place); is {
-		config.Apart = append(config.Apart, drill.Apart{Dir: p.String(), What: "the copy"})
+	if dir, is := directoryOf(f.from); is {
+		config.Apart = append(config.Apart, drill.Apart{Dir: dir, What: "the copy"})
 	}
 	return config, nil
 }

@@ -19,19 +19,25 @@ may be copied on by any tool.`
 
 // placeOf returns the place of a copy that a flag names.
 func placeOf(getenv func(string) string, flag, address string) (copylog.Place, error) {
-	switch {
-	case address == "":
+	if address == "" {
 		return nil, cli.Usage("say where the copy is: --%s DIR, or --%s s3://BUCKET/PREFIX", flag, flag)
-	case strings.HasPrefix(address, ins3.Scheme):
+	}
+	if strings.HasPrefix(address, ins3.Scheme) {
 		p, err := ins3.New(address, getenv)
 		if err != nil {
 			return nil, cli.Usage("--%s: %v", flag, err)
 		}
-		return p, nil
-	case strings.HasPrefix(address, "file://"):
-		address = strings.TrimPrefix(address, "file://")
-	case strings.Contains(address, "://"):
+		return withFailpoints(p)
+	}
+	dir, is := directoryOf(address)
+	if !is {
 		return nil, cli.Usage("--%s=%s: a copy is in a directory or in a bucket (s3://BUCKET/PREFIX)", flag, address)
 	}
-	return indir.New(address), nil
+	return withFailpoints(indir.New(dir))
+}
+
+// directoryOf returns the directory that an address of a place names; false for an address of another kind.
+func directoryOf(address string) (dir string, is bool) {
+	dir = strings.TrimPrefix(address, "file://")
+	return dir, !strings.Contains(dir, "://")
 }

@@ -3,7 +3,7 @@
 //
 // The points lie on the way of a command: its record is appended, becomes durable, the call is made, its outcome is
 // recorded. [Points.Log], [Points.API] and [Points.Groups] wrap the interfaces that all of this passes; no other
-// package has code for it. Only a build with the tag failpoints has these wrappers, and obeys the environment variable
+// package has code for it. [Points.Place] wraps the place of a copy of the log. Only a build with the tag failpoints has these wrappers, and obeys the environment variable
 // [Env]. Invariants:
 //
 //   - A wrapper changes only when the process ends or stands still: every call passes with its arguments and results

@@ -16,8 +16,8 @@ import (
 // continued.
 const Env = "JOBLEDGER_FAILPOINT"
 
-// The points, in the order in which a command meets them. The names of the call points are followed by a verb:
-// call.before.create-pod.
+// The points, in the order in which a command meets them. The names of the points of calls and of places are followed
+// by a verb: call.before.create-pod, place.after.put-object.
 const (
 	AppendBefore   = "append.before"   // a turn has decided; the log does not have the batch
 	AppendAfter    = "append.after"    // the log has taken the batch; it may be durable or not
@@ -29,6 +29,8 @@ const (
 	OutcomeAfter   = "outcome.after"   // the log has taken a batch with outcomes; it may be durable or not
 	SnapshotBefore = "snapshot.before" // a snapshot is about to be saved
 	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
+	PlaceBefore    = "place.before"    // a request to the place of a copy is about to be sent
+	PlaceAfter     = "place.after"     // that place has done it; the answer is not yet reported
 )
 
 // The verbs of calls. They include the verbs in the traits of commands.
@@ -64,11 +66,24 @@ var verbs = []string{
 	CreateJob, DeleteRun, UpdateCronStatus, GetCronJob, GetRun,
 }
 
+// The verbs of requests to the place of a copy.
+const (
+	GetObject       = "get-object"
+	PutObject       = "put-object"
+	ReplaceManifest = "replace-manifest"
+	DeleteObject    = "delete-object"
+)
+
+var placeVerbs = []string{GetObject, PutObject, ReplaceManifest, DeleteObject}
+
 // Names returns the names of all points.
 func Names() []string {
 	names := []string{AppendBefore, AppendAfter, DurableBefore, DurableAfter}
 	for _, verb := range verbs {
 		names = append(names, CallBefore+"."+verb, CallAfter+"."+verb)
+	}
+	for _, verb := range placeVerbs {
+		names = append(names, PlaceBefore+"."+verb, PlaceAfter+"."+verb)
 	}
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
 }
