@@ -2,6 +2,7 @@ package backup
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
@@ -61,6 +62,9 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 		Name: copylog.SpanName(f.First, f.End.Sequence, f.Epoch), Bytes: int64(len(content)), SHA256: sha256.Sum256(content),
 	}
 	there, err := r.object(&f.Object, readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
+	if errors.Is(err, errTaken) {
+		return nil // left by the writer of a fork that was refused: the next merge has another end, and so another name
+	}
 	if err != nil {
 		return err
 	}
@@ -70,7 +74,7 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 	return nil
 }
 
-// sameSpan checks that an existing object has the records of a merged segment.
+// sameSpan checks that an existing object has the records of a merged segment; errTaken if it has others.
 func (r *run) sameSpan(o *copylog.Object, f *copylog.File) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {
@@ -81,7 +85,7 @@ func (r *run) sameSpan(o *copylog.Object, f *copylog.File) error {
 		return fmt.Errorf("%w: %w", errDamagedObject, err)
 	}
 	if after != f.End.Hash {
-		return fmt.Errorf("%w: %w", errTaken, r.ahead())
+		return errTaken
 	}
 	o.Bytes, o.SHA256 = int64(len(content)), events.Hash(sha256.Sum256(content))
 	return nil

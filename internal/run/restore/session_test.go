@@ -1,6 +1,7 @@
 package restore_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -137,6 +139,51 @@ func TestSmallSegmentsBecomeOne(t *testing.T) {
 	}
 	if len(m.Leaving) < 180 {
 		t.Errorf("%d objects are to be deleted", len(m.Leaving))
+	}
+	closeLog(t, log)
+	out, _ := restored(t, place)
+	isWhole(t, out, dir)
+}
+
+// taking is a place where the writer of a fork left an object with the name of the first merged segment.
+type taking struct {
+	copylog.Place
+	content []byte // nil once it is there
+	name    string
+}
+
+func (p *taking) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
+	if strings.Count(name, "-") == 2 && p.content != nil {
+		if err := p.Place.Put(ctx, name, bytes.NewReader(p.content), int64(len(p.content))); err != nil {
+			return err
+		}
+		p.content, p.name = nil, name
+	}
+	return p.Place.Put(ctx, name, content, size)
+}
+
+// TestANameThatAForkHasTaken: the writer of a fork put a segment, and was refused before a manifest named it. The log
+// that goes on merges segments with the same first and last record. It leaves that object as it is, and is not taken for
+// the wrong log.
+func TestANameThatAForkHasTaken(t *testing.T) {
+	other := indir.New(filepath.Join(t.TempDir(), "other"))
+	backUp(t, newLog(t, 3), other)
+	content, _, err := copylog.ReadAll(t.Context(), other, manifest(t, other).Segments()[0].Object.Name, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, place := t.TempDir(), &taking{Place: indir.New(filepath.Join(t.TempDir(), "copy")), content: content}
+	log := openLog(t, dir, store.Options{})
+	s := session(log, dir, place)
+	for range 20 {
+		more(t, log, 2)
+		pass(t, s)
+	}
+	if n := len(manifest(t, place).Segments()); n > 2*8 || place.name == "" {
+		t.Errorf("20 passes leave %d segments; the name that was taken is %q", n, place.name)
+	}
+	if now, _, err := copylog.ReadAll(t.Context(), place, place.name, 1<<20); err != nil || !bytes.Equal(now, content) {
+		t.Errorf("%s was overwritten, %v", place.name, err)
 	}
 	closeLog(t, log)
 	out, _ := restored(t, place)
