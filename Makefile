@@ -217,7 +217,7 @@ test-browser: ## The pages in a real browser: each flow, width and theme, by key
 
 # A part of the long tests is each Nth test of each line; tests that divide themselves take JOBLEDGER_PART. See test/README.md for what parts take.
 PART ?=
-divided := ^TestGeneratedSituations$$
+divided := ^(TestGeneratedSituations|TestTheVolumeIsLostUnderLoad|TestTwoForksCopyToOnePlace)$$
 parted = $(if $(PART),$(CURDIR)/bin/test/testpart -part $(PART) -each '$(divided)' -- )
 .PHONY: test-long
 test-long: export JOBLEDGER_LONG = 1
