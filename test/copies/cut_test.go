@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,15 +33,11 @@ const most = 11 * time.Second
 
 func (w *world) cut(r *rand.Rand) {
 	w.Helper()
-	if r.IntN(2) == 0 { // its pods' seals can be checked after the restore, as the key survives the volume
-		key := filepath.Join(w.dir, "key")
-		w.must(os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600))
-		w.flags = append(w.flags, "--log-key-file", key)
-	}
+	withKey := r.IntN(2) == 0
 	w.start()
 	w.copied(1, 1)
 	after := time.Duration(r.Int64N(int64(map[bool]time.Duration{false: most / 2, true: most}[long])))
-	w.Logf("it is killed after %s, %v", after, w.flags[len(quickly):])
+	w.Logf("it is killed after %s; the key of the log was kept elsewhere: %t", after, withKey)
 	w.job("wide", int32(30+r.IntN(40)), controlplane.AnnotationRunFor, "1200ms")
 	w.load(after, "one")
 	w.must(w.controller.Kill())
@@ -54,6 +49,11 @@ func (w *world) cut(r *rand.Rand) {
 	restored := w.archive(w.log()).Head()
 	if hash, err := dead.Chain(restored.Sequence); err != nil || hash != restored.Hash {
 		w.Fatalf("restored was record %d, hash %s, where the dead log has %s (%v)", restored.Sequence, restored.Hash, hash, err)
+	}
+	if withKey { // with it the seals of pods that lost records made can be checked
+		key, err := os.ReadFile(filepath.Join(aside, "KEY"))
+		w.must(err)
+		w.must(os.WriteFile(filepath.Join(w.log(), "KEY"), key, 0o600))
 	}
 	flag := w.goOn(w.commandLine(said, w.log())...)
 	for n := range 5 {

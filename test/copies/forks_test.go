@@ -3,6 +3,7 @@ package copies
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -27,7 +28,7 @@ func TestTwoForksCopyToOnePlace(t *testing.T) {
 		t.Run(fmt.Sprintf("fork-%d %s", n, kind.name), func(t *testing.T) {
 			t.Parallel()
 			p, r := places(t, newDir(t), n), random(t, n)
-			ours := newWorld(t, sharedCluster(), newDir(t), p, quickly...)
+			ours := newWorld(t, sharedCluster(), newDir(t), p)
 			ours.start()
 			ours.job("before", int32(2+r.IntN(5)), controlplane.AnnotationRunFor, "100ms")
 			ours.await(ours.finished)
@@ -37,6 +38,7 @@ func TestTwoForksCopyToOnePlace(t *testing.T) {
 			end := p.guard(t)
 			right, wrong := kind.play(ours, theirs, r)
 			wrong.refusedByTheCopy()
+			right.must(right.leads())
 			right.await(right.finished)
 			right.atRest()
 			wrong.launch(nil) // and once more
@@ -62,6 +64,12 @@ func (w *world) fork() *world {
 	w.Helper()
 	other := newWorld(w.T, sharedCluster(), newDir(w.T), w.place, w.flags...)
 	w.must(os.CopyFS(other.log(), os.DirFS(w.log())))
+	w.must(filepath.WalkDir(other.log(), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o600) // as they were
+	}))
 	return other
 }
 

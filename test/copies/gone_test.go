@@ -3,8 +3,6 @@ package copies
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,17 +13,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// TestOnlyTheCopyIsLeft: the cluster and the volume are gone, and the copy and the key are left. On a new cluster the
+// TestOnlyTheCopyIsLeft: the cluster and the volume are gone, and the copy is left. On a new cluster the
 // restored log explains every Job with the same bytes as before, and a controller goes on with it, and runs new Jobs.
 func TestOnlyTheCopyIsLeft(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	old := newCluster(t)
-	key := filepath.Join(dir, "key")
-	if err := os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := newWorld(t, old, dir, newPlaces(t)(t, dir, 0), append(quickly, "--log-key-file", key)...)
+	w := newWorld(t, old, dir, newPlaces(t)(t, dir, 0))
 	w.start()
 	n := map[bool]int{false: 10, true: 50}[long]
 	w.mixed(n)

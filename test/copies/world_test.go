@@ -53,9 +53,7 @@ func sharedCluster() cluster { return cluster{shared.ControlPlane, shared.Admin}
 
 // quickly lets another process take the Lease of one that was killed without its log soon, and leaves a controller on a
 // busy machine the time to renew it.
-var quickly = []string{
-	"--leader-elect-lease-duration=5s", "--leader-elect-renew-deadline=3500ms", "--leader-elect-retry-period=400ms",
-}
+var quickly = []string{"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=6500ms", "--leader-elect-retry-period=500ms"}
 
 // newDir is a directory that stays when the test fails.
 func newDir(t *testing.T) string {
