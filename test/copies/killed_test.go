@@ -88,6 +88,12 @@ func (w *world) restores(when string, n int) {
 		w.Logf("%s: there is no copy yet", when)
 		return
 	}
+	if w.controller.Running() { // its log is compared once it has ended
+		dir := filepath.Join(w.dir, fmt.Sprintf("restored-%d", n))
+		w.told("restore", "--from", w.place.address, "--log", dir)
+		w.heads = append(w.heads, w.archive(dir).Head())
+		return
+	}
 	log := w.archive(w.log())
 	head := w.prefix(fmt.Sprintf("restored-%d", n), log)
 	w.Logf("%s: restored is record %d of %d", when, head.Sequence, log.Head().Sequence)
@@ -111,6 +117,12 @@ func TestTheCommandsOfACopyAreKilled(t *testing.T) {
 	other.backupsAreKilled(r)
 	w.atRest()
 	w.stop()
+	log := w.archive(w.log())
+	for _, head := range other.heads {
+		if hash, err := log.Chain(head.Sequence); err != nil || hash != head.Hash {
+			w.Errorf("a backup that was killed restores to record %d, hash %s, where the log has %s (%v)", head.Sequence, head.Hash, hash, err)
+		}
+	}
 	other.told("backup", "--log", w.log(), "--to", other.place.address)
 	other.whole("of-backups")
 	w.restoresAreKilled(r)

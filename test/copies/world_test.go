@@ -41,6 +41,7 @@ type world struct {
 	controller *controller.Controller // of the newest life
 	lives      int
 	jobs       map[string]int32 // the pods that each Job is to have
+	heads      []store.Head     // of copies that were restored beside the controller
 }
 
 // cluster is where a world is.
