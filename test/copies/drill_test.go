@@ -33,6 +33,7 @@ func TestTheDrillOfTheOverlay(t *testing.T) {
 	w.must(err)
 	w.start()
 	cron := w.overlayCronJob()
+	w.atRest()
 	first := w.drilled(node, cron, 1)
 	if !strings.Contains(first, "passed") {
 		t.Errorf("the report of a copy that is whole:\n%s", first)

@@ -144,7 +144,7 @@ func (w *world) backupsAreKilled(r *rand.Rand) {
 		w.await(w.finished)
 	}
 	for range map[bool]int{false: 3, true: 50}[long] {
-		w.job(fmt.Sprintf("before-%d", kills), 1, controlplane.AnnotationRunFor, "100ms")
+		w.job(fmt.Sprintf("moment-%d", kills), 1, controlplane.AnnotationRunFor, "100ms")
 		w.dieAt(time.Duration(r.Int64N(int64(100*time.Millisecond))), args...)
 		w.restores("at a moment", 1000+kills)
 		kills++
