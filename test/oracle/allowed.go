@@ -6,20 +6,21 @@ import "strings"
 type Difference struct {
 	Rule     string // of the Job contract
 	Sentence string // of docs/conformance.md, or why it must be so
-	// When says in which scenarios. In all others it is an error.
+	// When reports whether a scenario can show the difference. In all other scenarios it is an error.
 	When func(Scenario) bool
-	// Explains says which lines of a diff are its. Nil: the picture is taken without what differs; see lens.
+	// Explains reports whether the difference explains a line of a diff. Nil: the picture leaves out what differs; see
+	// lens.
 	Explains func(line string) bool
-	// Shows says what a diff must show beside: what makes it this difference and no other. Nil: nothing.
+	// Shows reports whether a diff also has the mark of this difference and no other. Nil: no mark is needed.
 	Shows func(diff string) bool
-	// Proves is Shows of a diff that is held against the deeds of the scenario. Nil: it is not.
+	// Proves is Shows for a diff that must also fit the actions of the scenario. Nil: it need not.
 	Proves func(s Scenario, diff string) bool
-	// Parts: one Job has ended and the other has not, or the two have other work left. Whatever differs later follows from
-	// it.
+	// Parts: one Job has ended and the other has not, or the two controllers have different work left. Then every later
+	// difference follows from this one.
 	Parts bool
 }
 
-// These differ in what a picture shows, so it is taken without that.
+// These differences change what a picture shows, so the picture leaves it out.
 var (
 	finishesFirst = &Difference{
 		Rule:     "J-021, J-085, J-234",
@@ -43,14 +44,14 @@ var (
 	}
 )
 
-// Allowed are all differences on purpose. docs/conformance.md has others, which the scenarios do not show: see doc.go.
+// Allowed lists all differences on purpose that scenarios show. docs/conformance.md has more.
 var Allowed = []*Difference{
 	finishesFirst, readyMiscounted, toldWhenStored, eventsOfTheDead,
 	{
 		Rule:     "J-116",
 		Sentence: "Upstream publishes indexes as failed whose pods it deleted because the Job fails, when it was killed in between, or could not store that. Ours never does.",
 		When:     func(s Scenario) bool { return s.has("perIndex=") && (s.has("die") || s.has("deny status")) },
-		Explains: func(line string) bool { // the reason may follow from how many there are
+		Explains: func(line string) bool { // the reason may follow from their number
 			return strings.Contains(line, "failedIndexes=") || isLine(line, "-", "BackoffLimitExceeded") || isLine(line, "+", "MaxFailedIndexesExceeded")
 		},
 		Shows: func(diff string) bool { return sameBut(lines(diff, "failedIndexes="), " failedIndexes=") },
@@ -198,10 +199,10 @@ var Allowed = []*Difference{
 	},
 }
 
-// maxUncounted is how many pods upstream counts when it looks once (MaxUncountedPods).
+// maxUncounted is how many pods upstream counts in one sync (MaxUncountedPods).
 const maxUncounted = 500
 
-// allowed are the differences that a scenario may show.
+// allowed returns the differences that a scenario may show.
 func (s Scenario) allowed() []*Difference {
 	if len(s.CronJobs) > 0 {
 		return AllowedOfCronJobs
@@ -209,10 +210,10 @@ func (s Scenario) allowed() []*Difference {
 	return Allowed
 }
 
-// lens is what a picture is taken without.
+// lens selects the differences that a picture leaves out.
 type lens map[*Difference]bool
 
-// through is the lens for a scenario.
+// through returns the lens for a scenario.
 func through(s Scenario) lens {
 	l := lens{}
 	for _, d := range s.allowed() {

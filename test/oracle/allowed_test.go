@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestADifferenceExplainsNoMore: what is no more than near a difference on purpose is an error.
+// TestADifferenceExplainsNoMore: a diff that only resembles a difference on purpose is an error.
 func TestADifferenceExplainsNoMore(t *testing.T) {
 	ended := "+ event of a: Normal Completed \"Job completed\" x1\n"
 	for _, row := range []struct {
@@ -135,7 +135,7 @@ const unseenSuccess = "cronjob a\n+0 create a\n+1 hold jobs\n+1 succeed a.-1\n+0
 
 const replaced = "cronjob a policy=Replace\n+0 create a\n+1 hold jobs\n+1 fail a.-1\n"
 
-// suspendedEnd is how a suspended Job without a start time finishes with ours alone (J-156, J-252).
+// suspendedEnd is the diff when only ours finishes a suspended Job without a start time (J-156, J-252).
 const suspendedEnd = `- job a: startTime=false completionTime=false
 + event of a: Normal Completed "Job completed" x1
 + job a: condition 2 Complete=True CompletionsReached "Reached expected number of succeeded pods"

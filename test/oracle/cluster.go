@@ -14,31 +14,31 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// cluster is a simulated cluster in which a scenario is played, without the controller.
+// cluster is a simulated cluster in which a scenario is played. The controller is not part of it.
 type cluster struct {
 	world   *world.World
-	actor   string                  // as which the controller writes
+	actor   string                  // the name under which the controller writes
 	client  *apiserver.Client       // of the controller
 	runner  *apiserver.Client       // of the controller, for CronJobs
-	user    *apiserver.Client       // of everybody else
+	user    *apiserver.Client       // of everyone else
 	jobs    map[string]*batchv1.Job // as the scenario says
 	crons   map[string]*batchv1.CronJob
 	rules   []denial                // of admission, for the controller's requests
-	allowed time.Time               // when all requests were allowed last
+	allowed time.Time               // when the last "allow" was
 	held    map[apiserver.Kind]bool // watches that show nothing new
-	budget  int                     // requests that the controller has left to live; negative for no end
-	fall    *fall                   // the request at which it comes to its end; nil for none
-	spent   bool                    // it has come to its end
+	budget  int                     // writes that the controller may still make before it dies; negative for no limit
+	fall    *fall                   // the request at which the controller dies; nil for none
+	spent   bool                    // the controller is dead
 	begin   func(lost bool) error   // starts the controller anew
 	skew    atomic.Int64            // of the controller's clock, in nanoseconds
-	step    func(by time.Duration)  // tells the controller that its clock was set; nil when it does not hear of that
+	step    func(by time.Duration)  // tells the controller that its clock was set; nil if it is not told
 	events  map[eventKey]int        // Kubernetes Events
 }
 
 // eventKey is an Event about a Job or a CronJob.
 type eventKey struct{ job, kind, reason, message string }
 
-// fall is a request after which the controller is dead. The fault says whether the request takes effect.
+// fall is a request at which the controller dies. The fault decides whether the request takes effect.
 type fall struct {
 	verb  string
 	fault apiserver.Fault
@@ -46,7 +46,7 @@ type fall struct {
 
 // denial refuses some of the controller's requests.
 type denial struct {
-	verb  string // create, delete, patch (of pods), status (of Jobs), and those of deeds.go
+	verb  string // create, delete, patch (of pods), status (of Jobs), and the other verbs in deeds.go
 	ref   *podRef
 	fault apiserver.FaultKind
 	once  bool
@@ -79,13 +79,14 @@ func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
 	return c, nil
 }
 
-// runner is as whom the controller writes for CronJobs. The referee of Jobs lets a controller do less than that takes.
+// runner is the name under which the controller writes for CronJobs. The referee of Jobs would not allow these writes
+// under the other name.
 func runner(actor string) string { return actor + ", for CronJobs" }
 
 // reads are the verbs that change nothing.
 var reads = map[string]bool{"get": true, "list": true, "getcron": true}
 
-// admit says what goes wrong with a request of the controller; pod is the one to be made, nil for other requests.
+// admit decides what goes wrong with a request of the controller. pod is the pod to be created; nil for other requests.
 func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	if c.budget == 0 {
 		c.spent = true
@@ -97,7 +98,7 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 		c.spent = true
 		return c.fall.fault
 	}
-	if c.budget > 0 && !reads[verb] { // a controller that is killed after a read is killed after the write before
+	if c.budget > 0 && !reads[verb] { // a kill after a read equals a kill after the write before it
 		c.budget--
 	}
 	if pod == nil && verb != "status" {
@@ -114,16 +115,16 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	return apiserver.Fault{}
 }
 
-// settle lets everything happen that takes no time.
+// settle lets all effects happen that take no time.
 func (c *cluster) settle() bool { return c.world.Settle() }
 
-// faults by the words of a scenario.
+// faults are the kinds of faults by their words in a scenario.
 var faults = map[string]apiserver.FaultKind{
 	"webhook": apiserver.WebhookDenied, "quota": apiserver.QuotaExceeded, "error": apiserver.ServerError,
 	"unavailable": apiserver.Unavailable, "lost": apiserver.TimeoutAfter, "timeout": apiserver.TimeoutBefore,
 }
 
-// do lets deeds happen. A controller that is to die is dead by now.
+// do lets actions happen. A controller that is due to die is dead before the first one.
 func (c *cluster) do(deeds []string) error {
 	c.spent = c.spent || c.budget >= 0 || c.fall != nil
 	for _, deed := range deeds {
@@ -135,7 +136,7 @@ func (c *cluster) do(deeds []string) error {
 		}
 		c.settle()
 	}
-	for c.world.Clock.AdvanceTo(c.world.Clock.Now()) > 0 || c.settle() { // what follows at once is part of it
+	for c.world.Clock.AdvanceTo(c.world.Clock.Now()) > 0 || c.settle() { // with its effects without delay
 		continue
 	}
 	return nil

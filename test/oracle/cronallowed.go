@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// What the rules ask of ours, and upstream does not do. See cronmends.go.
+// Differences that come from a rule that ours follows and upstream does not. See cronmends.go.
 var (
 	otherOfName = &Difference{
 		Rule:     "C-110",
@@ -49,10 +49,10 @@ var (
 	}
 )
 
-// Mends are all that upstream is mended for: a run of enough scenarios that needs one of them no more fails.
+// Mends lists all mends of upstream. A run of enough scenarios fails if one of them was never needed.
 var Mends = []*Difference{otherOfName, staleStatus, unknownCreate, killedCreate, clockSet, ownAnswer, asleep}
 
-// These differ in what a picture shows, so it is taken without that.
+// These differences change what a picture shows, so the picture leaves it out.
 var (
 	cronEventsOfTheDead = &Difference{
 		Rule:     "C-173, C-220",
@@ -71,7 +71,7 @@ var (
 	}
 )
 
-// AllowedOfCronJobs are all differences on purpose in how CronJobs are run.
+// AllowedOfCronJobs lists all differences on purpose in how CronJobs are run.
 var AllowedOfCronJobs = []*Difference{
 	cronEventsOfTheDead, cronOldCaches, deletedAgain,
 	{
@@ -160,7 +160,8 @@ var AllowedOfCronJobs = []*Difference{
 	},
 }
 
-// toldInstead reports whether upstream tells to have deleted each Job of whose end ours alone tells, and at least one.
+// toldInstead reports whether upstream tells of the deletion of each Job that only ours says has ended, and of at least
+// one.
 func toldInstead(diff string) bool {
 	jobs := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -181,8 +182,8 @@ func toldInstead(diff string) bool {
 	return len(jobs) > 0
 }
 
-// goneInstead reports whether ours tells of each Job whose end upstream alone tells that it went missing, as often, and
-// of no other.
+// goneInstead reports whether the Jobs that only upstream says have ended are the ones that ours says went missing,
+// each as often.
 func goneInstead(diff string) bool {
 	told := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -203,8 +204,8 @@ func goneInstead(diff string) bool {
 	return len(told) > 0
 }
 
-// keptInstead reports whether each CronJob's Jobs are as many, and ours are newer: each Job that upstream alone deletes
-// is made up for by an older one that ours deletes, no later than upstream does if it deletes that, too.
+// keptInstead reports whether ours keeps as many Jobs as upstream, and newer ones. For each Job that only upstream
+// deletes, ours deletes an older one, or one earlier than upstream does. It deletes none later than upstream.
 func keptInstead(diff string) bool {
 	const deleted = " deleted <job "
 	theirs, ours := map[string]string{}, map[string]string{}
@@ -252,8 +253,8 @@ func succeededLater(diff string) bool {
 	return said != "" && sameBut(said, field)
 }
 
-// succeededUnseen reports whether ours alone stores successes, each at one of some times; and whether it knows a later
-// success in the end, or both know one that came after.
+// succeededUnseen reports whether only ours stores successes, each at one of the times unseen. At the end, ours must
+// know a later success than upstream, or both the same one.
 func succeededUnseen(diff string, unseen []string) bool {
 	stored := lines(diff, "last success ")
 	for line := range strings.Lines(stored) {
@@ -266,8 +267,8 @@ func succeededUnseen(diff string, unseen []string) bool {
 	return stored != "" && (!ends || succeededLater(diff))
 }
 
-// heldSuccesses are when Jobs succeed while the watch of Jobs is held; removed: and Jobs are removed later in that
-// time.
+// heldSuccesses returns the times at which Jobs succeed while the watch of Jobs is held. With removed, Jobs must also
+// be removed later in that time.
 func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	now, held, some := world.Start, false, []string(nil)
 	for _, step := range s.Steps {
@@ -290,7 +291,7 @@ func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	return all
 }
 
-// deletedAt is before the time in a line of a deletion.
+// deletedAt comes before the time in the line of a deletion.
 const deletedAt = ", background at "
 
 // deletedLater reports whether both delete the same Jobs, and ours each of them later.
@@ -303,7 +304,7 @@ func deletedLater(diff string) bool {
 	}
 	for line := range strings.Lines(diff) {
 		if job, at, _ := strings.Cut(line, deletedAt); line[0] == '+' && at <= theirs[job[1:]] {
-			return false // the times are of one form and one zone
+			return false // all times have one form and one zone
 		}
 	}
 	return diff != "" && sameBut(diff, deletedAt)

@@ -7,15 +7,15 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// timed is a queue whose delays end at times of the controller's clock, which may be set. Upstream's are lengths of
-// time. Of several delays of one key the earliest wins (C-089).
+// timed is a queue with delays that end at times of the controller's clock, which may be set; in upstream's queue a
+// delay has a fixed length. Of several delays of one key the earliest wins (C-089).
 type timed struct {
 	workqueue.TypedRateLimitingInterface[string]
 	u  *upstream
 	mu sync.Mutex
-	// delays are those that have not ended, by key.
+	// delays are the running delays, by key.
 	delays  map[string]*delay
-	looking map[string]bool // keys that were handed out
+	looking map[string]bool // keys that were handed out, until Done
 	edited  map[string]bool // keys that wait because their schedule was changed, and were not handed out since
 }
 
@@ -32,11 +32,11 @@ func newTimed(u *upstream, queue workqueue.TypedRateLimitingInterface[string]) *
 
 func (q *timed) now() time.Time { return time.Now().Add(time.Duration(q.u.skew.Load())) }
 
-// AddAfter adds a key when the clock has come so much further.
+// AddAfter adds a key when d has passed on the controller's clock.
 func (q *timed) AddAfter(key string, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.edited[key] = !q.looking[key] // a handler asks for it: nothing was looked at
+	q.edited[key] = !q.looking[key] // a handler asks, not a look at the CronJob
 	q.await(key, q.now().Add(d))
 }
 
@@ -83,8 +83,8 @@ func (q *timed) Done(key string) {
 	q.TypedRateLimitingInterface.Done(key)
 }
 
-// set follows the clock, which was set. What waits because its schedule was changed waits for the due time of that
-// which is next by now, or for the one that it waited for; all others are looked at.
+// set follows the clock after it was set. A key that waits because its schedule was changed waits for the next due time
+// by the new clock, or for its old time if that is earlier. All other keys are looked at.
 func (q *timed) set(keys []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

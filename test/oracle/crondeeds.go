@@ -15,14 +15,14 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// cronDeeds are what users do to CronJobs, and to the names of their Jobs.
+// cronDeeds are the actions of users on CronJobs, and on the names of their Jobs.
 //
 //	create CRON                    delete CRON [background|foreground|orphan]        touch CRON
-//	edit CRON WORDS                force CRON WORDS     (past validation; makes it when there is none)
-//	meddle CRON last=N|none success=N|none active=none  (into its status; seconds from now)
+//	edit CRON WORDS                force CRON WORDS     (without validation; creates the CronJob if there is none)
+//	meddle CRON last=N|none success=N|none active=none  (changes its status; seconds from now)
 //	manual CRON NAME               (kubectl create job NAME --from=cronjob/CRON)
-//	squat CRON nobody|another|own [N]  (a Job of the name that the Nth next due time has; another: the controller of its owner reference is
-//	                                   another object of that name)
+//	squat CRON nobody|another|own [N]  (creates a Job with the name of the Nth next due time. Its controller is none,
+//	                                   another object of the CronJob's name, or the CronJob)
 var cronDeeds = map[string]func(c *cluster, name string, args []string) error{
 	"create": func(c *cluster, name string, _ []string) error {
 		_, err := c.user.CreateCronJob(context.Background(), c.crons[name])
@@ -109,7 +109,7 @@ func meddleCron(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// jobOfCron is a Job as a user makes one from a CronJob.
+// jobOfCron returns a Job as a user makes one from a CronJob.
 func jobOfCron(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	template := cronJob.Spec.JobTemplate.DeepCopy()
 	job := &batchv1.Job{
@@ -137,7 +137,7 @@ func manual(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// squat takes the name of a Job that is to come.
+// squat creates a Job that takes the name of a future one.
 func squat(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {
@@ -170,7 +170,7 @@ func squat(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// dueTime is the Nth due time of a CronJob that is after now.
+// dueTime returns the CronJob's due time that is the Nth after now.
 func dueTime(cronJob *batchv1.CronJob, now time.Time, nth int) (at time.Time, ok bool) {
 	locate := func(name string) (*time.Location, error) {
 		if rules, ok := zones.Find(name); ok {

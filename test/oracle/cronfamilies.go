@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GenerateCrons is the scenario of a seed with CronJobs, and the family that it belongs to.
+// GenerateCrons returns the scenario of a seed with CronJobs, and the name of its family.
 func GenerateCrons(seed uint64) (Scenario, string) {
 	g := &cronGenerator{generator: &generator{Rand: rand.New(rand.NewPCG(seed, 0xc407))}}
 	f := cronFamilies[seed%uint64(len(cronFamilies))]
@@ -16,21 +16,21 @@ func GenerateCrons(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
-// longest is how long a scenario is that has not much more to come.
+// longest is the length above which a scenario's further waits are short.
 const longest = 14 * 24 * time.Hour
 
-// half: deeds are done in the middle of a second, when nothing is due.
+// half moves all actions to the middle of a second, when nothing is due.
 const half = 500 * time.Millisecond
 
 // cronGenerator makes a scenario with CronJobs.
 type cronGenerator struct {
 	*generator
 	names  []string
-	period time.Duration // about what is between two due times
+	period time.Duration // about the time between two due times
 	spent  time.Duration
 }
 
-// cronFamilies are the kinds of scenarios with CronJobs; the seeds take turns.
+// cronFamilies are the kinds of scenarios with CronJobs. Seed n has the family with number n modulo their count.
 var cronFamilies = []struct {
 	name string
 	make func(*cronGenerator)
@@ -50,8 +50,8 @@ var cronFamilies = []struct {
 	{"clocks", cronClocks},
 }
 
-// timetable is a schedule, and about what is between two of its due times, or how long a scenario may wait for one:
-// upstream has timers that go off every few seconds, so weeks take long.
+// timetable is a schedule and its period: about the time between two due times, or how long a scenario may wait for
+// one. Upstream has timers that go off every few seconds, so weeks take long to play.
 type timetable struct {
 	text   string
 	period time.Duration
@@ -78,13 +78,13 @@ var timetables = []timetable{
 	{"59~23~28-31~*~*", 48 * time.Hour},
 }
 
-// intervals are schedules without instants of their own.
+// intervals are schedules that count from the last run.
 var intervals = []timetable{
 	{"@every~1m", time.Minute}, {"@every~90s", 90 * time.Second}, {"@every~30s", 30 * time.Second}, {"@every~20m", 20 * time.Minute},
 	{"@every~1h30m", 90 * time.Minute}, {"@every~7h13m5s", 7 * time.Hour}, {"@every~45.9s", 45 * time.Second},
 }
 
-// schedule is any schedule; often are those that are soon due.
+// schedule picks a schedule, most often one that is due soon.
 func (g *cronGenerator) schedule() timetable {
 	switch {
 	case g.chance(0.2):
@@ -95,7 +95,7 @@ func (g *cronGenerator) schedule() timetable {
 	return timetables[g.IntN(len(timetables))]
 }
 
-// cron adds a CronJob with these words.
+// cron adds a CronJob with the given words.
 func (g *cronGenerator) cron(name string, t timetable, words ...string) {
 	line := []string{name, "schedule=" + t.text}
 	for _, word := range words {
@@ -109,7 +109,7 @@ func (g *cronGenerator) cron(name string, t timetable, words ...string) {
 	}
 }
 
-// some adds a CronJob, or two, and creates them.
+// some adds a CronJob or two, and creates them.
 func (g *cronGenerator) some(words ...func() string) {
 	for _, name := range []string{"a", "b"}[:1+g.IntN(5)/4] {
 		var line []string
@@ -129,7 +129,7 @@ func (g *cronGenerator) make() {
 	g.after(0, deeds...)
 }
 
-// after adds a step. In a scenario that has become long it comes soon.
+// after adds a step. In a scenario that is long already, the wait is below an hour.
 func (g *cronGenerator) after(d time.Duration, deeds ...string) {
 	if g.spent += d; g.spent > longest && len(g.Steps) > 1 {
 		d %= time.Hour
@@ -140,7 +140,7 @@ func (g *cronGenerator) after(d time.Duration, deeds ...string) {
 	g.Steps = append(g.Steps, Step{Wait: d, Deeds: deeds})
 }
 
-// wait is a time in which nothing is due, or once, or several times; in whole seconds.
+// wait picks a time in whole seconds, in which nothing is due, or one due time passes, or several.
 func (g *cronGenerator) wait() time.Duration {
 	d := g.period
 	switch g.IntN(8) {
@@ -158,7 +158,7 @@ func (g *cronGenerator) wait() time.Duration {
 	return d.Truncate(time.Second)
 }
 
-// steps adds n steps of one of these deeds each.
+// steps adds n steps, each with one random action of these.
 func (g *cronGenerator) steps(n int, each ...func() string) {
 	for range n {
 		if deed := each[g.IntN(len(each))](); deed != "" {
@@ -169,7 +169,7 @@ func (g *cronGenerator) steps(n int, each ...func() string) {
 
 func (g *cronGenerator) any() string { return g.names[g.IntN(len(g.names))] }
 
-// run is one of the Jobs.
+// run names one or all of the Jobs of some CronJob.
 func (g *cronGenerator) run() string {
 	return g.any() + g.pick("", "", "", ".1", ".-1", ".-1", ".*")
 }
@@ -194,7 +194,7 @@ func (g *cronGenerator) suspend() string {
 	return "edit " + g.any() + g.pick(" suspend=true", " suspend=true", " suspend=false", " suspend=false", " suspend=false")
 }
 
-// touch changes nothing that matters.
+// touch makes a change that matters to no decision.
 func (g *cronGenerator) touch() string { return g.pick("touch "+g.any(), "touchrun "+g.run()) }
 
 func (g *cronGenerator) editPolicy() string {
@@ -213,7 +213,7 @@ func (g *cronGenerator) editSchedule() string {
 	return "edit " + g.any() + " schedule=" + g.near().text
 }
 
-// near is a schedule whose due times are about as far apart.
+// near picks a schedule with a period of at least 1/20 and at most 20 times the scenario's.
 func (g *cronGenerator) near() timetable {
 	for {
 		if t := g.schedule(); t.period <= 20*g.period && g.period <= 20*t.period {
@@ -222,13 +222,13 @@ func (g *cronGenerator) near() timetable {
 	}
 }
 
-// cronPolicies: Jobs end in time, late or never, under each policy.
+// cronPolicies makes scenarios in which Jobs end in time, late or never, under each policy.
 func cronPolicies(g *cronGenerator) {
 	g.some(g.policy)
 	g.steps(4+g.IntN(10), g.ends, g.ends, g.ends, g.touch, g.editPolicy, g.suspend, g.editTemplate)
 }
 
-// cronLimits: finished Jobs are kept or not.
+// cronLimits makes scenarios in which finished Jobs are kept or deleted.
 func cronLimits(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	g.steps(4+g.IntN(10), g.ends, g.ends, g.ends, g.ends, g.editLimits, g.manual, g.remove)
@@ -243,13 +243,13 @@ func (g *cronGenerator) remove() string {
 	return "remove " + g.run() + g.pick("", " foreground", " orphan")
 }
 
-// cronSchedules: schedules and templates are edited, and the CronJob is suspended.
+// cronSchedules makes scenarios in which schedules and templates are edited, and CronJobs are suspended.
 func cronSchedules(g *cronGenerator) {
 	g.some(g.policy)
 	g.steps(3+g.IntN(8), g.editSchedule, g.editSchedule, g.ends, g.suspend, g.touch, g.editTemplate, g.editPolicy)
 }
 
-// cronDeadlines: there is a deadline for starts, and what keeps them from starting in time.
+// cronDeadlines makes scenarios with a deadline for starts, and with hindrances that make starts late.
 func cronDeadlines(g *cronGenerator) {
 	t := g.schedule()
 	g.period = t.period
@@ -268,7 +268,7 @@ func cronDeadlines(g *cronGenerator) {
 	g.steps(3+g.IntN(8), g.ends, g.ends, edit, g.suspend, g.suspend, g.editSchedule, down)
 }
 
-// cronZones: days on which clocks change.
+// cronZones makes scenarios around days on which clocks change.
 func cronZones(g *cronGenerator) {
 	day := []struct{ zone, date string }{
 		{"America/New_York", "2026-03-08"}, {"America/New_York", "2026-11-01"}, {"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"},
@@ -293,7 +293,7 @@ func cronZones(g *cronGenerator) {
 	g.after(time.Duration(g.IntN(5))*24*time.Hour, g.ends())
 }
 
-// cronDowntime: the controller is away for a while.
+// cronDowntime makes scenarios in which the controller is away for a while.
 func cronDowntime(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	for range 1 + g.IntN(4) {
@@ -309,8 +309,8 @@ func cronDowntime(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronKills: the controller is killed in the middle of its work. Of two CronJobs that are due together either may be
-// first, so there is one.
+// cronKills makes scenarios in which the controller is killed in the middle of its work. They have one CronJob: of two
+// that are due together, either may be first.
 func cronKills(g *cronGenerator) {
 	g.cron("a", g.schedule(), g.policy(), g.limits())
 	g.make()
@@ -323,7 +323,8 @@ func cronKills(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronDenials: the API server refuses what the controller asks for, for a while, or answers too late.
+// cronDenials makes scenarios in which the API server refuses the controller's requests for a while, or answers too
+// late.
 func cronDenials(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	for range 1 + g.IntN(2) {
@@ -341,7 +342,7 @@ func cronDenials(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronNames: names are taken, Jobs are made by hand, lose their owner or are held.
+// cronNames makes scenarios in which names are taken, and Jobs are made by hand, lose their owner or are held.
 func cronNames(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	take := func() string {
@@ -351,7 +352,7 @@ func cronNames(g *cronGenerator) {
 	g.steps(4+g.IntN(8), g.ends, g.ends, take, odd, odd, g.manual, g.remove)
 }
 
-// cronDeletions: CronJobs are deleted, in all ways, and made again.
+// cronDeletions makes scenarios in which CronJobs are deleted in all ways, and made again.
 func cronDeletions(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	drop := func() string { return "delete " + g.any() + g.pick("", " foreground", " orphan") }
@@ -362,7 +363,7 @@ func cronDeletions(g *cronGenerator) {
 	g.steps(3+g.IntN(6), again, again, g.ends, drop, odd, g.manual)
 }
 
-// cronHeld: what the controller sees is old for a while.
+// cronHeld makes scenarios in which the controller sees old state for a while.
 func cronHeld(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	for range 1 + g.IntN(2) {
@@ -374,7 +375,7 @@ func cronHeld(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronOld: objects that are older than the rules of the API server.
+// cronOld makes scenarios with objects that are older than the validation of the API server.
 func cronOld(g *cronGenerator) {
 	t := timetables[g.IntN(5)]
 	g.cron("a", t, g.policy())
@@ -396,7 +397,7 @@ func cronOld(g *cronGenerator) {
 	g.steps(3+g.IntN(8), force, force, g.ends, g.ends, g.suspend, g.touch, meddle)
 }
 
-// cronClocks: the controller's clock is slow, and set right again.
+// cronClocks makes scenarios in which the controller's clock is slow, and is set right again.
 func cronClocks(g *cronGenerator) {
 	g.some(g.policy)
 	set := func() string {

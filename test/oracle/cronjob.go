@@ -10,11 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// otherController runs the Jobs of the scenario's CronJobs: they begin and end by deeds, in both clusters alike
-// (C-230).
+// otherController runs the Jobs of the scenario's CronJobs: actions begin and end them, alike in both clusters (C-230).
 const otherController = "oracle.jobledger.dev/deeds"
 
-// newCronJob is the CronJob of a scenario's line: its name, then words. ~ stands for a space in them.
+// newCronJob makes a CronJob from a scenario's line: its name, then words. In a word, ~ stands for a space.
 //
 //	schedule=*/5~*~*~*~*  zone=Europe/Berlin  policy=Forbid  suspend=true  deadline=100  keep=1  keepFailed=0
 //	image=v2  label=x  note=x                 (of the jobTemplate)

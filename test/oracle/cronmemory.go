@@ -19,17 +19,17 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// memory is what upstream knows of a CronJob beyond its cache, when it is mended: the object that it wrote or read
-// last, and the status that it could not write.
+// memory is what mended upstream knows of a CronJob beyond its cache: the object that it wrote or read last, and the
+// status that it could not write.
 type memory struct {
 	newest *batchv1.CronJob       // nil for none
-	shown  batchv1.CronJobStatus  // the published one when it was looked at last
-	base   batchv1.CronJobStatus  // the published one that unsaid was to replace
-	unsaid *batchv1.CronJobStatus // nil for none
-	failed time.Time              // when it could not be written last
+	shown  batchv1.CronJobStatus  // the published status at the last look
+	base   batchv1.CronJobStatus  // the published status that unsaid was to replace
+	unsaid *batchv1.CronJobStatus // the status that could not be written; nil for none
+	failed time.Time              // the last time at which writing it failed
 }
 
-// of is the memory of a CronJob.
+// of returns the memory of a CronJob.
 func (m *mends) of(cronJob *batchv1.CronJob) *memory {
 	if m.memory[cronJob.UID] == nil {
 		m.memory[cronJob.UID] = &memory{}
@@ -37,8 +37,8 @@ func (m *mends) of(cronJob *batchv1.CronJob) *memory {
 	return m.memory[cronJob.UID]
 }
 
-// look is the CronJob as it is to be seen: no older than what is known, and with the status that is to be written. The
-// watch lags when it is held.
+// look returns the CronJob as mended upstream is to see it: no older than the newest known object, and with the status
+// that is still to be written. held says that the watch is held, so it lags.
 func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,7 +60,7 @@ func (m *mends) look(cached *batchv1.CronJob, held bool) *batchv1.CronJob {
 	return seen
 }
 
-// merged is the status that is to be written over one of now, when unsaid was to be written over base.
+// merged returns the status to write over now, if unsaid was to replace base.
 func merged(now, base, unsaid batchv1.CronJobStatus) batchv1.CronJobStatus {
 	out := batchv1.CronJobStatus{
 		LastScheduleTime:   laterUnless(unsaid.LastScheduleTime.Equal(base.LastScheduleTime), now.LastScheduleTime, unsaid.LastScheduleTime),
@@ -94,7 +94,8 @@ type mendedCronJobs struct {
 	u *upstream
 }
 
-// UpdateStatus keeps what it has written, and what it could not write. After a conflict it reads.
+// UpdateStatus remembers the object that it wrote, or the status that it could not write. After a conflict it reads the
+// CronJob.
 func (c mendedCronJobs) UpdateStatus(ctx context.Context, cronJob *batchv1.CronJob, opts metav1.UpdateOptions) (*batchv1.CronJob, error) {
 	after, err := c.CronJobInterface.UpdateStatus(ctx, cronJob, opts)
 	var live *batchv1.CronJob
@@ -150,16 +151,16 @@ func (n mendedCronNamespace) Get(name string) (*batchv1.CronJob, error) {
 	return n.u.mends.look(cached, n.u.lags()), nil
 }
 
-// looked is a queue that sees to it that a CronJob is looked at again whose due time found its name taken, and that a
-// status is written that could not be.
+// looked is a queue with two additions. It looks again at a CronJob that found a Job name taken at its due time. It
+// writes a status that could not be written before.
 type looked struct {
 	patient
 	u      *upstream
-	again  map[string]bool // keys that come again by themselves
-	failed map[string]bool // keys whose look has ended in an error, until they are done
+	again  map[string]bool // keys that will be looked at again anyway
+	failed map[string]bool // keys with a look that ended in an error, until Done
 }
 
-// Get begins to look at a CronJob.
+// Get hands out the key of a CronJob to look at. It first settles a Job in doubt.
 func (q looked) Get() (key string, shutdown bool) {
 	key, shutdown = q.patient.Get()
 	q.u.mends.mu.Lock()
@@ -171,7 +172,8 @@ func (q looked) Get() (key string, shutdown bool) {
 	return key, shutdown
 }
 
-// settle looks for a Job whose create ended unknown. One that is there is noted as one that was made.
+// settle looks for a Job with an unknown outcome of its create. If the Job is there, it is noted like one that was
+// made.
 func (q looked) settle(key string, job *batchv1.Job) {
 	m := q.u.mends
 	cached, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:])
@@ -202,10 +204,10 @@ func (q looked) settle(key string, job *batchv1.Job) {
 		panic(err) // a Job has one
 	}
 	known.unsaid.Active = append(known.unsaid.Active, *ref)
-	known.unsaid.LastScheduleTime = &job.CreationTimestamp // which is the due time (C-157)
+	known.unsaid.LastScheduleTime = &job.CreationTimestamp // the due time (C-157)
 }
 
-// AddAfter drops the delay when the status cannot be written (C-172).
+// AddAfter drops the delay if a status still cannot be written (C-172).
 func (q looked) AddAfter(key string, d time.Duration) {
 	if q.comes(key); q.write(key) {
 		q.patient.AddAfter(key, d)
@@ -225,14 +227,14 @@ func (q looked) comes(key string) {
 	q.again[key] = true
 }
 
-// Forget forgets no failures while there is a status that could not be written.
+// Forget keeps the count of failures while there is a status that could not be written.
 func (q looked) Forget(key string) {
 	if q.unsaid(key) == nil {
 		q.patient.Forget(key)
 	}
 }
 
-// unsaid is a CronJob with the status that could not be written; nil for none.
+// unsaid returns a CronJob with the status that could not be written; nil for none.
 func (q looked) unsaid(key string) *batchv1.CronJob {
 	cached, err := q.u.cached.CronJobs(namespace).Get(key[len(namespace)+1:])
 	if err != nil {
@@ -263,9 +265,9 @@ func (u *upstream) dead() bool {
 	return u.spent
 }
 
-// write writes the status that could not be written, if it was not tried since. It reports whether there is none any
-// more. What is seen of its own create has upstream look once more, and ours not: then it is not tried again. An error
-// of the look and one of this write are one (C-172).
+// write writes the status that could not be written, unless that was tried since the last look. It reports whether none
+// is left. Upstream looks once more when it sees its own create, and ours does not, so a write is not repeated within a
+// millisecond. A failed look and a failed write count as one failure (C-172).
 func (q looked) write(key string) bool {
 	cronJob := q.unsaid(key)
 	if cronJob == nil {
@@ -288,7 +290,7 @@ func (q looked) write(key string) bool {
 	return true
 }
 
-// Done has the CronJob looked at again when it is due next (C-085), if its name was taken and nothing else will.
+// Done asks for a look at the next due time (C-085), if a Job name was taken and no other look will come.
 func (q looked) Done(key string) {
 	m := q.u.mends
 	q.write(key)

@@ -20,22 +20,22 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Some rules of the CronJob contract ask for other than upstream does. Upstream is then played once more, with its
-// surroundings arranged so that it does what the rules ask: its sources are unchanged. When ours agrees with that, the
-// rules that were in play are the difference.
+// Some rules of the CronJob contract ask for something else than upstream does. Upstream is then played once more with
+// mends: changes of its surroundings that make it follow these rules. Its sources are unchanged. If ours agrees with
+// mended upstream, the mends that acted are the difference.
 
-// mends are what was arranged, and what of it was in play.
+// mends holds the state of the mends, and which of them acted.
 type mends struct {
 	mu    sync.Mutex
 	acted map[*Difference]bool
-	doubt map[string]*batchv1.Job    // by key: a Job whose create ended unknown
-	died  map[string]bool            // keys of such Jobs: the process has died since
-	taken map[string]string          // by key of a CronJob: a Job whose name was found taken since it was looked at
-	made  map[types.UID]*batchv1.Job // Jobs that it made, until the watch shows them
+	doubt map[string]*batchv1.Job    // by key of a CronJob: its Job with an unknown outcome of the create
+	died  map[string]bool            // keys in doubt: the process has died since
+	taken map[string]string          // by key of a CronJob: a Job name that was found taken since the last look at it
+	made  map[types.UID]*batchv1.Job // Jobs that upstream made, until the watch shows them
 	seen  map[types.UID]bool         // Jobs that the watch has shown, maybe before the answer to their create came
 
 	memory map[types.UID]*memory
-	tried  map[string]bool // by key: a status was written, or was to be, since the CronJob was looked at
+	tried  map[string]bool // by key: a status write was made or tried since the last look at the CronJob
 }
 
 func newMends() *mends {
@@ -44,7 +44,7 @@ func newMends() *mends {
 	return m
 }
 
-// forget is what the loss of the log does to ours.
+// forget drops what ours forgets with its log.
 func (m *mends) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +52,7 @@ func (m *mends) forget() {
 	m.died = map[string]bool{}
 }
 
-// shown is what the watch, or a list, does with Jobs that were made.
+// shown notes that the watch, or a list, has shown a Job.
 func (m *mends) shown(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,7 +60,7 @@ func (m *mends) shown(uid types.UID) {
 	m.seen[uid] = true
 }
 
-// follow has the watch show Jobs.
+// follow calls shown for each Job that the watch shows.
 func (m *mends) follow(jobs batchv1informers.JobInformer) error {
 	_, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { m.shown(o.(*batchv1.Job).UID) },
@@ -68,8 +68,8 @@ func (m *mends) follow(jobs batchv1informers.JobInformer) error {
 	return err
 }
 
-// listed forgets which Jobs were made and not shown: a controller that starts sees all that there are. The one before
-// it has died.
+// listed is called when a controller starts. It forgets the Jobs that were made and not shown, because a list shows
+// all. It marks the Jobs in doubt: the process before has died.
 func (m *mends) listed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +85,7 @@ func (m *mends) act(d *Difference) {
 	m.acted[d] = true
 }
 
-// mendedClient is upstream's way to the API server.
+// mendedClient is upstream's client, with mends.
 type mendedClient struct {
 	kubernetes.Interface
 	u *upstream
@@ -113,7 +113,8 @@ type mendedJobs struct {
 	u *upstream
 }
 
-// Create notes that its end is unknown, and that a name was taken. A process that has died makes none.
+// Create notes a Job that was made, a name that was taken, and an unknown outcome. The creates of a dead process are
+// never in doubt.
 func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.CreateOptions) (*batchv1.Job, error) {
 	dead := j.u.dead()
 	made, err := j.JobInterface.Create(ctx, job, opts)
@@ -132,7 +133,7 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 	return made, err
 }
 
-// Delete forgets a Job that it made and that the watch has not shown.
+// Delete forgets a Job that upstream made and that the watch has not shown.
 func (j mendedJobs) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
 	err := j.JobInterface.Delete(ctx, name, opts)
 	m := j.u.mends
@@ -142,7 +143,7 @@ func (j mendedJobs) Delete(ctx context.Context, name string, opts metav1.DeleteO
 	return err
 }
 
-// unknownEnd reports whether it is unknown what came of a request.
+// unknownEnd reports whether the outcome of a request is unknown.
 func unknownEnd(err error) bool {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {
@@ -151,7 +152,7 @@ func unknownEnd(err error) bool {
 	return answered.Status().Code >= http.StatusInternalServerError
 }
 
-// Get does not find another Job than the one that is in the list of active ones under its name.
+// Get answers "not found" if a list of active Jobs has this name with another UID.
 func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions) (*batchv1.Job, error) {
 	job, err := j.JobInterface.Get(ctx, name, opts)
 	if err == nil && j.u.listedAs(name, job.UID) {
@@ -161,7 +162,7 @@ func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions
 	return job, err
 }
 
-// listedAs reports whether a list of active Jobs has another Job of that name than this one.
+// listedAs reports whether a list of active Jobs has this name with another UID.
 func (u *upstream) listedAs(name string, uid types.UID) bool {
 	u.front.lock()
 	defer u.front.unlock()
@@ -175,7 +176,8 @@ func (u *upstream) listedAs(name string, uid types.UID) bool {
 	return false
 }
 
-// mendedInformer is upstream's view of Jobs. It has those that upstream made and that a lagging watch has not shown.
+// mendedInformer is upstream's view of Jobs. It includes Jobs that upstream made and that a lagging watch has not
+// shown.
 type mendedInformer struct {
 	batchv1informers.JobInformer
 	u *upstream
@@ -199,7 +201,7 @@ type mendedIndexer struct {
 	u *upstream
 }
 
-// ByIndex finds Jobs by the UID of their controller, which is the only index of upstream's.
+// ByIndex finds Jobs by the UID of their controller, which is upstream's only index.
 func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	all, err := i.Indexer.ByIndex(name, uid)
 	for _, job := range i.u.mends.unshown(all, types.UID(uid)) {
@@ -208,8 +210,8 @@ func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	return all, err
 }
 
-// unshown are the Jobs of a controller that upstream made and that a lagging watch has not shown, as their create's
-// answer had them.
+// unshown returns the Jobs of a controller that upstream made and that a lagging watch has not shown. They look as in
+// the answer to their create.
 func (m *mends) unshown(all []any, controller types.UID) (out []*batchv1.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

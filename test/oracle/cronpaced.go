@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// paced is lookedOnce, when nothing else sets the two apart: ours agrees with upstream when it looks at each due time,
-// and does the same then but for what it says of due times at which nothing starts. Nil when it does something else.
+// paced returns lookedOnce if nothing else sets the two apart: ours agrees with upstream once it looks at each due
+// time, and then differs from mine only in due times at which no Job starts, as statuses and Events tell them. It
+// returns nil if not.
 func paced(t *player, s Scenario, l lens, seed uint64, mine Picture) (*Difference, error) {
 	each, err := playOursWith(s, l, seed, func(settings *events.Settings) { settings.DuePace = 0 })
 	if err != nil {

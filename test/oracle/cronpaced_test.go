@@ -2,7 +2,7 @@ package oracle
 
 import "testing"
 
-// TestALookInAMinuteIsNoExcuse: it explains no Job that ours starts later.
+// TestALookInAMinuteIsNoExcuse: lookedOnce does not explain a Job that ours starts later.
 func TestALookInAMinuteIsNoExcuse(t *testing.T) {
 	s, err := Parse("cronjob a schedule=@every~30s policy=Forbid\n+500ms create a\n+1m30s begin a.-1\n+1m30s succeed a.-1\n")
 	if err != nil {
@@ -12,7 +12,7 @@ func TestALookInAMinuteIsNoExcuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine, err := playOurs(late, through(s), 1) // as if ours started a Job a minute at most, always
+	mine, err := playOurs(late, through(s), 1) // as if ours started at most one Job a minute
 	if err != nil {
 		t.Fatal(err)
 	}

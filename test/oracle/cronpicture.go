@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cronLines are what a picture has of CronJobs: their statuses, their Jobs, and all that the controller has done, each
-// with the second in which it did it.
+// cronLines describes CronJobs in a picture: their statuses, their Jobs, and all actions of the controller, each with
+// its second.
 func (c *cluster) cronLines(named *strings.Replacer, l lens) (lines []string, err error) {
 	at := c.versions()
 	for _, cronJob := range c.world.Server.AllCronJobs() {
@@ -36,7 +36,7 @@ func (c *cluster) cronLines(named *strings.Replacer, l lens) (lines []string, er
 	return lines, nil
 }
 
-// versions says of each version of an object, by UID and resourceVersion, the how manyth it is.
+// versions numbers the versions of each object from 1. Its keys are UID and resourceVersion.
 func (c *cluster) versions() map[string]int {
 	at, count := map[string]int{}, map[types.UID]int{}
 	for _, w := range c.world.Server.Writes(0) {
@@ -69,7 +69,7 @@ func clockTime(t *metav1.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// runLine is a Job without its times.
+// runLine describes a Job without its times.
 func runLine(job *batchv1.Job) (string, error) {
 	var owners []string
 	for _, o := range job.OwnerReferences {
@@ -89,7 +89,7 @@ func runLine(job *batchv1.Job) (string, error) {
 		job.DeletionTimestamp != nil, job.Finalizers, job.GenerateName, parts), nil
 }
 
-// done is what the controller has done.
+// done lists the writes of the controller.
 func (c *cluster) done(l lens) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		if w.Actor != c.actor && w.Actor != runner(c.actor) {
@@ -119,7 +119,7 @@ func (c *cluster) done(l lens) (lines []string) {
 	return lines
 }
 
-// runWrite is a write of the controller to a Job.
+// runWrite describes a write of the controller to a Job.
 func runWrite(w apiserver.Write) string {
 	before, _ := w.Before.(*batchv1.Job)
 	after, _ := w.After.(*batchv1.Job)

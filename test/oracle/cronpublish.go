@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events/kube"
 )
 
-// tellOfCronJobs counts the Events about CronJobs that all of our logs give rise to, before client-go's flood control
-// takes any of them.
+// tellOfCronJobs counts the Events about CronJobs that follow from our logs. It counts them before client-go's flood
+// control, which drops some.
 func (o *ours) tellOfCronJobs() error {
 	for _, log := range o.logs {
 		log.Commit(math.MaxInt)

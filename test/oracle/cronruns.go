@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// runRef names a Job of a CronJob as a scenario does: "a.1" is the second oldest of the CronJob's Jobs that fit, "a.-1"
-// the newest, "a" the oldest, "a.*" are all. A Job whose name begins with the CronJob's is the CronJob's here, whoever
-// its owner is.
+// runRef names a Job of a CronJob as a scenario does. "a.1" is the second oldest of CronJob a's Jobs that fit, "a.-1"
+// the newest, "a" the oldest, and "a.*" means all. Here a Job belongs to the CronJob if its name begins with the
+// CronJob's, whatever its owner.
 type runRef struct {
 	cronJob string
 	nth     int
@@ -33,7 +33,7 @@ func parseRun(text string) (ref runRef, err error) {
 	return ref, err
 }
 
-// runs are the Jobs that ref names among those that fit.
+// runs returns the Jobs that ref names, among the Jobs for which fits is true.
 func (c *cluster) runs(ref runRef, fits func(*batchv1.Job) bool) []*batchv1.Job {
 	jobs := slices.DeleteFunc(c.world.Server.AllJobs(), func(j *batchv1.Job) bool {
 		return !strings.HasPrefix(j.Name, ref.cronJob+"-") || !fits(j)
@@ -54,7 +54,7 @@ func (c *cluster) runs(ref runRef, fits func(*batchv1.Job) bool) []*batchv1.Job 
 	return jobs[n : n+1]
 }
 
-// runDeed is what is done to a Job of a CronJob that fits.
+// runDeed is an action on each Job of a CronJob for which fits is true.
 type runDeed struct {
 	fits func(*batchv1.Job) bool
 	do   func(c *cluster, j *batchv1.Job, args []string) error
@@ -67,12 +67,12 @@ func undeleted(j *batchv1.Job) bool   { return j.DeletionTimestamp == nil }
 func foreignHold(j *batchv1.Job) bool { return slices.Contains(j.Finalizers, foreign) }
 func someoneOwns(j *batchv1.Job) bool { return metav1.GetControllerOf(j) != nil }
 
-// runDeeds are what the controller of the Jobs does to them, and what users do.
+// runDeeds are the actions of users, and of the Jobs' controller, on Jobs.
 //
-//	begin|succeed|fail RUN         (what the status says)
+//	begin|succeed|fail RUN         (sets the status)
 //	remove RUN [background|foreground|orphan]      (a user deletes it)
-//	keep|unkeep RUN                (somebody's finalizer)
-//	disown RUN                     (it loses its controller reference)
+//	keep|unkeep RUN                (adds or removes a finalizer of another owner)
+//	disown RUN                     (removes its owner references)
 //	touchrun RUN
 var runDeeds = map[string]runDeed{
 	"begin":   {unstarted, func(c *cluster, j *batchv1.Job, _ []string) error { return c.state(j, "") }},
@@ -102,7 +102,7 @@ func (c *cluster) change(j *batchv1.Job, change func()) error {
 	return passOver(err)
 }
 
-// state says in the status of a Job that it has started, and how it has ended.
+// state writes into a Job's status that it has started, and how it ended.
 func (c *cluster) state(j *batchv1.Job, end batchv1.JobConditionType) error {
 	now := c.now()
 	if j.Status.StartTime == nil {

@@ -3,16 +3,14 @@ package oracle
 import "testing"
 
 // TestSeedsOfCronJobs is TestSeeds with the built-in CronJob controller, and 26 scenarios. The same Jobs are made and
-// deleted in the same second, statuses say the same, and so do Events, whatever users, watches, clocks, kills and
-// refused requests do (C-020, C-030, C-040,
-// C-041, C-046, C-047, C-060, C-071, C-072, C-077, C-081, C-083, C-084, C-085, C-089, C-091, C-092, C-093, C-096,
-// C-103, C-105, C-107,
-// C-109, C-111, C-121, C-122, C-124, C-130, C-131, C-136, C-143, C-144, C-147, C-151, C-153, C-154, C-155, C-156,
-// C-160, C-163, C-170,
-// C-172, C-190, C-191, C-200, C-220, C-222, C-223, C-224, C-225).
+// deleted in the same second, and statuses and Events say the same, whatever users, watches, clocks, kills and refused
+// requests do (C-020, C-030, C-040, C-041, C-046, C-047, C-060, C-071, C-072, C-077, C-081, C-083, C-084, C-085, C-089,
+// C-091, C-092, C-093, C-096, C-103, C-105, C-107, C-109, C-111, C-121, C-122, C-124, C-130, C-131, C-136, C-143,
+// C-144, C-147, C-151, C-153, C-154, C-155, C-156, C-160, C-163, C-170, C-172, C-190, C-191, C-200, C-220, C-222,
+// C-223, C-224, C-225).
 func TestSeedsOfCronJobs(t *testing.T) { seeds(t, 26, GenerateCrons, Mends) }
 
-// TestGenerateCrons: each scenario is what its text says, and a seed gives the same one each time.
+// TestGenerateCrons: each scenario has the text that it is read from, and a seed gives the same one each time.
 func TestGenerateCrons(t *testing.T) {
 	for seed := range uint64(1000) {
 		s, family := GenerateCrons(seed)
@@ -28,8 +26,8 @@ func TestGenerateCrons(t *testing.T) {
 	}
 }
 
-// TestTheOracleSeesCronJobs: a difference is found wherever it is, and no mend hides it. Each row but the first is what
-// ours must not do, played as if it had done it.
+// TestTheOracleSeesCronJobs: a difference is found wherever it is, and no mend hides it. Each row but the first is an
+// action that ours must not do, played as if it had done it.
 func TestTheOracleSeesCronJobs(t *testing.T) {
 	s, err := Parse("cronjob a schedule=*/5~*~*~*~*\n+500ms create a\n+6m succeed a\n+1m edit a note=x\n+4m begin a.1\n")
 	if err != nil {

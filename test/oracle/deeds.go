@@ -17,23 +17,25 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/notation"
 )
 
-// deed lets one deed happen. One that fits nothing (no such pod, a Job that is gone) does nothing, nor does one that
-// the API server refuses: both are the same in both clusters, or the pictures will tell.
+// deed lets one action happen. An action that fits nothing (no such pod, a Job that is gone) does nothing, and neither
+// does one that the API server refuses. Both clusters treat these alike, or the pictures show it.
 //
 //	create JOB                     delete JOB [background|foreground|orphan]
 //	edit JOB WORDS                 touch JOB            meddle JOB WORDS (of [notation.Status], into its status)
-//	stamp JOB SECONDS|none         (says of a finished Job that it finished so long from now, or never)
+//	stamp JOB SECONDS|none         (sets the finish time of a finished Job: so many seconds from now, or none)
 //	run|succeed|restart POD        fail POD [exit=N] [cond=TYPE]   (what a kubelet reports)
 //	kill|force POD                 (a user deletes it; force: without a grace period)
-//	strip|orphan|relabel|restore|reclaim|touchpod|keep|unkeep POD  (reclaim: restore, also of one that has ended)
+//	strip|orphan|relabel|restore|reclaim|touchpod|keep|unkeep POD  (reclaim: restore, even of an ended pod)
 //	reindex POD N
 //	stray JOB [INDEX]              (a pod without an owner that the Job selects)
-//	deny VERB [POD] [KIND] [once]  allow                (VERB: create, delete, patch, status; of Jobs: createjob, remove, get; of CronJobs:
-//	                                                    cronstatus, getcron)
+//	deny VERB [POD] [KIND] [once]  allow                (VERB: create, delete, patch, status; of Jobs: createjob,
+//	                                                    remove, get; of CronJobs: cronstatus, getcron)
 //	hold pods|jobs|cronjobs        release              (watches)
-//	die N                          start [lost]         (the controller, after N requests or one step; lost: with its log)
-//	die VERB [before]                                   (at its next request of that verb, which takes effect, or does not)
-//	clock SECONDS                                       (by so much the controller's clock is slow)
+//	die N                          start [lost]         (the controller dies after N writes, or at the next step;
+//	                                                    lost: it starts without its log)
+//	die VERB [before]                                   (it dies at its next request of that verb, after or before
+//	                                                    the request takes effect)
+//	clock SECONDS                                       (the controller's clock is so many seconds slow)
 func (c *cluster) deed(words []string) error {
 	verb, args := words[0], words[1:]
 	if control := c.control(verb, args); control != nil {
@@ -67,7 +69,7 @@ func (c *cluster) deed(words []string) error {
 	return nil
 }
 
-// cronDeed is a deed to a CronJob or to its Jobs.
+// cronDeed lets one action on a CronJob or on its Jobs happen.
 func (c *cluster) cronDeed(verb, name string, args []string) error {
 	if deed, ok := cronDeeds[verb]; ok {
 		return deed(c, name, args)
@@ -88,7 +90,7 @@ func (c *cluster) cronDeed(verb, name string, args []string) error {
 	return nil
 }
 
-// control is a deed that is done to the controller's surroundings; nil when the verb is none.
+// control returns the action on the controller's surroundings that the verb names, or nil if it names none.
 func (c *cluster) control(verb string, args []string) func() error {
 	switch verb {
 	case "deny":
@@ -120,7 +122,7 @@ func (c *cluster) control(verb string, args []string) func() error {
 	return nil
 }
 
-// die says when the controller dies.
+// die sets when the controller dies: after a number of requests, or at the next request of a verb.
 func (c *cluster) die(args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err == nil {
@@ -134,7 +136,7 @@ func (c *cluster) die(args []string) error {
 	return nil
 }
 
-// deny adds a rule: a verb, then a pod, a kind of answer, both or none.
+// deny adds a rule that refuses requests: a verb, then optionally a pod, a kind of answer and "once".
 func (c *cluster) deny(args []string) error {
 	rule := denial{verb: args[0], fault: apiserver.WebhookDenied}
 	for _, word := range args[1:] {
@@ -190,7 +192,7 @@ var jobDeeds = map[string]func(c *cluster, name string, args []string) error{
 	"stray":  stray,
 }
 
-// meddle changes a Job's status as words say.
+// meddle changes a Job's status as the given words of [notation.Status] say.
 func meddle(c *cluster, name string, args []string) error {
 	job := c.world.Server.Job(namespace, name)
 	if job == nil || apiserver.JobFinished(job) {
@@ -247,7 +249,7 @@ func setCondition(s *batchv1.JobStatus, made batchv1.JobCondition) {
 	s.Conditions = append(s.Conditions, made)
 }
 
-// stray makes a pod as a user would who copies one of the Job's.
+// stray makes a pod without an owner that the Job selects, as a user does who copies one of its pods.
 func stray(c *cluster, name string, args []string) error {
 	job := c.world.Server.Job(namespace, name)
 	if job == nil || len(args) > 0 && over(job, args[0]) {
@@ -269,8 +271,8 @@ func stray(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// over reports whether an index of a Job is done with. A pod of such an index that is adopted upstream keeps, and we do
-// not (J-071).
+// over reports whether an index of a Job has completed or failed. If a pod of such an index is adopted, upstream keeps
+// it, and we do not (J-071).
 func over(job *batchv1.Job, index string) bool {
 	if job.Spec.Completions == nil {
 		return false
@@ -285,7 +287,7 @@ func over(job *batchv1.Job, index string) bool {
 	return errors.Join(err, err1, err2) == nil && (completed[int32(n)] || failed[int32(n)])
 }
 
-// passOver: what the API server refuses a user is no error of the scenario.
+// passOver drops an error that the API server answered with: a refused user is no error of the scenario.
 func passOver(err error) error {
 	if _, answered := status(err); answered {
 		return nil

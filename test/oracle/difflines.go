@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// morePods reports whether a line of a diff may follow from a pod that ours has made and upstream has not.
+// morePods reports whether a line of a diff may follow from a pod that only ours has made.
 func morePods(line string) bool {
 	return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
 }
 
-// fewerFailed reports whether ours counts as many pods of each Job as succeeded as upstream, and fewer as failed.
+// fewerFailed reports whether ours counts as many succeeded pods of each Job as upstream, and fewer failed ones in all.
 func fewerFailed(diff string) bool {
-	failed := 0 // of ours, less those of upstream
+	failed := 0 // failed pods of ours minus upstream's
 	for line := range strings.Lines(lines(diff, ": succeeded=")) {
 		_, text, _ := strings.Cut(line, " failed=")
 		n, err := strconv.Atoi(strings.TrimSpace(text))
@@ -28,12 +28,12 @@ func fewerFailed(diff string) bool {
 	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
 }
 
-// counts is how many pods of a Job have succeeded and failed.
+// counts holds how many pods of a Job have succeeded and failed.
 type counts struct{ succeeded, failed int }
 
 func (c counts) sum() int { return c.succeeded + c.failed }
 
-// counted are the counts in a diff that has those of one Job: upstream's, and ours.
+// counted returns upstream's counts and ours from a diff that has them for one Job.
 func counted(diff string) (theirs, mine counts, ok bool) {
 	found := map[byte]counts{}
 	for line := range strings.Lines(lines(diff, ": succeeded=")) {
@@ -50,14 +50,13 @@ func counted(diff string) (theirs, mine counts, ok bool) {
 	return found['-'], found['+'], len(found) == 2
 }
 
-// failedMore reports whether ours counts as many pods as succeeded as upstream, and more as failed.
+// failedMore reports whether ours counts as many succeeded pods as upstream, and more failed ones.
 func failedMore(diff string) bool {
 	theirs, mine, ok := counted(diff)
 	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
 }
 
-// toldMore reports whether ours has told of each Event in a diff more often than upstream. Such a line ends with how
-// often: x2.
+// toldMore reports whether ours has more of each Event in a diff than upstream. Such a line ends with the count: x2.
 func toldMore(diff string) bool {
 	more := map[string]int{}
 	for line := range strings.Lines(strings.TrimSpace(diff)) {
@@ -82,12 +81,12 @@ func toldMore(diff string) bool {
 	return true
 }
 
-// isEnd reports whether a line is an Event of ours that a Job has ended.
+// isEnd reports whether a line is an Event, only in ours, that tells of the end of a Job.
 func isEnd(line string) bool {
 	return isLine(line, "+", "event of", " Normal Completed ") || isLine(line, "+", "event of", " Warning ") && !strings.Contains(line, " Warning Failed")
 }
 
-// isLine reports whether a line of a diff has that sign and all those words.
+// isLine reports whether a line of a diff has the given sign and all the words.
 func isLine(line, sign string, words ...string) bool {
 	for _, word := range words {
 		if !strings.Contains(line, word) {
@@ -97,7 +96,7 @@ func isLine(line, sign string, words ...string) bool {
 	return strings.HasPrefix(line, sign)
 }
 
-// lines are those of a diff that have the text.
+// lines returns the lines of a diff that contain the text.
 func lines(diff, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -108,7 +107,7 @@ func lines(diff, text string) string {
 	return b.String()
 }
 
-// sameBut reports whether the lines of both are the same up to that text.
+// sameBut reports whether upstream's lines and ours are the same up to the text.
 func sameBut(diff, text string) bool {
 	count := map[string]int{}
 	for line := range strings.Lines(diff) {

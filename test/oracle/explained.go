@@ -2,9 +2,9 @@ package oracle
 
 import "strings"
 
-// explained is which difference on purpose explains all lines of a diff, or which two where they meet; nil for none.
+// explained returns the difference on purpose that explains all lines of a diff, or two combined; nil for none.
 func explained(s Scenario, diff string) *Difference {
-	var some []*Difference // that explain a part
+	var some []*Difference // differences that explain a part
 	for _, d := range s.allowed() {
 		if d.Explains == nil || !d.When(s) {
 			continue
@@ -12,7 +12,7 @@ func explained(s Scenario, diff string) *Difference {
 		switch mine := d.share(diff); {
 		case mine == diff && d.shownIn(s, diff):
 			return d
-		case mine != "" && d.names() && d.shownIn(s, mine): // one that names no mark of its own explains nothing beside another
+		case mine != "" && d.names() && d.shownIn(s, mine): // without a mark it explains nothing beside another
 			some = append(some, d)
 		}
 	}
@@ -28,7 +28,7 @@ func explained(s Scenario, diff string) *Difference {
 	return nil
 }
 
-// share is the lines of a diff that a difference explains.
+// share returns the lines of a diff that the difference explains.
 func (d *Difference) share(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -43,10 +43,11 @@ func (d *Difference) shownIn(s Scenario, diff string) bool {
 	return (d.Shows == nil || d.Shows(diff)) && (d.Proves == nil || d.Proves(s, diff))
 }
 
-// names reports whether it names a mark of its own.
+// names reports whether the difference has a mark of its own.
 func (d *Difference) names() bool { return d.Shows != nil || d.Proves != nil }
 
-// meet reports whether two differences explain each line of a diff between them, and neither all that the other does.
+// meet reports whether two differences together explain each line of a diff, and each of them a line that the other
+// does not.
 func meet(d, other *Difference, diff string) bool {
 	alone, otherAlone := false, false
 	for line := range strings.Lines(diff) {

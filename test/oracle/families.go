@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// families are the kinds of scenarios; the seeds take turns.
+// families are the kinds of scenarios. Seed n has the family with number n modulo their count.
 var families = []struct {
 	name string
 	make func(*generator)
@@ -21,7 +21,7 @@ var families = []struct {
 	{"claims", claims},
 }
 
-// users suspend, resume, scale, and change limits.
+// users makes scenarios in which users suspend, resume and scale a Job, and change its limits.
 func users(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -30,7 +30,7 @@ func users(g *generator) {
 	g.deeds(3+g.IntN(6), append(g.work(), g.edit, g.edit, g.edit, g.kill)...)
 }
 
-// policies judge failures by exit code, condition and index, and successes by index.
+// policies makes scenarios in which a Job judges failures by exit code, condition and index, and successes by index.
 func policies(g *generator) {
 	mode := g.pick("indexed", "indexed", "plain")
 	g.kubelet()
@@ -55,7 +55,7 @@ func policies(g *generator) {
 	g.deeds(3+g.IntN(6), append(g.work(), g.fail, g.edit, g.kill)...)
 }
 
-// denials: a policy refuses some requests of the controller, for a while or for ever.
+// denials makes scenarios in which a policy refuses some requests of the controller, for a while or for ever.
 func denials(g *generator) {
 	mode, verb, limits, edit := g.mode(), g.pick("create", "delete", "patch", "status"), "", g.scale
 	g.kubelet()
@@ -74,7 +74,7 @@ func denials(g *generator) {
 	case verb == "status" || g.chance(0.5):
 	case verb != "create":
 		deny += " " + g.pod()
-	case mode == "indexed": // of others there may be pods on their way when it is refused: see testdata/differ/one_create_refused
+	case mode == "indexed": // other indexes may have pods on their way: see testdata/differ/one_create_refused
 		deny += " a:0"
 	}
 	deny += g.pick("", "", " error", " unavailable")
@@ -84,7 +84,7 @@ func denials(g *generator) {
 	g.create()
 	g.deeds(1+g.IntN(3), append(g.work(), edit, g.kill)...)
 	g.then(1, deny)
-	if verb == "status" { // what was not stored is done later by us (J-079), so no deed may depend on it
+	if verb == "status" { // a refused write is made later by us (J-079), so no action may depend on it
 		g.deeds(1, append(g.work(), edit, edit, g.kill)...)
 	} else {
 		g.deeds(1+g.IntN(4), append(g.work(), edit, edit, g.kill)...)
@@ -95,8 +95,8 @@ func denials(g *generator) {
 	}
 }
 
-// heldWatches: what the controller sees is old for a while. Upstream does nothing for a Job while it has not seen its
-// own writes, and we go on, so only the first deeds of that time are to pods.
+// heldWatches makes scenarios in which the controller sees old state for a while. Upstream does nothing for a Job until
+// it has seen its own writes, and we go on, so only the first actions of that time are to pods.
 func heldWatches(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -106,7 +106,7 @@ func heldWatches(g *generator) {
 	if g.chance(0.6) {
 		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
 		g.deeds(1, append(g.work(), g.kill)...)
-	} else { // of a pod that has ended unseen it depends on much whether it is removed as one that runs
+	} else { // whether a pod that ended unseen is removed like a running one depends on details
 		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
 		g.deeds(1, g.edit)
 	}
@@ -115,8 +115,8 @@ func heldWatches(g *generator) {
 	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
 }
 
-// restarts: the controller is killed, at any of its requests, and started again. What it has done by then is its own
-// business, so no deed to a pod depends on it.
+// restarts makes scenarios in which the controller is killed at any of its requests, and started again. The two
+// controllers may have done different things by then, so no action on a pod depends on that.
 func restarts(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -139,7 +139,7 @@ func restarts(g *generator) {
 			last := &g.Steps[len(g.Steps)-1]
 			removes := strings.Contains(strings.Join(last.Deeds, ";"), "edit")
 			last.Deeds = append([]string{fmt.Sprintf("die %d", 1+g.IntN(8))}, last.Deeds...)
-			if !removes { // of what is removed in part it depends on the part what becomes of it when it is wanted again
+			if !removes { // a half-done removal decides what becomes of the pods when they are wanted again
 				g.deeds(g.IntN(2), g.edit)
 			}
 		}
@@ -149,7 +149,7 @@ func restarts(g *generator) {
 	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
 }
 
-// caps: many pods. Of some more than fit into one status write or one sync.
+// caps makes scenarios with many pods, some with more than fit into one status write or one sync.
 func caps(g *generator) {
 	g.kubelet()
 	n := 12 + g.IntN(30)
@@ -167,7 +167,7 @@ func caps(g *generator) {
 	g.create()
 	for range 1 + g.IntN(4) {
 		fewer := "edit a parallelism=3"
-		if mode == "indexed" { // of more than twelve pods that look alike upstream's sort takes any
+		if mode == "indexed" { // of more than twelve pods that look alike, upstream's sort takes any
 			fewer = "edit a parallelism=0"
 		}
 		g.then(g.gap(), g.pick("succeed a.*", "succeed a.*%2", "fail a.*%3", "fail a.*%7", "kill a.*", "kill a.*%5",
@@ -177,7 +177,7 @@ func caps(g *generator) {
 
 func (g *generator) pickInt(numbers ...int) int { return numbers[g.IntN(len(numbers))] }
 
-// deadlines pass while pods run, wait or end.
+// deadlines makes scenarios in which deadlines pass while pods run, wait or end.
 func deadlines(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -188,7 +188,7 @@ func deadlines(g *generator) {
 	g.deeds(2+g.IntN(5), append(g.work(), g.edit, g.fail, hurry)...)
 }
 
-// deletions of Jobs and pods, in all ways, and names used again.
+// deletions makes scenarios in which Jobs and pods are deleted in all ways, and names are used again.
 func deletions(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -202,8 +202,9 @@ func deletions(g *generator) {
 	g.deeds(2+g.IntN(5), append(g.work(), again, again, g.kill, keep, g.edit, drop)...)
 }
 
-// ttls: finished Jobs are deleted. Users change TTLs and finish times, delete Jobs themselves and use names again; the
-// controller is killed, and for a while may delete no Jobs. A TTL passes in the middle of a slot.
+// ttls makes scenarios in which finished Jobs are deleted. Users change TTLs and finish times, delete Jobs themselves
+// and use names again. The controller is killed, and for a while may delete no Jobs. Each TTL passes in the middle of a
+// slot.
 func ttls(g *generator) {
 	g.Nodes = "start=1s stop=3s confirm=300ms"
 	ttl := func() string {
@@ -236,7 +237,7 @@ func ttls(g *generator) {
 	g.deeds(3+g.IntN(5), all, edit, stamped, touch, touch, drop, again, again)
 }
 
-// claims: pods are orphaned, adopted, released and copied.
+// claims makes scenarios in which pods are orphaned, adopted, released and copied.
 func claims(g *generator) {
 	mode := g.mode()
 	g.kubelet()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Generate is the scenario of a seed, and the family that it belongs to.
+// Generate returns the scenario of a seed, and the name of its family.
 func Generate(seed uint64) (Scenario, string) {
 	r := rand.New(rand.NewPCG(seed, 0x0facade))
 	f := families[seed%uint64(len(families))]
@@ -16,7 +16,7 @@ func Generate(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
-// GenerateTTL is the scenario of a seed in which Jobs have TTLs.
+// GenerateTTL returns the scenario of a seed in which Jobs have TTLs.
 func GenerateTTL(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x771))}
 	ttls(g)
@@ -30,7 +30,7 @@ type generator struct {
 	shapes []shape // of the Jobs
 }
 
-// shape is what the deeds of a scenario need to know of a Job.
+// shape holds the facts about a Job that its actions depend on.
 type shape struct {
 	name                     string
 	indexed, queue           bool
@@ -41,7 +41,7 @@ func (g *generator) chance(p float64) bool { return g.Float64() < p }
 
 func (g *generator) pick(words ...string) string { return words[g.IntN(len(words))] }
 
-// job adds a Job with these words and what else it needs: how many pods, in which mode.
+// job adds a Job with the given words, and with a random number of pods.
 func (g *generator) job(name string, mode string, words ...string) {
 	s := shape{name: name, indexed: mode == "indexed", queue: mode == "queue", parallelism: 1 + g.IntN(4), completions: 1 + g.IntN(5)}
 	line := []string{name}
@@ -60,10 +60,10 @@ func (g *generator) job(name string, mode string, words ...string) {
 	g.Jobs, g.shapes = append(g.Jobs, strings.Join(line, " ")), append(g.shapes, s)
 }
 
-// mode is one of the three kinds of Jobs.
+// mode picks one of the three kinds of Jobs.
 func (g *generator) mode() string { return g.pick("indexed", "indexed", "plain", "plain", "queue") }
 
-// limits are words for how often pods may fail.
+// limits picks words for how often pods may fail.
 func (g *generator) limits(mode string) string {
 	switch {
 	case mode == "indexed" && g.chance(0.4):
@@ -81,12 +81,12 @@ func (g *generator) limits(mode string) string {
 	return ""
 }
 
-// replace is when pods are replaced.
+// replace picks when pods are replaced.
 func (g *generator) replace() string {
 	return g.pick("", "", "replace=Failed", "replace=TerminatingOrFailed")
 }
 
-// kubelet says how the nodes behave.
+// kubelet picks how the nodes behave.
 func (g *generator) kubelet() {
 	g.Nodes = g.pick("", "start=1s stop=3s confirm=300ms", "start=1s stop=25s", "start=5s stop=3s clean", "start=1s stop=90s")
 }
@@ -96,7 +96,7 @@ func (g *generator) then(wait int, deeds ...string) {
 	g.Steps = append(g.Steps, Step{Wait: time.Duration(wait) * slot, Deeds: deeds})
 }
 
-// gap is a number of slots: mostly one, sometimes as long as any backoff.
+// gap picks a number of slots: mostly one, sometimes as long as any backoff.
 func (g *generator) gap() int {
 	if g.chance(0.15) {
 		return 2 + g.IntN(10)
@@ -113,7 +113,7 @@ func (g *generator) create() {
 	g.then(0, deeds...)
 }
 
-// deeds adds n steps of one or two of these deeds each.
+// deeds adds n steps of one or two random actions from each.
 func (g *generator) deeds(n int, each ...func() string) {
 	for range n {
 		step := []string{each[g.IntN(len(each))]()}
@@ -124,18 +124,18 @@ func (g *generator) deeds(n int, each ...func() string) {
 	}
 }
 
-// alone reports whether two deeds may not happen at once: of two edits a controller may see both or the last, and a pod
-// that is adopted when it has ended, or its index has, is a difference (J-177, J-071).
+// alone reports whether two actions may not happen at once. Of two edits, a controller may see both or only the last. A
+// pod that is adopted after it ended, or after its index ended, makes a known difference (J-177, J-071).
 func alone(one, other string) bool {
 	edits := strings.HasPrefix(one, "edit") && strings.HasPrefix(other, "edit")
 	claims := func(deed string) bool { return strings.HasPrefix(deed, "restore") || strings.HasPrefix(deed, "stray") }
 	return edits || claims(one) || claims(other)
 }
 
-// one is one of the Jobs.
+// one picks one of the Jobs.
 func (g *generator) one() shape { return g.shapes[g.IntN(len(g.shapes))] }
 
-// pod is one of a Job's pods: by index or by age.
+// pod names a pod of some Job: by index, by age, or only by its Job.
 func (g *generator) pod() string {
 	s := g.one()
 	switch {
@@ -162,7 +162,7 @@ func (g *generator) fail() string {
 
 func (g *generator) kill() string { return g.pick("kill ", "kill ", "force ") + g.pod() }
 
-// scale changes how many pods a Job has.
+// scale is an edit that does not change backoffLimit.
 func (g *generator) scale() string {
 	for {
 		if text := g.edit(); !strings.Contains(text, "backoffLimit=") {
@@ -171,7 +171,7 @@ func (g *generator) scale() string {
 	}
 }
 
-// edit changes a Job's spec.
+// edit picks a change of a Job's spec.
 func (g *generator) edit() string {
 	s := g.one()
 	text := "edit " + s.name + " "
@@ -193,5 +193,5 @@ func (g *generator) edit() string {
 	return text + g.pick("suspend=true", "suspend=false")
 }
 
-// work are deeds of pods that end by themselves.
+// work lists the actions by which pods end by themselves.
 func (g *generator) work() []func() string { return []func() string{g.succeed, g.fail, g.succeed} }

@@ -19,9 +19,9 @@ import (
 
 const namespace = "default"
 
-// newJob is the Job of a scenario's line: its name, then words. Beside those of [notation.Spec] there are: "pending"
-// (its pods never start by themselves), "grace=N" (seconds that its pods have to stop), "shared" (its selector is one
-// that several Jobs have).
+// newJob makes a Job from a scenario's line: its name, then words. It knows the words of [notation.Spec], and also
+// "pending" (its pods never start by themselves), "grace=N" (seconds that its pods have to stop) and "shared" (several
+// Jobs can have its selector).
 func newJob(line string) (*batchv1.Job, error) {
 	words := strings.Fields(line)
 	job := &batchv1.Job{
@@ -83,7 +83,7 @@ func setWord(job *batchv1.Job, word string) error {
 	return setSaid(spec, key, &said)
 }
 
-// setSaid copies what a word of the notation has set.
+// setSaid copies the field that a word of the notation has set.
 func setSaid(spec *batchv1.JobSpec, key string, said *events.JobSpec) error {
 	switch key {
 	case "parallelism":
@@ -118,9 +118,8 @@ func setSaid(spec *batchv1.JobSpec, key string, said *events.JobSpec) error {
 	return nil
 }
 
-// kubelets is what the words of a scenario say of its nodes: "start=1s" (from the node to Running), "stop=5s" (from the
-// deletion to the end), "confirm=1s" (from that to its confirmation), "clean" (a pod that is stopped exits with 0, not
-// 143).
+// kubelets reads the words of a scenario about its nodes: "start=1s" (from the node to Running), "stop=5s" (from the
+// deletion to the end), "confirm=1s" (from the end to its confirmation), "clean" (a stopped pod exits with 0, not 143).
 func kubelets(words string) (kubelet.Config, error) {
 	c := kubelet.Config{Start: kubelet.Range{Min: time.Second}, Stop: kubelet.Range{Min: 3 * time.Second}}
 	for _, word := range strings.Fields(words) {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// ends is how often upstream plays a scenario while the two disagree: its goroutines may come to several ends, and each
+// ends is how often upstream plays a scenario while the two disagree. Its goroutines may come to several ends, and each
 // is right.
 const ends = 6
 
-// verdict is what a comparison found.
+// verdict is the result of a comparison.
 type verdict struct {
-	diff  string      // the smallest one; empty when the two agree
-	known *Difference // that explains it; nil when none does
-	other bool        // they agree on an end to which upstream does not come each time
+	diff  string      // the smallest diff; empty if the two agree
+	known *Difference // the difference that explains it; nil if none does
+	other bool        // the two agree on an end that upstream does not reach each time
 
-	mends map[*Difference]bool // what upstream was mended for, so that they agree; nil where it was not
+	mends map[*Difference]bool // the mends of upstream that made the two agree; nil if there are none
 }
 
-// judge plays a scenario with both, and compares what a lens shows. A difference is also known when it follows from one
-// that is.
+// judge plays a scenario with both controllers, and compares the pictures through a lens. It also accepts a difference
+// that follows from a known one.
 func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	v, err := compare(t, s, l, seed)
 	if err == nil && v.diff != "" && v.known == nil {
@@ -35,8 +35,8 @@ func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	return v, err
 }
 
-// parting is the difference by which the two part in the middle of the scenario: nothing differed before, and all that
-// differs later follows from it. Nil when there is no such difference.
+// parting finds the difference by which the two controllers part in the middle of the scenario: nothing unknown differs
+// before it, and every later difference follows from it. It returns nil if there is none.
 func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	for n := 1; n < len(s.Steps); n++ {
 		begin := s
@@ -54,7 +54,7 @@ func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	return nil, nil
 }
 
-// compare plays a scenario with both, and compares how they end.
+// compare plays a scenario with both controllers, and compares their ends.
 func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) {
 	mine, err := playOurs(s, l, seed)
 	if err != nil {
@@ -67,7 +67,7 @@ func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) 
 	return v, err
 }
 
-// compareWith compares upstream with what ours came to.
+// compareWith compares upstream's ends with the picture mine of ours.
 func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v verdict, err error) {
 	var all []Picture
 	for n := range ends {
@@ -93,15 +93,16 @@ func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v ve
 	return mended(t, s, l, seed, mine, v)
 }
 
-// moreEnds is how often upstream plays a scenario, mended, that was seen to come to several ends. Example: three Jobs
-// fail at once while creates are refused. It looks two or three times, each look doubles its backoff, and it comes to
-// one of the two ends once in four times.
+// moreEnds is how often mended upstream plays a scenario if it comes to several ends. Example: three Jobs fail at once
+// while creates are refused. Upstream looks two or three times, each look doubles its backoff, and it comes to one of
+// the two ends only once in four times.
 const moreEnds = 4 * ends
 
-// mended compares with upstream as the rules want it: see cronmends.go. The difference is that it has to be mended.
+// mended compares ours with upstream mended to follow the rules: see cronmends.go. The difference found is what had to
+// be mended.
 func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict) (verdict, error) {
 	var first Picture
-	several := false // it comes to several ends
+	several := false // upstream comes to several ends
 	for n := uint64(0); n < ends || several && n < moreEnds; n++ {
 		m := newMends()
 		theirs, err := playMended(t, s, l, seed+n, n == 0, m)
@@ -130,7 +131,7 @@ func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict)
 	return v, nil
 }
 
-// together is one difference for those that were in play.
+// together makes one Difference of the ones that acted.
 func together(all map[*Difference]bool) *Difference {
 	var rules, sentences []string
 	for d, acted := range all {
@@ -144,14 +145,14 @@ func together(all map[*Difference]bool) *Difference {
 	return &Difference{Rule: strings.Join(rules, " and "), Sentence: strings.Join(sentences, " ")}
 }
 
-// elsewhere is by how many requests a kill may be earlier or later.
+// elsewhere is by how many writes a kill may be earlier or later.
 const elsewhere = 4
 
-// killedElsewhere reports whether the two come to one end when they are killed some requests earlier or later. A
-// scenario says after how many requests the controller is killed in the middle of its work, and the two do not make the
-// same ones in the same order: upstream deletes the pods of a Job that fails before it says so, ours after; upstream
-// removes one surplus pod after the other, ours first the finalizers of all. So they may count other pods and indexes
-// as failed, and leave other ended pods. In nothing else may they differ.
+// killedElsewhere reports whether the two controllers come to one end if each is killed up to elsewhere writes earlier
+// or later. A scenario says after how many writes the controller is killed in the middle of its work, and the two do
+// not make the same writes in the same order. Upstream deletes the pods of a failing Job before it says that the Job
+// fails, ours after. Upstream removes one surplus pod after the other; ours first takes the finalizers of all. So they
+// may count other pods and indexes as failed, and leave other ended pods. Nothing else may differ.
 func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, theirs []Picture) (bool, error) {
 	if _, killed := s.killed(0); !killed || !countsAlone(found) {
 		return false, nil
@@ -177,8 +178,8 @@ func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, t
 	return false, nil
 }
 
-// countsAlone reports whether two pictures differ in nothing but what was counted and said of the Job, and which ended
-// pods are left.
+// countsAlone reports whether two pictures differ only in counts and conditions of the Job, and in the ended pods that
+// are left.
 func countsAlone(diff string) bool {
 	for line := range strings.Lines(diff) {
 		pod := strings.Contains(line, " pod of ") && strings.Contains(line, "finalizers=[]") &&
@@ -190,7 +191,7 @@ func countsAlone(diff string) bool {
 	return sameBut(lines(diff, " failedIndexes="), " failedIndexes=")
 }
 
-// diff is the lines in which two pictures differ: with - those of upstream, with + ours.
+// diff returns the lines in which two pictures differ: with - upstream's, with + ours.
 func diff(theirs, mine Picture) string {
 	count := map[string]int{}
 	for _, line := range mine {

@@ -5,8 +5,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// eventSink takes upstream's Events from the line that its recorder logs of each. What is sent to the API server has
-// gone through client-go's flood control, which would hide some.
+// eventSink takes upstream's Events from its log: the recorder logs each. The Events sent to the API server have passed
+// client-go's flood control, which hides some.
 type eventSink struct{ front *front }
 
 // Init does nothing.
@@ -43,7 +43,7 @@ func (s *eventSink) Info(_ int, msg string, pairs ...any) {
 	}
 }
 
-// Error is for what upstream says of failures: they show in what it does.
+// Error drops upstream's messages about failures: they show in what it does.
 func (s *eventSink) Error(error, string, ...any) {}
 
 // WithValues changes nothing: no Event has any.

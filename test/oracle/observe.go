@@ -26,10 +26,10 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// shown is what watches of a cluster show, each event with the time at which it was stored.
+// shown holds the events that watches of a cluster show, each with the time at which it was stored.
 type shown struct {
 	events []shownEvent
-	jobs   int // that were created
+	jobs   int // number of Jobs created
 	end    time.Time
 }
 
@@ -38,7 +38,7 @@ type shownEvent struct {
 	at time.Time
 }
 
-// showUpstream plays a scenario with upstream's controller, and returns what watches of its cluster show.
+// showUpstream plays a scenario with upstream's controller, and returns the events that watches of its cluster show.
 func showUpstream(t *testing.T, s Scenario, seed uint64) (out shown, err error) {
 	synctest.Test(t, func(*testing.T) {
 		err = inBubble(s, seed, false, nil, func(c *cluster) error { return out.all(c.world) })
@@ -107,7 +107,7 @@ func newObserver(patience time.Duration) (*observer, error) {
 	return o, o.turn()
 }
 
-// turn makes the turn that is due now. It asks for no command.
+// turn makes the turn that is due now, and returns an error if it asks for a command.
 func (o *observer) turn() error {
 	var inputs []loop.Input
 	for seen, ok := o.feed.Take(); ok; seen, ok = o.feed.Take() {
@@ -183,10 +183,10 @@ type difference struct {
 	at     time.Time
 	reason events.Reason
 	text   string
-	why    string // it is true that the built-in controller did not do it; empty when nothing says so
+	why    string // the reason why the built-in controller did not do it; empty if there is none
 }
 
-// differences are all of a log.
+// differences returns all differences in the log.
 func (o *observer) differences() (out []difference, err error) {
 	for rec, err := range o.log.Read(context.Background(), 0) {
 		if err != nil {
@@ -208,11 +208,11 @@ func (o *observer) differences() (out []difference, err error) {
 // spell is a time in which a controller is hindered.
 type spell struct{ from, to time.Time }
 
-// lastRetry is after how long at most a controller tries again what was refused (J-017).
+// lastRetry is the longest wait before a controller repeats a refused request (J-017).
 const lastRetry = time.Minute
 
-// hindered are the times in which the controller is dead, sees nothing new, or is refused requests, and those in which
-// it does not try again yet.
+// hindered returns the times in which the controller is dead, sees nothing new, or meets refusals. Each ends lastRetry
+// after the hindrance, because the controller may still wait.
 func (s Scenario) hindered(end time.Time) (out []spell) {
 	since := map[string]time.Time{}
 	over := func(what string, at time.Time) {
@@ -251,8 +251,8 @@ func (s Scenario) hindered(end time.Time) (out []spell) {
 	return out
 }
 
-// watchUpstream plays a scenario with upstream's controller and shows it to an observer. It returns how many Jobs there
-// were, and what the observer found.
+// watchUpstream plays a scenario with upstream's controller and shows it to an observer. It returns the number of Jobs,
+// and the differences that the observer found.
 func watchUpstream(t *testing.T, s Scenario, seed uint64) (jobs int, found []difference, err error) {
 	all, err := showUpstream(t, s, seed)
 	if err != nil {
@@ -273,14 +273,14 @@ func watchUpstream(t *testing.T, s Scenario, seed uint64) (jobs int, found []dif
 	return all.jobs, found, err
 }
 
-// What makes a difference a true one.
+// Reasons why a difference is true.
 const (
 	whyHindered = "the built-in controller was hindered"
 	whyNoStart  = "a suspended Job without a start time is not finished (J-156, J-252)"
 )
 
-// why says what shows that the built-in controller did not do within the patience what the rules ask; empty when
-// nothing does. A verdict that nothing explains is false at any time.
+// why returns the reason for which the built-in controller did not follow the rules within the patience; empty if there
+// is none. An Unexplained difference never has one.
 func (s shown) why(d difference, hindered []spell) string {
 	since := d.at.Add(-observe.DefaultPatience)
 	switch {
@@ -294,7 +294,7 @@ func (s shown) why(d difference, hindered []spell) string {
 	return ""
 }
 
-// unfinished reports whether at that time some Job without a start time is stored as one that is about to end.
+// unfinished reports whether at that time some Job without a start time has a stored condition that says it will end.
 func (s shown) unfinished(at time.Time) bool {
 	last := map[types.UID]*batchv1.Job{}
 	for _, e := range s.events {

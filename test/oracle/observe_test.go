@@ -6,23 +6,24 @@ import (
 	"testing"
 )
 
-// TestObserverBesideUpstream shows to an observer (--manage=observe) what upstream's controller does in random
-// scenarios, the two watches out of step by up to a second. It plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or
-// 10,000 Jobs with JOBLEDGER_LONG. Whatever the observer reports (WouldDecide) is true: upstream did not do it within
-// the patience, because it was dead, refused or blind, or because it never does.
+// TestObserverBesideUpstream shows upstream's actions in random scenarios to an observer (--manage=observe), the two
+// watches out of step by up to a second. It plays JOBLEDGER_SEEDS scenarios: 100 by default, or as many as have 10,000
+// Jobs with JOBLEDGER_LONG. Each report of the observer (WouldDecide) is true: upstream did not do it within the
+// patience, because it was dead, refused or blind, or because it never does.
 func TestObserverBesideUpstream(t *testing.T) { observed(t, 100, Generate) }
 
-// TestObserverBesideUpstreamTTL is that test with the built-in TTL controller and 60 scenarios in which Jobs have TTLs.
+// TestObserverBesideUpstreamTTL is the same test with the built-in TTL controller, and 60 scenarios in which Jobs have
+// TTLs.
 func TestObserverBesideUpstreamTTL(t *testing.T) { observed(t, 60, GenerateTTL) }
 
 func observed(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string)) {
 	least := 0
 	if os.Getenv("JOBLEDGER_LONG") != "" {
-		otherwise, least = 1, 10_000 // as many scenarios as that takes
+		otherwise, least = 1, 10_000 // as many scenarios as have so many Jobs
 	}
 	from, n := setting(t, "JOBLEDGER_SEED", 1), setting(t, "JOBLEDGER_SEEDS", otherwise)
 	if n != otherwise {
-		least = 0 // somebody says how many
+		least = 0 // JOBLEDGER_SEEDS sets the number
 	}
 	jobs, wrong, seed, why := 0, 0, from, map[string]int{}
 	for ; seed < from+n || jobs < least; seed++ {
@@ -44,7 +45,7 @@ func observed(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, s
 		from, seed-from, jobs, wrong, why)
 }
 
-// TestSeedsThatWereFalseOnce plays scenarios in which the observer once reported what was not so.
+// TestSeedsThatWereFalseOnce plays scenarios in which the observer once made a false report.
 func TestSeedsThatWereFalseOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		generate func(uint64) (Scenario, string)
@@ -67,8 +68,8 @@ func TestSeedsThatWereFalseOnce(t *testing.T) {
 	}
 }
 
-// TestObserverSeesWhatUpstreamLeaves: the observer is not blind in these scenarios. What upstream does not do within
-// the patience it reports once, and nothing else.
+// TestObserverSeesWhatUpstreamLeaves: the observer is not blind in these scenarios. It reports each action that
+// upstream omits within the patience once, and nothing else.
 func TestObserverSeesWhatUpstreamLeaves(t *testing.T) {
 	for name, tt := range map[string]struct{ scenario, want string }{
 		"nothing":                      {"+0 create a\n+1 succeed a.*\n+1 succeed a.*", ""},

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// setting is the number that an environment variable says, or otherwise.
+// setting returns the number in an environment variable, or otherwise if it is unset.
 func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)
@@ -28,22 +28,20 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestSeeds plays JOBLEDGER_SEEDS scenarios, 100 unless it says, or 10,000 with JOBLEDGER_LONG, from seed
-// JOBLEDGER_SEED on, or from 1. At rest upstream's controller and ours agree, in what the outside sees, but for what
-// allowed.go lists.
+// TestSeeds plays JOBLEDGER_SEEDS scenarios (100 by default, 10,000 with JOBLEDGER_LONG), from seed JOBLEDGER_SEED (1
+// by default). At rest, the pictures of upstream's controller and ours agree, except for the differences in allowed.go.
 func TestSeeds(t *testing.T) { seeds(t, 100, Generate, nil) }
 
-// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 50 scenarios: the same
+// TestSeedsOfTTL is TestSeeds with the built-in TTL controller beside the Job controller, and 50 scenarios. The same
 // Jobs are deleted, in the foreground, and as soon (T-003, T-004, T-010, T-011, T-013, T-020, T-022 to T-025, T-031,
 // T-033, T-036, T-050, T-052 to T-054, T-056, T-070 to T-073).
 func TestSeedsOfTTL(t *testing.T) { seeds(t, 50, GenerateTTL, nil) }
 
 // TestSeedsOfSeconds is TestSeeds with 50 scenarios in which pods stop within upstream's second, and users act within
-// it (J-015, J-022,
-// J-023).
+// it (J-015, J-022, J-023).
 func TestSeedsOfSeconds(t *testing.T) { seeds(t, 50, GenerateSeconds, nil) }
 
-// enough is how many scenarios show whether upstream still has to be mended for something.
+// enough scenarios show whether upstream still needs a mend.
 const enough = 10_000
 
 func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string), mends []*Difference) {
@@ -53,7 +51,7 @@ func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, stri
 	}
 	n := setting(t, "JOBLEDGER_SEEDS", otherwise)
 	t.Logf("JOBLEDGER_SEED=%d JOBLEDGER_SEEDS=%d", from, n)
-	var acted sync.Map // the mends that were in play
+	var acted sync.Map // the mends that acted
 	if n >= enough {
 		t.Cleanup(func() { missing(t, mends, &acted) })
 	}
@@ -81,8 +79,7 @@ func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, stri
 	}
 }
 
-// missing reports mends that were in no play: upstream does by itself what they have it do, or nothing comes to it any
-// more.
+// missing reports mends that never acted: upstream follows the rule by itself now, or no scenario leads to it any more.
 func missing(t *testing.T, mends []*Difference, acted *sync.Map) {
 	for _, d := range mends {
 		if _, was := acted.Load(d); !was {
@@ -91,7 +88,7 @@ func missing(t *testing.T, mends []*Difference, acted *sync.Map) {
 	}
 }
 
-// seed plays the scenario of a seed.
+// seed plays the scenario of a seed. If it finds an unknown difference, it makes the scenario smaller.
 func seed(t *testing.T, generate func(uint64) (Scenario, string), seed uint64) verdict {
 	t.Helper()
 	s, family := generate(seed)
@@ -122,7 +119,7 @@ func again(t *testing.T, seed uint64) string {
 	return fmt.Sprintf("\nto repeat, in test/oracle: JOBLEDGER_SEED=%d JOBLEDGER_SEEDS=1 go test -run '%s$' .", seed, name)
 }
 
-// cut keeps lines readable: what differs between pods stands at their beginning.
+// cut keeps lines readable. Pods differ at the beginning of their lines.
 func cut(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -135,9 +132,9 @@ func cut(diff string) string {
 	return b.String()
 }
 
-// TestRows plays the scenarios of testdata. Of those in agree the oracle, or somebody before it, found that the two
-// differed, and it was mended. Those in differ end with the difference, behind a line "----". Those in mended end with
-// the rules that upstream has to be mended for, so that they agree; see cronmends.go.
+// TestRows plays the scenarios of testdata. In agree, the two controllers differed once, and ours was mended. A file in
+// differ ends with the difference, behind a line "----". A file in mended ends with the rules of the mends that
+// upstream needs for both to agree; see cronmends.go.
 func TestRows(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txt")
 	if err != nil || len(files) == 0 {
@@ -163,7 +160,7 @@ func row(t *testing.T, file string) {
 	}
 	l, mended := through(s), filepath.Base(filepath.Dir(file)) == "mended"
 	if differs && !mended {
-		l = nil // all that differs is to be seen
+		l = nil // all differences are to be seen
 	}
 	v, err := judge(&player{T: t}, s, l, 1)
 	if err != nil {
@@ -184,7 +181,7 @@ func row(t *testing.T, file string) {
 	}
 }
 
-// TestGenerate: the seeds take turns among the families, and each scenario is what its text says.
+// TestGenerate: each scenario has the text that it is read from, and a seed gives the same one each time.
 func TestGenerate(t *testing.T) {
 	for seed := range uint64(2000) {
 		s, family := Generate(seed)
@@ -200,7 +197,7 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestOursIsWatched: what ours must not do on the way is found, though both controllers may come to one end.
+// TestOursIsWatched: a broken promise of ours is found, even if both controllers may come to one end.
 func TestOursIsWatched(t *testing.T) {
 	s, err := Parse("job a completions=3 parallelism=2 backoffLimit=6\n+0 create a\n")
 	if err != nil {
@@ -222,8 +219,8 @@ func TestOursIsWatched(t *testing.T) {
 	}
 }
 
-// TestTheOracleSees: a difference is found wherever it is. Each row is what ours must not do, played as if it had done
-// it.
+// TestTheOracleSees: a difference is found wherever it is. Each row but the first is an action that ours must not do,
+// played as if it had done it.
 func TestTheOracleSees(t *testing.T) {
 	s, err := Parse("job a indexed completions=3 parallelism=2 backoffLimit=6\n+0 create a\n+1 fail a:0 exit=3; kill a:1\n+1 succeed a:0\n")
 	if err != nil {

@@ -18,12 +18,12 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// ours is Jobledger in a cluster: the real loop and the real executor, step by step.
+// ours is Jobledger in a cluster: the real loop and the real executor, one step after the other.
 type ours struct {
 	*cluster
 	seed     uint64
 	settings events.Settings
-	logs     []*memlog.Log // all that there were; the last is in use
+	logs     []*memlog.Log // all logs so far; the last is in use
 	process  *process.Process
 	flying   []*executor.Call
 	checker  *invariants.Checker
@@ -32,13 +32,13 @@ type ours struct {
 // actor is the name under which Jobledger writes.
 const actor = "jobledger"
 
-// playOurs plays a scenario with Jobledger in place of the built-in controller. A promise that it breaks on the way is
-// an error.
+// playOurs plays a scenario with Jobledger in place of the built-in controller. It returns an error if Jobledger breaks
+// a promise on the way.
 func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 	return playOursWaiting(s, l, seed, events.DefaultSettings().DeletedPodWait)
 }
 
-// playOursWaiting is playOurs where a pod that is deleted may end by itself for so long.
+// playOursWaiting is playOurs with a given DeletedPodWait: how long a deleted pod may still end by itself.
 func playOursWaiting(s Scenario, l lens, seed uint64, wait time.Duration) (Picture, error) {
 	return playOursWith(s, l, seed, func(settings *events.Settings) { settings.DeletedPodWait = wait })
 }
@@ -95,10 +95,11 @@ func (o *ours) newLog() {
 
 func (o *ours) log() *memlog.Log { return o.logs[len(o.logs)-1] }
 
-// key is that of the log in use: a log that is lost takes its key along.
+// key is the seal key of the log in use. A lost log loses its key, too.
 func (o *ours) key() events.Key { return events.Key{byte(len(o.logs))} }
 
-// start kills the process, if it runs, and starts another one: on what is durable of its log, or on a new one.
+// start kills the running process, if there is one, and starts another one: on the durable part of its log, or on a new
+// log.
 func (o *ours) start(lost bool) error {
 	if lost {
 		o.checker.LogLost()
@@ -120,19 +121,19 @@ func (o *ours) boot() error {
 	return err
 }
 
-// now is the controller's time, which may be slow.
+// now is the controller's time; its clock may be slow.
 func (o *ours) now() events.Time {
 	return events.At(o.world.Clock.Now()).Add(time.Duration(o.skew.Load()))
 }
 
-// clockSet lets the controller follow its clock: one that is not fast it believes.
+// clockSet tells the controller's loop that its clock was set.
 func (o *ours) clockSet(by time.Duration) {
 	if by != 0 && !o.spent {
 		o.process.Loop.Step(o.now(), events.ClockStepped{Step: by})
 	}
 }
 
-// do lets deeds happen, then shows all of them before anything is decided.
+// do lets actions happen, then shows all of them before anything is decided.
 func (o *ours) do(deeds []string) error {
 	if err := o.cluster.do(deeds); err != nil {
 		return err
@@ -175,7 +176,7 @@ func (o *ours) pass(d time.Duration) error {
 	return errors.New("it never comes to rest")
 }
 
-// due reports whether there is something to do at this very moment.
+// due reports whether there is something to do right now.
 func (o *ours) due() bool {
 	wake, item := o.wake(), o.world.Clock.Next()
 	return !o.spent && wake != 0 && wake <= o.now() || item != nil && !item.Due.After(o.world.Clock.Now())
@@ -190,7 +191,7 @@ func (o *ours) wake() events.Time {
 	return wake
 }
 
-// busy does one of the controller's steps; it reports whether there was any.
+// busy does one step of the controller, and reports whether there was one to do.
 func (o *ours) busy() (bool, error) {
 	for _, step := range []func() (bool, error){o.list, o.watch, o.take, o.turn, o.process.Commit, o.call} {
 		if o.spent {
@@ -203,7 +204,7 @@ func (o *ours) busy() (bool, error) {
 	return false, nil
 }
 
-// list lists what is not watched, as it is now, and begins to watch it.
+// list lists one kind of objects that is not watched yet, and begins to watch it.
 func (o *ours) list() (bool, error) {
 	for _, r := range []events.Resource{events.CronJobs, events.Jobs, events.Pods} {
 		if r == events.CronJobs && !o.settings.CronJobs {
@@ -216,7 +217,7 @@ func (o *ours) list() (bool, error) {
 	return false, nil
 }
 
-// watch shows the next event, of a pod before one of a Job, and that before one of a CronJob.
+// watch shows the next event: of a pod, or else of a Job, or else of a CronJob.
 func (o *ours) watch() (bool, error) {
 	for _, w := range []struct {
 		kind     apiserver.Kind
@@ -243,8 +244,8 @@ func (o *ours) turn() (bool, error) {
 	return true, o.process.Turn(o.now(), len(o.process.Inputs))
 }
 
-// call carries out a command. All that can begin now have begun before the first has its effect, as requests that are
-// sent together.
+// call carries out a command. It first begins all commands that can begin now, as if the requests were sent at the same
+// time.
 func (o *ours) call() (bool, error) {
 	for {
 		call, ok := o.process.Executor.Next(o.now())
@@ -266,14 +267,14 @@ func (o *ours) call() (bool, error) {
 	return true, nil
 }
 
-// api is the API server as the executor meets it, with what the scenario refuses.
+// api is the API server as the executor meets it, with the refusals of the scenario.
 type api struct{ *cluster }
 
 func (a *api) before(verb, name string, pod *corev1.Pod) {
 	a.client.FailNext(a.admit(verb, name, pod))
 }
 
-// fails is before, of a request for a CronJob.
+// fails is before, for a request about a CronJob.
 func (a *api) fails(verb, name string) { a.runner.FailNext(a.admit(verb, name, nil)) }
 
 func (a *api) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

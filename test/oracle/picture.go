@@ -17,11 +17,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Picture is what the outside sees of a cluster at rest: facts in lines, sorted. Names and UIDs stand for what they
-// name ("pod of a:2"), times for whether they are set.
+// Picture shows a cluster at rest as sorted lines, a fact each. Names and UIDs are replaced by what they name ("pod of
+// a:2"). Times only say whether they are set.
 type Picture []string
 
-// picture takes it, through a lens.
+// picture takes the picture of the cluster, through a lens.
 func (c *cluster) picture(l lens) (Picture, error) {
 	named := c.names()
 	var p Picture
@@ -64,7 +64,7 @@ func (c *cluster) picture(l lens) (Picture, error) {
 	return p, nil
 }
 
-// repeated reports whether an Event tells of something that lasts, each time that the CronJob is looked at.
+// repeated reports whether an Event tells of a lasting condition, and so comes at each look at the CronJob.
 func repeated(line string) bool {
 	for _, reason := range []string{
 		"JobAlreadyActive", "UnexpectedJob", "UnknownTimeZone", "UnsupportedSchedule", "UnparseableSchedule", "InvalidSchedule", "TooManyMissedTimes",
@@ -76,16 +76,16 @@ func repeated(line string) bool {
 	return false
 }
 
-// soon is how long after its expiry a Job is deleted at the latest, while nothing is in the way: T-072, and a status
-// has whole seconds.
+// soon is how long after its expiry a Job is deleted at the latest, if nothing hinders it: T-072, and a status has
+// whole seconds.
 const soon = 3 * time.Second
 
-// aMinuteLate is said of a Job that was deleted later: within the longest backoff (J-017), or after its deletion was
-// refused.
+// aMinuteLate marks a Job that was deleted later than soon: within the longest backoff (J-017), or after its deletion
+// was refused.
 const aMinuteLate = " late"
 
-// deletions are those of Jobs that the controller asked for. When they were is said only as far as they were not in
-// time.
+// deletions lists the deletions of Jobs that the controller asked for. It gives no times, only whether one was early or
+// late.
 func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		before, _ := w.Before.(*batchv1.Job)
@@ -99,7 +99,7 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 		line := fmt.Sprintf("deleted %s foreground=%t", w.UID, after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents))
 		expiry, known := expiryOf(before)
 		switch late := w.Time.Sub(expiry); {
-		case known && late > soon+time.Minute && expiry.After(c.allowed): // else the backoffs of refusals count, which are not the same
+		case known && late > soon+time.Minute && expiry.After(c.allowed): // after refusals, backoffs count; they differ
 			line += " very late"
 		case !known || late > soon:
 			line += aMinuteLate
@@ -111,7 +111,7 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	return lines
 }
 
-// expiryOf is when the TTL of a finished Job has passed.
+// expiryOf returns when a finished Job's TTL ends.
 func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 	for _, cond := range job.Status.Conditions {
 		if (cond.Type == batchv1.JobComplete || cond.Type == batchv1.JobFailed) && cond.Status == corev1.ConditionTrue && job.Spec.TTLSecondsAfterFinished != nil {
@@ -121,14 +121,14 @@ func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 	return time.Time{}, false
 }
 
-// nameless is a refused create in the API server's words: one controller names the pod, the other lets the server
-// choose.
+// nameless matches a refused create in the API server's words. One controller names the pod, the other lets the server
+// choose the name.
 var nameless = regexp.MustCompile(`pods \\"[^"]*" is forbidden`)
 
-// sent is what client-go says before the error of a connection.
+// sent matches the words that client-go puts before the error of a connection.
 var sent = regexp.MustCompile(`(Get|Post|Put|Patch|Delete) \\"http://oracle/[^"]*\\": `)
 
-// names replaces the names of pods and the UIDs of Jobs, of all that there ever were.
+// names replaces the names of pods and the UIDs of Jobs, CronJobs and pods, including deleted ones.
 func (c *cluster) names() *strings.Replacer {
 	names := map[string]string{}
 	jobs, cronJobs := map[string]int{}, map[string]int{}
@@ -156,7 +156,7 @@ func (c *cluster) names() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// hides reports whether an Event is not looked at.
+// hides reports whether the picture leaves an Event out.
 func (l lens) hides(key eventKey) bool {
 	if l[cronEventsOfTheDead] || l[cronOldCaches] && (key.reason == "UnexpectedJob" || key.reason == "MissingJob") {
 		return true
@@ -196,12 +196,12 @@ func jobLines(job *batchv1.Job, named *strings.Replacer, l lens) []string {
 	return lines
 }
 
-// unfinish makes of the status of a finished Job one that was counted and is not finished.
+// unfinish turns the status of a finished Job into one that has counted its pods and is not finished.
 func unfinish(s *batchv1.JobStatus) {
 	s.CompletionTime = nil
 	if u := s.UncountedTerminatedPods; u != nil {
 		s.Failed += int32(len(u.Failed))
-		if s.CompletedIndexes == "" { // the number of an Indexed Job's follows from the indexes
+		if s.CompletedIndexes == "" { // an Indexed Job's number follows from the indexes
 			s.Succeeded += int32(len(u.Succeeded))
 		}
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
@@ -225,7 +225,7 @@ func text(s *string) string {
 	return fmt.Sprintf("%q", *s)
 }
 
-// podLine is a pod without its name, its node and what only we write.
+// podLine describes a pod without its name, its node and the annotations that only we write.
 func podLine(pod *corev1.Pod, named *strings.Replacer) (string, error) {
 	annotations := maps.Clone(pod.Annotations)
 	delete(annotations, events.CommandAnnotation)

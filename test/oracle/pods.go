@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
 )
 
-// podRef names a pod as a scenario does: "a:2.1" is the second of Job a's pods of index 2 that fit, by age; "a.1" the
-// second of all, by index and age. "a.*" are all of them, "a.*%3" every third.
+// podRef names pods as a scenario does. "a:2.1" is the second by age of Job a's fitting pods of index 2. "a.1" is the
+// second of all, by index and age. "a.*" means all of them, "a.*%3" every third.
 type podRef struct {
 	job   string
 	index string // empty for any
@@ -44,8 +44,7 @@ func parsePod(text string) (ref podRef, err error) {
 	return ref, err
 }
 
-// meets reports whether the pod, or when it is not known the object of that name, is one of those that ref names,
-// whatever its age.
+// meets reports whether ref names the pod, at any age. If pod is nil, it compares name with the Job's instead.
 func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	if pod == nil {
 		return r.index == "" && name == r.job
@@ -53,7 +52,7 @@ func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	return jobOf(pod) == r.job && (r.index == "" || indexOf(pod) == r.index)
 }
 
-// find is the pods that ref names among those that fit.
+// find returns the pods that ref names, among the pods for which fits is true.
 func (c *cluster) find(ref podRef, fits func(*corev1.Pod) bool) []*corev1.Pod {
 	pods := slices.DeleteFunc(c.world.Server.AllPods(), func(p *corev1.Pod) bool { return !ref.meets(p, "") || !fits(p) })
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
@@ -69,7 +68,7 @@ func (c *cluster) find(ref podRef, fits func(*corev1.Pod) bool) []*corev1.Pod {
 	return out
 }
 
-// looks is what tells pods of one age apart. Those that look the same may be taken for each other.
+// looks describes a pod so that pods of one age can be told apart. Pods that look the same may take each other's place.
 func looks(p *corev1.Pod) string {
 	var codes []int32
 	for _, c := range p.Status.ContainerStatuses {
@@ -82,7 +81,7 @@ func looks(p *corev1.Pod) string {
 		p.GenerateName, p.Status.Conditions)
 }
 
-// jobOf is the Job that made the pod, or that a user copied.
+// jobOf returns the name of the Job that owns the pod, or from which a user copied it.
 func jobOf(p *corev1.Pod) string {
 	for _, owner := range p.OwnerReferences {
 		if owner.Kind == "Job" {
@@ -98,7 +97,7 @@ func jobOf(p *corev1.Pod) string {
 
 func indexOf(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// podDeed is what is done to a pod that fits.
+// podDeed is an action on each pod for which fits is true.
 type podDeed struct {
 	fits func(*corev1.Pod) bool
 	do   func(c *cluster, p *corev1.Pod, args []string) error
@@ -109,8 +108,8 @@ func goesOn(p *corev1.Pod) bool { return !apiserver.PodTerminal(p) }
 func runs(p *corev1.Pod) bool   { return p.Status.Phase == corev1.PodRunning }
 func stays(p *corev1.Pod) bool  { return p.DeletionTimestamp == nil }
 
-// uncounted: no status can have counted it. A pod that ended, lost its finalizer and is adopted again is counted
-// upstream, for the second time or the first; we take it for counted (J-177, testdata/differ).
+// uncounted reports whether no status can have counted the pod. If a pod ended, lost its finalizer and is adopted
+// again, upstream counts it, perhaps for the second time; we take it for counted (J-177, testdata/differ).
 func uncounted(p *corev1.Pod) bool {
 	return goesOn(p) && stays(p) && slices.Contains(p.Finalizers, tracking)
 }
@@ -119,14 +118,14 @@ func starting(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodPending && p.Spec.NodeName != ""
 }
 
-// Labels by which the Jobs of a scenario select, and a finalizer that is not ours.
+// The label that relabel moves a pod's controller UID to, a finalizer of another owner, and the tracking finalizer.
 const (
 	moved    = "oracle.jobledger.dev/moved"
 	foreign  = "oracle.jobledger.dev/keep"
 	tracking = batchv1.JobTrackingFinalizer
 )
 
-// podDeeds are what kubelets and users do to pods.
+// podDeeds are the actions of kubelets and users on pods.
 var podDeeds = map[string]podDeed{
 	"run": {starting, func(c *cluster, p *corev1.Pod, _ []string) error {
 		return c.report(p, func(s *corev1.PodStatus) { kubelet.SetRunning(p, s, c.now()) })
@@ -176,7 +175,7 @@ var podDeeds = map[string]podDeed{
 	}},
 }
 
-// fail ends a pod with an exit code, 1 unless a word says another, and with conditions.
+// fail ends a pod with an exit code (1 unless a word gives another) and with conditions.
 func fail(c *cluster, p *corev1.Pod, args []string) error {
 	code, conditions := int64(1), []corev1.PodConditionType{}
 	for _, word := range args {
@@ -202,7 +201,7 @@ func fail(c *cluster, p *corev1.Pod, args []string) error {
 	})
 }
 
-// restore gives a pod the label back that relabel took.
+// restore gives a pod back the label that relabel took.
 func restore(c *cluster, p *corev1.Pod, _ []string) error {
 	return c.patch(p, `{"metadata":{"labels":{%q:%q,%q:null}}}`, batchv1.ControllerUidLabel, p.Labels[moved], moved)
 }

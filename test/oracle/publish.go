@@ -51,10 +51,10 @@ func (o *ours) publish() error {
 	return nil
 }
 
-// few is how many records a publisher gets. It combines more than ten similar Events into one that names no pod.
+// few is how many records one publisher gets. More than ten similar Events would become one that names no pod.
 const few = 8
 
-// prefix is a log up to a record.
+// prefix is a log that ends at a record.
 type prefix struct {
 	store.Log
 	to events.Sequence

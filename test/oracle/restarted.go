@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// restartKeeps is what differs because upstream counts the failures of a Job's pods anew after a restart.
+// restartKeeps is a difference after a restart: upstream counts the failures of a Job's pods anew.
 var restartKeeps = &Difference{
 	Rule: "J-108",
 	Sentence: "Pods fail before a restart and after it. Upstream has forgotten those of before, and its backoff begins anew. Ours has them " +
@@ -17,8 +17,9 @@ var restartKeeps = &Difference{
 // outlasts is longer than any backoff (J-103).
 const outlasts = 10 * slot
 
-// kept is restartKeeps, when that is what sets the two apart: ours without its log has upstream's end, and with it has
-// that end to which upstream comes when each deed after a restart waits until no backoff is left. Nil when it is not.
+// kept returns restartKeeps if that sets the two apart. Then ours without its log comes to upstream's end. And ours
+// with its log comes to upstream's end if each action after a restart waits until no backoff is left. It returns nil if
+// not.
 func kept(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	lost, patient := s.losing(), s.outlasting()
 	if !s.does("fail") && !s.does("kill") && !s.does("force") || lost.String() == s.String() {
@@ -42,7 +43,7 @@ func kept(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	return restartKeeps, nil
 }
 
-// losing is the scenario in which each restart loses the log.
+// losing returns the scenario in which each restart loses the log.
 func (s Scenario) losing() Scenario {
 	lost := s
 	lost.Steps = slices.Clone(s.Steps)
@@ -57,7 +58,7 @@ func (s Scenario) losing() Scenario {
 	return lost
 }
 
-// outlasting is the scenario in which no backoff is left at any deed after a restart.
+// outlasting returns the scenario in which each step after a restart waits longer than any backoff.
 func (s Scenario) outlasting() Scenario {
 	later := s
 	later.Steps = slices.Clone(s.Steps)

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// slot is the unit of a scenario's time. No backoff (10 s, 20 s, … 10 min) and no deadline that a scenario uses ends
-// near a multiple of it, so it does not matter that one controller looks a second later than the other.
+// slot is the unit of a scenario's time. No backoff (10 s, 20 s, … 10 min) and no deadline of a scenario ends near a
+// multiple of it. So it does not matter that one controller looks a second later than the other.
 const slot = 70 * time.Second
 
-// lastWait is how many slots both controllers have after the last deed: longer than all of their waits together.
+// lastWait is how many slots both controllers have after the last action. It is longer than all of their waits
+// together.
 const lastWait = 30
 
-// Scenario is what happens to a cluster.
+// Scenario says which objects a cluster has, and what happens to them.
 type Scenario struct {
 	Nodes    string   // words for the kubelets: "start=1s stop=5s"; see [kubelets]
 	Jobs     []string // a line each: name and words; see [newJob]
@@ -23,13 +24,13 @@ type Scenario struct {
 	Steps    []Step
 }
 
-// Step is what happens at once, and how long after the step before.
+// Step is a list of actions ("deeds") that happen at once, a wait after the step before.
 type Step struct {
 	Wait  time.Duration
 	Deeds []string // see deeds.go and crondeeds.go
 }
 
-// wait is a wait as a scenario has it: a number of slots, or a duration.
+// wait returns s.Wait as it is written in a scenario: a number of slots, or a duration.
 func (s Step) wait() string {
 	if s.Wait%slot == 0 {
 		return strconv.Itoa(int(s.Wait / slot))
@@ -82,7 +83,7 @@ func Parse(text string) (Scenario, error) {
 	return s, nil
 }
 
-// String is the scenario as [Parse] reads it.
+// String returns the scenario in the form that [Parse] reads.
 func (s Scenario) String() string {
 	var b strings.Builder
 	if s.Nodes != "" {
@@ -100,16 +101,16 @@ func (s Scenario) String() string {
 	return b.String()
 }
 
-// controller is one of the two under comparison, in its cluster.
+// controller is one of the two controllers under comparison, in its own cluster.
 type controller interface {
-	// do lets all of the deeds happen before the controller sees any of them.
+	// do lets all the actions happen before the controller sees any of them.
 	do(deeds []string) error
 	// pass lets time pass.
 	pass(time.Duration) error
 }
 
-// killed is the scenario in which the controller is killed in the middle of its work by so many requests later. It
-// reports whether it is killed so at all.
+// killed returns the scenario with each kill in the middle of work ("die 3") moved by so many requests. It also reports
+// whether there is such a kill.
 func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	shifted = s
 	shifted.Steps = slices.Clone(s.Steps)
@@ -126,7 +127,7 @@ func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	return shifted, at
 }
 
-// play plays the scenario with a controller that has just been started, until everything is at rest.
+// play plays the scenario until everything is at rest. The controller must just have been started.
 func (s Scenario) play(c controller) error {
 	for n, step := range s.Steps {
 		if err := c.pass(step.Wait); err != nil {
@@ -147,7 +148,7 @@ func (s Scenario) play(c controller) error {
 	return c.pass(lastWait * slot)
 }
 
-// end is what is left to do so that a controller runs at the end, and sees all that there is.
+// end returns the actions that are still needed at the end: all watches are released, and a controller runs.
 func (s Scenario) end() (deeds []string) {
 	last := map[string]string{}
 	for _, step := range s.Steps {

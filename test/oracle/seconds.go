@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// GenerateSeconds is the scenario of a seed in which pods that are deleted stop at once, or just before or after
-// upstream looks, and in which users act within the second for which upstream waits.
+// GenerateSeconds returns the scenario of a seed with short times: deleted pods stop at once, or just before or after
+// upstream looks, and users act within the second for which upstream waits.
 func GenerateSeconds(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5ec))}
 	f := families[seed%uint64(len(families))]
@@ -24,7 +24,7 @@ func GenerateSeconds(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name + ", within a second"
 }
 
-// quickStops has pods stop within upstream's second, or after it, with 143 or with 0.
+// quickStops lets pods stop within upstream's second or after it, with exit code 143 or 0.
 func (g *generator) quickStops() {
 	stop := g.pick("0s", "100ms", "300ms", "900ms", "1100ms", "3s", "25s")
 	clean := ""
@@ -36,7 +36,7 @@ func (g *generator) quickStops() {
 	g.Nodes = "start=1s stop=" + stop + clean
 }
 
-// withinASecond has users do another thing less than a second after some steps in which pods are deleted.
+// withinASecond adds user actions less than a second after some steps that delete pods.
 func (g *generator) withinASecond() {
 	var steps []Step
 	for i, step := range g.Steps {
@@ -55,11 +55,11 @@ func (g *generator) withinASecond() {
 	g.Steps = steps
 }
 
-// alike is how many pods that look alike upstream sorts by index: of more than that its sort takes any, as in caps.
+// alike is how many pods that look alike upstream's sort keeps by index. Of more than that it takes any, as in caps.
 const alike = 12
 
-// These differ because a user acts within a second of another deed. Upstream looks a second after a pod changed, and at
-// once when a user edits the Job; ours looks at once, and gives each pod that is deleted a second of its own.
+// These differences come from user actions within a second of another action. Upstream looks a second after a pod
+// changed, and at once when a user edits the Job. Ours looks at once, and gives each deleted pod a second of its own.
 var (
 	actsAtOnce = &Difference{
 		Rule:     "J-015",
@@ -73,17 +73,16 @@ var (
 	}
 )
 
-// stretches are how long a user waits who acts later: upstream has looked at the pods by then, or also at those that it
-// has made. It looks at once a second after a pod changed, whatever else has just been deleted.
+// stretches are two longer waits before a user's action. After the first, upstream has looked at the pods; after the
+// second, also at the pods that it then made.
 var stretches = []time.Duration{2100 * time.Millisecond, 5300 * time.Millisecond}
 
-// deletes reports whether a deed deletes pods.
+// deletes reports whether an action deletes pods.
 func deletes(deed string) bool {
 	return strings.HasPrefix(deed, "kill ") || strings.HasPrefix(deed, "force ")
 }
 
-// apart is the scenario with each deed that happens together with the deletion of a pod in a step of its own, which
-// follows at once.
+// apart returns the scenario with each step that deletes a pod cut into steps of one action each. They follow at once.
 func (s Scenario) apart() Scenario {
 	apart := s
 	apart.Steps = nil
@@ -103,7 +102,7 @@ func (s Scenario) apart() Scenario {
 	return apart
 }
 
-// hasty are the steps, by number, that follow another one within a second.
+// hasty returns the numbers of the steps that follow another one within a second.
 func (s Scenario) hasty() (steps []int) {
 	for n, step := range s.Steps {
 		if n > 0 && step.Wait < time.Second {
@@ -113,7 +112,7 @@ func (s Scenario) hasty() (steps []int) {
 	return steps
 }
 
-// stretched is the scenario in which the user waits before those steps.
+// stretched returns the scenario with another wait before the given steps.
 func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	later := s
 	later.Steps = slices.Clone(s.Steps)
@@ -123,8 +122,9 @@ func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	return later
 }
 
-// choices are the choices of some of the steps: each of them where there are at most manyHasty steps, else those of one
-// or two and those of all but at most two. So each step more costs plays by the square, and not twice as many.
+// choices returns the choices of one or more of the steps. Up to manyHasty steps, it returns all of them. Above, it
+// returns those with one or two steps, and those without at most two. So the plays grow with the square of the number
+// of steps, and do not double with each.
 func choices(steps []int) (all [][]int) {
 	for bits := 1; bits < 1<<len(steps); bits++ {
 		n := mathbits.OnesCount(uint(bits))
@@ -142,8 +142,8 @@ func choices(steps []int) (all [][]int) {
 	return all
 }
 
-// hurried is the difference that follows from what a user does within a second, when they come to one end otherwise;
-// nil for none.
+// hurried returns the difference that explains actions within a second: the two come to one end if the user acts later,
+// or if both look at the same time. It returns nil if there is none.
 func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	apart := s.apart()
 	steps := apart.hasty()
@@ -217,10 +217,10 @@ func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	return false, nil
 }
 
-// hundredth is more than a controller's turn takes in a scenario, and less than what is between two deeds.
+// hundredth is longer than a controller's turn takes in a scenario, and shorter than the time between two actions.
 const hundredth = 10 * time.Millisecond
 
-// wrote are when the controller wrote, from the beginning on.
+// wrote returns the times at which the controller wrote, counted from the start.
 func (c *cluster) wrote() (at []time.Duration) {
 	for _, w := range c.world.Server.Writes(0) {
 		if w.Actor == c.actor {
@@ -230,7 +230,7 @@ func (c *cluster) wrote() (at []time.Duration) {
 	return at
 }
 
-// wroteAlone reports whether one wrote between two times when the other did not.
+// wroteAlone reports whether one wrote between the two times at a moment when the other did not.
 func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 	return slices.ContainsFunc(one, func(at time.Duration) bool {
 		near := func(o time.Duration) bool { return (o - at).Abs() <= hundredth }
@@ -238,9 +238,9 @@ func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 	})
 }
 
-// lookedTogether is oneAfterTheOther when ours comes to the end of upstream once it waits for the end of a deleted pod
-// no longer than upstream does here: then nothing else sets the two apart than when they looked. Nil when no such wait
-// brings them together.
+// lookedTogether returns oneAfterTheOther if ours comes to upstream's end with a shorter wait for the end of deleted
+// pods, as short as upstream's here. Then the two differ only in the moments at which they look. It returns nil if no
+// such wait brings them together.
 func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	var all []Picture
 	for n := range uint64(2) {
@@ -264,9 +264,8 @@ func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, er
 	return nil, nil
 }
 
-// shortWaits are how long upstream may wait after a deletion until a user's next deed has it look: the times between
-// deeds that are less than a second apart, as they are and a little longer, so that the second ends before the deed or
-// after it.
+// shortWaits returns how long upstream may wait after a deletion until a user's next action makes it look: the times
+// between actions less than a second apart, and a millisecond more, so that the wait ends before or after the action.
 func (s Scenario) shortWaits() (waits []time.Duration) {
 	for n := range s.Steps {
 		sum := time.Duration(0)
@@ -279,6 +278,5 @@ func (s Scenario) shortWaits() (waits []time.Duration) {
 	return waits
 }
 
-// manyHasty bounds the plays of one scenario. With 6 steps there are 63 choices, with 7 of them 57, with 16 of them
-// 273.
+// manyHasty bounds the plays of one scenario. 6 steps have 63 choices, 7 have 57, and 16 have 273.
 const manyHasty = 6

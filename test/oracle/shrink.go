@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// mostPlays bounds how often upstream is played to make one scenario smaller: about three minutes. One in which users
-// act within a second is played some 250 times before it counts as unexplained, and each smaller one again, so without
-// a bound it took hours.
+// mostPlays bounds how often upstream is played to make one scenario smaller: about three minutes. A scenario in which
+// users act within a second is played some 250 times before it counts as unexplained, and so is each smaller one.
+// Without the bound it took hours.
 const mostPlays = 3000
 
-// shrink leaves out of a scenario what is not needed for it to fail: steps, deeds, waits, words of Jobs. It is over
-// with the smallest one, or with the smallest so far when enough is spent.
+// shrink leaves out parts of a scenario that it does not need to fail: steps, actions, waits, words of Jobs. It returns
+// the smallest scenario, or the smallest so far once spent says that it is enough.
 func shrink(s Scenario, fails func(Scenario) bool, spent func() bool) Scenario {
 	for again := true; again; {
 		again = false
@@ -28,7 +28,7 @@ func shrink(s Scenario, fails func(Scenario) bool, spent func() bool) Scenario {
 	return s
 }
 
-// smaller is the scenarios with one thing less, the biggest things first.
+// smaller returns the scenarios with one thing left out, the biggest things first.
 func smaller(s Scenario) []Scenario {
 	var out []Scenario
 	add := func(change func(*Scenario)) {
@@ -76,7 +76,7 @@ func smaller(s Scenario) []Scenario {
 	return out
 }
 
-// shorter is a line with one word less each, but for its first.
+// shorter returns the lines with one word left out, but never the first.
 func shorter(line string) (out []string) {
 	words := strings.Fields(line)
 	for n := 1; n < len(words); n++ {

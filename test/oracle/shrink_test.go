@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShrinkEnds: a scenario is made smaller until nothing is left of it that it needs not, or until enough is spent.
+// TestShrinkEnds: a scenario is made smaller until all of it is needed, or until enough plays are spent.
 func TestShrinkEnds(t *testing.T) {
 	s, err := Parse("job a\n+0 create a\n+1 succeed a\n+1 fail a\n+1 kill a\n+1 touch a\n")
 	if err != nil {
@@ -26,7 +26,7 @@ func TestShrinkEnds(t *testing.T) {
 	}
 }
 
-// TestChoices: of a few steps each choice is tried; of many the plays do not double with each.
+// TestChoices: for a few steps each choice is tried; for many, the plays do not double with each step.
 func TestChoices(t *testing.T) {
 	few := choices([]int{2, 5, 7})
 	for _, want := range [][]int{{2}, {5}, {7}, {2, 5}, {2, 7}, {5, 7}, {2, 5, 7}} {
@@ -43,7 +43,8 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// TestRestartsForgetNothingElse: J-108 explains nothing but what a backoff does. Each row is what it must not explain.
+// TestRestartsForgetNothingElse: J-108 explains only the effects of a backoff. Each row is a scenario that it must not
+// explain.
 func TestRestartsForgetNothingElse(t *testing.T) {
 	for _, row := range []struct{ sentence, scenario string }{
 		{"nothing restarts", "job a completions=3 parallelism=3\n+0 create a\n+1 fail a.*\n+1 fail a.*\n+1 succeed a.*\n"},

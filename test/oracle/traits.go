@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// atOnce is how many pods a Job of the scenario has at once, at most.
+// atOnce returns the largest number of pods that a Job of the scenario may have at once.
 func (s Scenario) atOnce() (most int) {
 	for _, word := range strings.Fields(s.String()) {
 		if text, ok := strings.CutPrefix(word, "parallelism="); ok {
@@ -18,7 +18,7 @@ func (s Scenario) atOnce() (most int) {
 	return most
 }
 
-// resizedTwice: completions change, and parallelism in a later edit.
+// resizedTwice reports whether completions change, and parallelism in a later edit.
 func resizedTwice(s Scenario) bool {
 	first, last := s.edits("completions="), s.edits("parallelism=")
 	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
@@ -34,7 +34,7 @@ func (s Scenario) has(text string) bool {
 	return false
 }
 
-// deniesCreatesOfOne: creates of some of the pods are refused, or end in an error of that class.
+// deniesCreatesOfOne reports whether creates of some of the pods are refused with an answer of the given class.
 func (s Scenario) deniesCreatesOfOne(class string) bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {
@@ -47,7 +47,7 @@ func (s Scenario) deniesCreatesOfOne(class string) bool {
 	return false
 }
 
-// edits are the steps, by number, in which a Job is edited so.
+// edits returns the numbers of the steps in which a field of a Job is edited.
 func (s Scenario) edits(field string) (steps []int) {
 	for n, step := range s.Steps {
 		if slices.ContainsFunc(step.Deeds, func(deed string) bool {
@@ -59,10 +59,10 @@ func (s Scenario) edits(field string) (steps []int) {
 	return steps
 }
 
-// refusesRemovals: finalizers are not taken from pods, or pods are not deleted, at some time.
+// refusesRemovals reports whether at some time finalizers cannot be taken from pods, or pods cannot be deleted.
 func (s Scenario) refusesRemovals() bool { return s.has("deny patch") || s.has("deny delete") }
 
-// does reports whether the scenario has a deed of that verb.
+// does reports whether the scenario has an action of that verb.
 func (s Scenario) does(verb string) bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {

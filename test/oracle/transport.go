@@ -23,15 +23,15 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and what their controllers write.
-// Whoever holds its lock owns the cluster, whose clock shows the bubble's time then.
+// front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and the writes of their
+// controllers. The holder of its lock owns the cluster; its clock then shows the bubble's time.
 type front struct {
 	*cluster
 	mu      sync.Mutex
-	moved   *sync.Cond              // something may be new for a watch
-	changed chan struct{}           // something may be new for whoever lets time pass
+	moved   *sync.Cond              // signals that a watch may have something new
+	changed chan struct{}           // signals pass that something may be due earlier
 	paused  map[apiserver.Kind]bool // watches that wait for the end of a step
-	ordered bool                    // creates that are sent together arrive by index
+	ordered bool                    // creates that are sent at the same time arrive by index
 }
 
 func newFront(c *cluster) *front {
@@ -52,7 +52,7 @@ func (f *front) unlock() {
 	f.mu.Unlock()
 }
 
-// wake wakes whoever lets time pass: something may be due earlier than it was.
+// wake wakes pass, which lets time go by: something may be due earlier than it was.
 func (f *front) wake() {
 	select {
 	case f.changed <- struct{}{}:
@@ -60,7 +60,7 @@ func (f *front) wake() {
 	}
 }
 
-// connect is a transport whose connections end with ctx.
+// connect returns a transport. Its connections end with ctx.
 func (f *front) connect(ctx context.Context) http.RoundTripper { return &transport{f, ctx} }
 
 type transport struct {
@@ -105,8 +105,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.respond(r, code, answer)
 }
 
-// queue lets creates that are sent together arrive by index, as ours do, when the front is ordered: else their order is
-// that of goroutines.
+// queue delays creates of pods so that those sent at the same time arrive by index, as ours do. It does nothing unless
+// the front is ordered; then the goroutines decide the order.
 func (t *transport) queue(r *http.Request, body []byte) {
 	if !t.ordered || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return
@@ -137,7 +137,7 @@ func (t *transport) respond(r *http.Request, code int, answer any) (*http.Respon
 	}, nil
 }
 
-// status is the Status of an error of the API server.
+// status returns the Status with which the API server answered, if err has one.
 func status(err error) (*metav1.Status, bool) {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {
@@ -147,7 +147,7 @@ func status(err error) (*metav1.Status, bool) {
 	return &s, true
 }
 
-// serve carries a request out. Paths are /api/v1/pods, /apis/batch/v1/namespaces/NS/jobs/NAME/status and the like.
+// serve carries out a request. Paths are /api/v1/pods, /apis/batch/v1/namespaces/NS/jobs/NAME/status and the like.
 func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/batch/v1/"), "/api/v1/"), "/")
 	if len(path) == 1 {
@@ -219,7 +219,7 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	return nil, fmt.Errorf("the oracle does not serve %s %s", r.Method, r.URL.Path)
 }
 
-// write makes a request that may go wrong.
+// write makes a request that meets the given fault.
 func (t *transport) write(client *apiserver.Client, fault apiserver.Fault, do func() (any, error)) (any, error) {
 	client.FailNext(fault)
 	return do()
@@ -233,7 +233,7 @@ func decode[T any](body []byte) (*T, error) {
 	return &o, nil
 }
 
-// typed is an object with its kind, which clients need to decode it.
+// typed adds its kind to an object; clients need it to decode the object.
 func typed[T apiserver.Object](o T, err error) (any, error) {
 	if err != nil {
 		return nil, err

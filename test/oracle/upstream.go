@@ -29,11 +29,11 @@ import (
 )
 
 func init() {
-	// Upstream reports errors here, one a millisecond at most, by a clock that would go on between bubbles.
+	// Upstream reports errors through these handlers, at most one a millisecond, by a clock that would go on between
+	// bubbles.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
-	// CronJobs without a time zone are in that of the process (C-042). Zones are those of the Go distribution, as ours
-	// are.
+	// CronJobs without a time zone use that of the process (C-042). Zones come from the Go distribution, as ours do.
 	time.Local = time.UTC
 	zones := filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip") //nolint:staticcheck // tests run where they are built
 	if err := os.Setenv("ZONEINFO", zones); err != nil {
@@ -41,28 +41,29 @@ func init() {
 	}
 }
 
-// upstream is the Job controller and the TTL controller of Kubernetes in a cluster, in a bubble; or its CronJob
-// controller, where the scenario has CronJobs.
+// upstream runs controllers of Kubernetes in a cluster, in a bubble: the Job controller and the TTL controller, or the
+// CronJob controller if the scenario has CronJobs.
 type upstream struct {
 	*cluster
 	front *front
-	mends *mends // nil while it does as it does
+	mends *mends // nil while upstream is unchanged
 	sets  bool   // the scenario sets the clock
-	// cached, statuses and jobs are what it looks at, how it writes statuses, and how it reads Jobs, when it is mended.
+	// cached, statuses and jobs serve a mended controller: its list of CronJobs, its status writes and its reads of
+	// Jobs.
 	cached   batchv1listers.CronJobLister
 	statuses typedbatchv1.CronJobInterface
 	jobs     typedbatchv1.JobInterface
 	stop     func() // ends the running controller; nil when none runs
 }
 
-// player plays scenarios with upstream's controller in a test, and counts how often.
+// player plays scenarios with upstream's controller in a test, and counts the plays.
 type player struct {
 	*testing.T
 	plays int
 }
 
-// playUpstream plays a scenario with upstream's controller. Ordered: creates that it sends together arrive by index, as
-// ours do.
+// playUpstream plays a scenario with upstream's controller. With ordered, pods that it creates at the same time arrive
+// by index, as ours do.
 func playUpstream(t *player, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
 	return playMended(t, s, l, seed, ordered, nil)
 }
@@ -79,7 +80,7 @@ func playMended(t *player, s Scenario, l lens, seed uint64, ordered bool, m *men
 	return p, err
 }
 
-// inBubble plays a scenario with upstream's controller, and shows its cluster as it is in the end.
+// inBubble plays a scenario with upstream's controller, and calls show with its cluster at the end.
 func inBubble(s Scenario, seed uint64, ordered bool, m *mends, show func(*cluster) error) error {
 	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
 	c, err := newCluster(s, seed, "job-controller")
@@ -104,7 +105,7 @@ func inBubble(s Scenario, seed uint64, ordered bool, m *mends, show func(*cluste
 	return show(c)
 }
 
-// start ends the controller that runs and starts another one.
+// start ends the running controller, if there is one, and starts another one.
 func (u *upstream) start(lost bool) error {
 	if u.stop != nil {
 		u.stop()
@@ -133,7 +134,7 @@ func (u *upstream) start(lost bool) error {
 	return nil
 }
 
-// controllers are those that are to run.
+// controllers makes the controllers that the scenario needs.
 func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (
 	run []func(context.Context, int), err error,
 ) {
@@ -163,8 +164,8 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 	return append(run, jobs.Run, expiry.Run), nil
 }
 
-// do holds the watches until all deeds are done. Then pods are shown first, so that a Job that is decided at once,
-// because a user has changed it, is decided with the pods that have ended at the same time.
+// do holds the watches until all actions are done. Then it shows pods first. So a Job that is decided at once, because
+// a user changed it, is decided with the pods that ended at the same time.
 func (u *upstream) do(deeds []string) error {
 	u.rest()
 	u.front.lock()
@@ -184,14 +185,14 @@ func (u *upstream) do(deeds []string) error {
 	return err
 }
 
-// rest lets upstream do all that it does now.
+// rest lets upstream do all of its work that is due now.
 func (u *upstream) rest() {
 	synctest.Wait()
 	sleep(100 * patience) // creates queue for some nanoseconds, keys of CronJobs for a moment each
 	synctest.Wait()
 }
 
-// pass lets the time of the bubble pass, and wakes whenever something is due in the cluster.
+// pass lets the time of the bubble pass, and stops at each time at which something is due in the cluster.
 func (u *upstream) pass(d time.Duration) error {
 	end := time.Now().Add(d)
 	for {
