@@ -29,7 +29,7 @@ func testJob(name string) *batchv1.Job {
 	}
 }
 
-// podOf is a pod as a Job controller makes it.
+// podOf returns a pod as a Job controller makes it.
 func podOf(job *batchv1.Job, name string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -40,7 +40,7 @@ func podOf(job *batchv1.Job, name string) *corev1.Pod {
 	}
 }
 
-// world is a server with one Job, two of its pods and a client.
+// world is a server with one Job, two of its pods, and a client.
 type world struct {
 	*Server
 	*Client
@@ -76,7 +76,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// wantErr checks an error by one of apimachinery's predicates.
+// wantErr checks an error with one of apimachinery's predicates.
 func wantErr(t *testing.T, is func(error) bool, err error) {
 	t.Helper()
 	if !is(err) {

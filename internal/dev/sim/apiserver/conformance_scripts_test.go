@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conformanceJob is a Job that no controller looks after.
+// conformanceJob returns a Job that no controller handles.
 func conformanceJob(name string, change ...edit) *batchv1.Job {
 	job := testJob(name)
 	job.Namespace = conformanceNamespace
@@ -20,7 +20,7 @@ func conformanceJob(name string, change ...edit) *batchv1.Job {
 	return job
 }
 
-// jobScript: creation, defaults, updates and deletion of Jobs.
+// jobScript covers creation, defaults, updates and deletion of Jobs.
 func jobScript(s api, t *transcript) {
 	created, err := s.createJob(conformanceJob("a"))
 	t.say("create: %s", answer(err))
@@ -150,7 +150,7 @@ func labelNames(m map[string]string) []string {
 	return out
 }
 
-// conformancePod is a pod that no scheduler and no kubelet looks after.
+// conformancePod returns a pod that no scheduler and no kubelet handles.
 func conformancePod(name string, finalizers []string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: conformanceNamespace, Name: name, Finalizers: finalizers, Labels: map[string]string{"app": "x"}},
@@ -161,7 +161,7 @@ func conformancePod(name string, finalizers []string) *corev1.Pod {
 	}
 }
 
-// podScript: creation, patches and deletion of Pods.
+// podScript covers creation, patches and deletion of Pods.
 func podScript(s api, t *transcript) {
 	owner, err := s.createJob(conformanceJob("owner"))
 	t.say("create the owner: %s", answer(err))
@@ -218,7 +218,7 @@ func podScript(s api, t *transcript) {
 	deletions(s, t)
 }
 
-// deletions: what DELETE does to a pod in each state.
+// deletions covers the effect of DELETE on a pod in each state.
 func deletions(s api, t *transcript) {
 	bind := func(name string) { t.say("  bind: %s", answer(s.bind(name))) }
 	phase := func(phase corev1.PodPhase) func(string) {
@@ -297,7 +297,7 @@ func aboutPod(p *corev1.Pod) string {
 	return text
 }
 
-// statusScript: every row of the status rules whose stored status a Job can come to.
+// statusScript covers every row of the status rules that has a reachable stored status.
 func statusScript(s api, t *transcript) {
 	for i, row := range statusRows {
 		if row.rule == "J-206" && strings.Contains(row.name, "deleting") || row.name == "an update carries the resource version it was read at" {

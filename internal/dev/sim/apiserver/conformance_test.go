@@ -23,13 +23,13 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// The transcripts in testdata/real were recorded from a real kube-apiserver. The model has to give the same ones. To
-// record them again, run in test/:
+// The transcripts in testdata/real were recorded from a real kube-apiserver. The model must give the same transcripts.
+// To record them again, run in test/:
 //
 //	go run ./cmd/cluster --exec -- go test ../internal/dev/sim/apiserver -run Conformance -record
 var record = flag.Bool("record", false, "record testdata/real from the server that KUBECONFIG names")
 
-// api is what the scripts below do, on the model or on a real server.
+// api lists the calls of the scripts below, on the model or on a real server.
 type api interface {
 	createJob(*batchv1.Job) (*batchv1.Job, error)
 	job(name string) (*batchv1.Job, error)
@@ -42,13 +42,13 @@ type api interface {
 	deletePod(name string, opts DeleteOptions) error
 	bind(name string) error
 	phase(name string, phase corev1.PodPhase) error
-	// removal gives the pod as a watch showed its removal.
+	// removal returns the pod as a watch showed it at its removal.
 	removal(name string) (corev1.Pod, error)
 }
 
 const conformanceNamespace = "conformance"
 
-// onModel is the model.
+// onModel is an api that calls the model.
 type onModel struct{ *Client }
 
 func (m onModel) createJob(j *batchv1.Job) (*batchv1.Job, error) { return m.CreateJob(ctx, j) }
@@ -93,7 +93,7 @@ func (m onModel) removal(name string) (corev1.Pod, error) {
 	return corev1.Pod{}, errors.New("no removal")
 }
 
-// onReal is a real server.
+// onReal is an api that calls a real server.
 type onReal struct {
 	kubernetes.Interface
 	ctx context.Context
@@ -191,7 +191,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// realServer reaches the server that KUBECONFIG names, with an empty namespace in which pods are admitted.
+// realServer returns an api for the server that KUBECONFIG names, with an empty namespace that admits pods.
 func realServer(t *testing.T) api {
 	t.Helper()
 	config := must(clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG")))(t)
@@ -209,12 +209,12 @@ func realServer(t *testing.T) api {
 	return onReal{clients, ctx}
 }
 
-// transcript is what a script saw, without what differs from run to run.
+// transcript holds the answers that a script got, without details that differ from run to run.
 type transcript struct{ strings.Builder }
 
 func (t *transcript) say(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// answer says how a call was answered: its reason, and the fields that an Invalid answer blames.
+// answer describes the answer to a call: its reason, and the fields that an Invalid answer blames.
 func answer(err error) string {
 	var status apierrors.APIStatus
 	switch {

@@ -17,15 +17,15 @@ func testCronJob(name string) *batchv1.CronJob {
 	}
 }
 
-// runOf is a Job as a CronJob controller makes it.
+// runOf returns a Job as a CronJob controller makes it.
 func runOf(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	job := testJob(name)
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
 	return job
 }
 
-// TestNewCronJobIsDefaulted: what is left out is filled in, but no deadline and no zone (C-002); a status is not taken,
-// and the generation is 1 (C-010).
+// TestNewCronJobIsDefaulted: missing fields get defaults, except the deadline and the zone (C-002); a sent status is
+// dropped, and the generation is 1 (C-010).
 func TestNewCronJobIsDefaulted(t *testing.T) {
 	in := testCronJob("c")
 	in.Status.LastScheduleTime = &metav1.Time{Time: start}
@@ -40,7 +40,7 @@ func TestNewCronJobIsDefaulted(t *testing.T) {
 	}
 }
 
-// TestWhatIsRefusedOfCronJobs: each row is a new CronJob that is refused, in these words.
+// TestWhatIsRefusedOfCronJobs: each row is a new CronJob that is refused, with the words of the refusal.
 func TestWhatIsRefusedOfCronJobs(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -72,8 +72,8 @@ func TestWhatIsRefusedOfCronJobs(t *testing.T) {
 	}
 }
 
-// TestOldCronJobsMayBeUpdated: an object that is older than a rule keeps what it has, and may be changed in all else
-// (C-003, C-006, C-007).
+// TestOldCronJobsMayBeUpdated: an object that is older than a rule keeps its old value, and all other fields may be
+// changed (C-003, C-006, C-007).
 func TestOldCronJobsMayBeUpdated(t *testing.T) {
 	s := newServer(1)
 	c := s.Client("test")
@@ -83,7 +83,7 @@ func TestOldCronJobsMayBeUpdated(t *testing.T) {
 	got := s.CronJob("default", old.Name)
 	got.Spec.Schedule = "TZ=UTC 0 1 * * *"
 	_, err := c.UpdateCronJob(ctx, got)
-	wantErr(t, apierrors.IsInvalid, err) // it has a time zone, too
+	wantErr(t, apierrors.IsInvalid, err) // it would have two time zones
 	got.Spec.TimeZone = nil
 	got = must(c.UpdateCronJob(ctx, got))(t)
 	got.Spec.Schedule = "0 1 * * *"
@@ -115,7 +115,7 @@ func TestCronJobAndItsStatusAreWrittenApart(t *testing.T) {
 	}
 }
 
-// TestJobsOfADeletedCronJob go with it, or stay as orphans (C-011).
+// TestJobsOfADeletedCronJob: they are deleted with it, or stay as orphans (C-011).
 func TestJobsOfADeletedCronJob(t *testing.T) {
 	for _, row := range []struct {
 		policy  metav1.DeletionPropagation
@@ -160,7 +160,7 @@ func TestAJobIsDeletedWithoutAPolicy(t *testing.T) {
 	}
 }
 
-// TestACronJobGoesWithItsNamespace, before its Jobs.
+// TestACronJobGoesWithItsNamespace: the CronJob is deleted with its namespace, before its Jobs.
 func TestACronJobGoesWithItsNamespace(t *testing.T) {
 	s := newServer(1)
 	c := s.Client("test")

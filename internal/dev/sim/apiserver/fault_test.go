@@ -123,7 +123,8 @@ func TestLiveReads(t *testing.T) {
 	wantErr(t, isTimeout, err)
 }
 
-// TestSeededFaults: each kind comes about as often as asked, never where it cannot, and repeats with the seed.
+// TestSeededFaults: each kind happens about as often as its rate says, never to a call that it does not fit, and
+// repeats with the seed.
 func TestSeededFaults(t *testing.T) {
 	rates := Rates{TimeoutBefore: 0.1, TimeoutAfter: 0.1, QuotaExceeded: 0.2}
 	draw := func(seed uint64, c Call) (counts [faultKinds]int) {

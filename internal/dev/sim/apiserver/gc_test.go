@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// settle runs steps to their end.
+// settle runs steps until none is left, and returns their number.
 func settle(t *testing.T, step func() bool) int {
 	t.Helper()
 	for n := 0; n < 1000; n++ {

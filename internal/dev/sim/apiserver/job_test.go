@@ -107,7 +107,7 @@ func TestJobUpdates(t *testing.T) {
 		t.Errorf("generation %d, failed %d, version %s", job.Generation, job.Status.Failed, job.ResourceVersion)
 	}
 
-	_, err := w.UpdateJob(ctx, w.job) // as it was read first
+	_, err := w.UpdateJob(ctx, w.job) // an old version
 	wantErr(t, apierrors.IsConflict, err)
 
 	again := must(w.UpdateJob(ctx, job))(t)
@@ -146,7 +146,7 @@ func TestTemplateMayChangeWhileSuspended(t *testing.T) {
 	wantErr(t, apierrors.IsInvalid, err)
 }
 
-// J-207: a status update changes no spec, and writes the metadata that it is sent.
+// J-207: a status update changes no spec, and writes the sent metadata.
 // J-235: times are stored with whole seconds.
 func TestStatusUpdateIgnoresTheSpec(t *testing.T) {
 	w := newWorld(t)

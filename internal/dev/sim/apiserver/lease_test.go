@@ -44,7 +44,7 @@ func TestALeaseIsCreatedRenewedAndDeleted(t *testing.T) {
 	wantErr(t, apierrors.IsNotFound, err)
 }
 
-// TestATouchedLeaseIsRenewed: who looks for a new renew time finds one.
+// TestATouchedLeaseIsRenewed: Touch sets a new renew time.
 func TestATouchedLeaseIsRenewed(t *testing.T) {
 	s := newServer(1)
 	c := s.Client("test")

@@ -39,8 +39,8 @@ func TestALoadedObjectStaysAsItIsGiven(t *testing.T) {
 	}
 }
 
-// TestAnnotatedFaults: calls meet the faults that their object asks for, in order; the last goes on. Other verbs meet
-// none.
+// TestAnnotatedFaults: calls meet the faults that their object asks for, in order; the last fault repeats. Other verbs
+// meet none.
 func TestAnnotatedFaults(t *testing.T) {
 	s := newServer(1)
 	c := s.Client("test")
@@ -59,7 +59,7 @@ func TestAnnotatedFaults(t *testing.T) {
 	wantErr(t, apierrors.IsNotFound, err)
 }
 
-// TestAnotherClientComesBetween: just before a patch another client replaces the pod, or creates a second one like it.
+// TestAnotherClientComesBetween: just before a patch, another client replaces the pod, or creates a second one like it.
 func TestAnotherClientComesBetween(t *testing.T) {
 	for kind, names := range map[FaultKind][]string{ReplacedByAnother: {"p"}, CopiedByAnother: {"p", "p-copy"}} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestAnotherClientComesBetween(t *testing.T) {
 	}
 }
 
-// TestOverwrite: a CronJob comes to what no API server of today lets pass.
+// TestOverwrite: a CronJob gets a spec that no present API server accepts.
 func TestOverwrite(t *testing.T) {
 	s := newServer(1)
 	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: "c"}, Spec: batchv1.CronJobSpec{Schedule: "@daily"}}

@@ -54,7 +54,7 @@ func (s *Server) admitInto(k Kind, namespace, name string) error {
 	return refused
 }
 
-// errText is an error in the server's own words, which begin as they like.
+// errText is an error in the server's own words, in any case and style.
 type errText string
 
 func (e errText) Error() string { return string(e) }

@@ -33,8 +33,8 @@ const (
 // kinds lists the kinds in a fixed order.
 var kinds = []Kind{Namespaces, CronJobs, Jobs, Pods, Workloads, PodGroups, Leases}
 
-// Object is what the server stores: a *corev1.Namespace, *batchv1.CronJob, *batchv1.Job, *corev1.Pod,
-// *coordinationv1.Lease, or a Workload or PodGroup.
+// Object is a stored object: a *corev1.Namespace, *batchv1.CronJob, *batchv1.Job, *corev1.Pod, *coordinationv1.Lease,
+// or a Workload or PodGroup.
 type Object interface {
 	metav1.Object
 	runtime.Object

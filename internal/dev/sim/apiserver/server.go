@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/clock"
 )
 
-// Config is what a Server is made from; both fields are needed.
+// Config configures a Server; both fields are required.
 type Config struct {
 	// Clock gives creation and deletion times, and holds calls that take effect late.
 	Clock *clock.Clock
-	// Rand gives UIDs and generated names. Nothing else may draw from it, or a change elsewhere moves all names.
+	// Rand gives UIDs and generated names. Nothing else may draw from it, or a change elsewhere changes all names.
 	Rand *rand.Rand
 }
 
@@ -30,7 +30,7 @@ type Server struct {
 	born    uint64 // objects created; keeps UIDs apart
 	touched uint64 // edits by [Server.Touch]
 	lives   uint64 // times that a backup was restored
-	changes uint64 // of what is stored: writes, and backups that were restored
+	changes uint64 // number of changes of the stored state: writes and restores
 	tables  map[Kind]*table
 
 	groupsOff bool // Workloads and PodGroups of Kubernetes 1.37 are not served
@@ -39,7 +39,7 @@ type Server struct {
 	calls  []Answered
 }
 
-// table holds the objects of one kind and all that ever happened to them.
+// table holds the objects of one kind, and all their events.
 type table struct {
 	live      map[Key]Object
 	order     []Object // the values of live, by namespace and name
@@ -65,7 +65,7 @@ func (s *Server) Version() uint64 { return s.version }
 // Clock returns the clock that the server reads.
 func (s *Server) Clock() *clock.Clock { return s.clock }
 
-// now is the present instant as it is stored.
+// now returns the present time as it is stored.
 func (s *Server) now() metav1.Time { return metav1.NewTime(s.clock.Now()).Rfc3339Copy() }
 
 // Job returns the stored Job, or nil.
@@ -132,8 +132,8 @@ func stored[T Object](s *Server, k Kind) []T {
 	return out
 }
 
-// sorted returns the stored objects themselves, by namespace and name. The slice is the table's own: it is good until
-// the next write.
+// sorted returns the stored objects themselves, by namespace and name. The slice belongs to the table, and is valid
+// until the next write.
 func (s *Server) sorted(k Kind) []Object { return s.tables[k].order }
 
 // put stores an object under its key.
@@ -154,7 +154,7 @@ func (t *table) remove(key Key) {
 	}
 }
 
-// find is the place of a key in the order.
+// find returns the place of a key in the order.
 func (t *table) find(key Key) (at int, there bool) {
 	return slices.BinarySearchFunc(t.order, key, func(o Object, key Key) int { return compareKeys(keyOf(o), key) })
 }
@@ -174,14 +174,14 @@ func compareKeys(a, b Key) int {
 	}
 }
 
-// newUID draws a UID; the number of objects created so far is part of it, so that two never meet.
+// newUID draws a UID. It contains the number of objects created so far, so no two are equal.
 func (s *Server) newUID() types.UID {
 	s.born++
 	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x",
 		s.born, s.rand.IntN(1<<16), s.rand.IntN(1<<12), s.rand.IntN(1<<12), s.rand.Int64N(1<<48)))
 }
 
-// Limits of generated names: the whole, and what the prefix may take of it.
+// Limits of generated names: the longest name, and the part of it for the prefix.
 const (
 	maxNameLength       = 63
 	generatedNameSuffix = 5

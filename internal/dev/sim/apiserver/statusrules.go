@@ -9,14 +9,15 @@ import (
 // statusUpdate is a status update under validation. sent carries the stored spec (J-207).
 type statusUpdate struct{ stored, sent *batchv1.Job }
 
-// statusRule is one of the rules of status updates (J-206 to J-238). It applies always when applies is nil.
+// statusRule is one of the rules of status updates (J-206 to J-238). If applies is nil, the rule always applies.
 type statusRule struct {
 	id      string
 	applies func(statusUpdate) bool
 	check   func(statusUpdate) field.ErrorList
 }
 
-// statusRules in the order of the contract; J-207 is how the update is made, J-233 is how index texts are read.
+// statusRules in the order of the contract. J-207 is part of how an update is made, and J-233 of how index texts are
+// read.
 var statusRules = []statusRule{
 	{"J-206", nil, metadataUnchanged},
 	{"J-208", nil, countersNotNegative},
@@ -58,10 +59,10 @@ func validateStatusUpdate(stored, sent *batchv1.Job) field.ErrorList {
 	return errs
 }
 
-// part is something of a Job that rules watch for change.
+// part returns a part of a Job; rules apply to changes of parts.
 type part func(*batchv1.Job) any
 
-// anyChanged makes a rule apply when one of the parts differs between stored and sent.
+// anyChanged makes a rule apply if one of the parts differs between stored and sent.
 func anyChanged(parts ...part) func(statusUpdate) bool {
 	return func(u statusUpdate) bool {
 		for _, of := range parts {
@@ -102,7 +103,7 @@ func (u statusUpdate) was(kind batchv1.JobConditionType) bool {
 	return conditionTrue(&u.stored.Status, kind)
 }
 
-// refuseIf gives the error when bad holds.
+// refuseIf returns the error if bad is true.
 func refuseIf(bad bool, path *field.Path, value any, why string) field.ErrorList {
 	if !bad {
 		return nil

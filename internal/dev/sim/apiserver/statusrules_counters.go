@@ -121,8 +121,7 @@ func completionsOf(u statusUpdate) int32 {
 	return *u.stored.Spec.Completions
 }
 
-// indexSetsDisjoint (J-232): no index is both completed and failed. Texts that cannot be read are J-230's and J-231's
-// matter.
+// indexSetsDisjoint (J-232): no index is both completed and failed. Invalid texts are left to J-230 and J-231.
 func indexSetsDisjoint(u statusUpdate) field.ErrorList {
 	s := &u.sent.Status
 	if s.FailedIndexes == nil {

@@ -56,8 +56,8 @@ func uids(succeeded, failed []types.UID) edit {
 	})
 }
 
-// Each row cites the rule it covers: the update is accepted by all rules, and refused (at least) by this one when the
-// sent status is the other.
+// Each row cites the rule that it covers. All rules accept the update; with the other sent status, at least this rule
+// refuses it.
 //
 //conformance:fact the simulated API server, held against the real one, refuses a status unless %s
 var statusRows = []struct {

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Event is what a watch shows of one write.
+// Event is one write as a watch shows it.
 type Event struct {
 	Version uint64 // its resource version
 	Type    watch.EventType
 	Object  Object
 }
 
-// List is the answer to a list call: the objects by namespace and name, and the version they are as of.
+// List is the answer to a list call: the objects by namespace and name, and the version of the list.
 type List struct {
 	Kind    Kind
 	Version uint64
@@ -31,8 +31,8 @@ func (s *Server) List(k Kind) List {
 	return list
 }
 
-// ListStale returns the objects of a kind as they were at a version, as a watch cache that lags would. A version that
-// is not reached yet gives the present.
+// ListStale returns the objects of a kind as they were at a version, as a lagging watch cache would. If the version is
+// not reached yet, it returns the present objects.
 func (s *Server) ListStale(k Kind, at uint64) List {
 	if at >= s.version {
 		return s.List(k)
@@ -56,15 +56,14 @@ func (s *Server) ListStale(k Kind, at uint64) List {
 	return list
 }
 
-// Compact forgets what watches of a kind could have shown up to and including version at: from then on a watch that
-// starts before it is refused with 410. Lists as of older versions stay possible, for they stand for caches of other
-// servers.
+// Compact forgets the events of a kind up to and including version at. From then on a watch that starts before it is
+// refused with 410. Lists as of older versions stay possible: they stand for caches of other servers.
 func (s *Server) Compact(k Kind, at uint64) {
 	s.tables[k].compacted = max(s.tables[k].compacted, min(at, s.version))
 }
 
-// Watch returns a cursor over the events of a kind after version from. It fails with 410 (reason Expired) when they
-// have been compacted.
+// Watch returns a cursor over the events of a kind after version from. It fails with 410 (reason Expired) if they have
+// been compacted.
 func (s *Server) Watch(k Kind, from uint64) (*Cursor, error) {
 	if from < s.tables[k].compacted {
 		return nil, expired(from, s.tables[k].compacted)
@@ -80,18 +79,18 @@ func expired(from, compacted uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, compacted))
 }
 
-// Cursor is one watch. Its reader takes one event at a time, whenever it likes.
+// Cursor is one watch. Its reader takes one event at a time, at any time.
 type Cursor struct {
 	server *Server
 	kind   Kind
 	next   int    // place in the kind's events
-	at     uint64 // version of the last event taken, or where the watch began
+	at     uint64 // version of the last event taken, or the version at which the watch began
 	life   uint64 // of the server
 	cut    bool
 }
 
-// Next returns the next event; ok is false when there is none yet. After [Cursor.Cut] or a compaction of what it has
-// not read it fails with 410, and its reader has to list again.
+// Next returns the next event; ok is false if there is none yet. It fails with 410 after [Cursor.Cut], or after a
+// compaction of unread events. Then the reader must list again.
 func (c *Cursor) Next() (e Event, ok bool, err error) {
 	t := c.server.tables[c.kind]
 	if c.cut || c.life != c.server.lives || c.next < len(t.events) && c.at < t.compacted {
@@ -111,10 +110,10 @@ func (c *Cursor) Next() (e Event, ok bool, err error) {
 // Pending returns how many events wait to be read.
 func (c *Cursor) Pending() int { return len(c.server.tables[c.kind].events) - c.next }
 
-// Version returns up to which resource version the cursor has read.
+// Version returns the resource version up to which the cursor has read.
 func (c *Cursor) Version() uint64 { return c.at }
 
-// Kind returns what the cursor watches.
+// Kind returns the kind that the cursor watches.
 func (c *Cursor) Kind() Kind { return c.kind }
 
 // Cut ends the watch: its next read fails with 410.

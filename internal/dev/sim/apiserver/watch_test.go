@@ -139,7 +139,7 @@ func TestTheWriteLogHoldsBeforeAndAfter(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameHistory: UIDs, names and versions repeat with the seed and differ without it.
+// TestSameSeedSameHistory: UIDs, names and versions repeat with the same seed, and differ with another.
 func TestSameSeedSameHistory(t *testing.T) {
 	history := func(seed uint64) string {
 		s := newServer(seed)

@@ -101,7 +101,7 @@ func (c *Client) MakePodGroup(ctx context.Context, namespace string, group []byt
 	})
 }
 
-// validatePolicy: one of both policies, and a gang has at least one pod.
+// validatePolicy checks that exactly one of both policies is set, and that a gang has at least one pod.
 func validatePolicy(path *field.Path, p *schedulingv1beta1.PodGroupSchedulingPolicy) (errs field.ErrorList) {
 	path = path.Child("schedulingPolicy")
 	if (p.Basic == nil) == (p.Gang == nil) {
@@ -154,7 +154,7 @@ func (c *Client) PatchPodGroup(ctx context.Context, namespace, name string, patc
 	})
 }
 
-// patchBeta takes the one JSON patch that there is: a test of the first owner, and a number in the place of another.
+// patchBeta applies the only supported JSON patch: a test of the first owner, and the replacement of a number.
 func patchBeta[O Object](
 	ctx context.Context, c *Client, k Kind, key Key, patch []byte, path string, policy func(O) *schedulingv1beta1.PodGroupSchedulingPolicy,
 ) (kubewire.Stored, error) {
@@ -196,10 +196,10 @@ func patchBeta[O Object](
 	})
 }
 
-// ServeGroups switches the API of Workloads and PodGroups off and on again. What is stored stays.
+// ServeGroups switches the API of Workloads and PodGroups off and on again. Stored objects stay.
 func (s *Server) ServeGroups(on bool) { s.groupsOff = !on }
 
-// unserved is what a server answers about objects that it does not serve; nil where it does.
+// unserved returns the server's answer about objects that it does not serve; nil if it serves them.
 func (s *Server) unserved(c Call) error {
 	if !s.groupsOff {
 		return nil
@@ -207,8 +207,8 @@ func (s *Server) unserved(c Call) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, c.Verb, c.Kind.resource(), "", "404 page not found", 0, true)
 }
 
-// DropPodGroup deletes the first PodGroup in which no pod runs, in the name of an actor: one in which pods run is
-// protected. It says whether there was one.
+// DropPodGroup deletes the first PodGroup without live pods, in the name of an actor; live pods protect their PodGroup.
+// It reports whether there was one.
 func (s *Server) DropPodGroup(actor string) bool {
 	used := map[string]bool{}
 	for _, p := range s.StoredPods() {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Write is one change of one object. Before is nil for a creation, After for a removal. The objects are the stored
-// ones: they must not be changed.
+// Write is one change of one object. Before is nil for a creation, After for a removal. Both are stored objects, and
+// must not be changed.
 type Write struct {
 	Version     uint64
 	Time        time.Time
@@ -22,11 +22,11 @@ type Write struct {
 	UID         types.UID
 	Before      Object
 	After       Object
-	// Late is set when the call had been given up by its caller before it took effect.
+	// Late is true if the caller had given up the call before it took effect.
 	Late bool
 }
 
-// Object returns the object after the write, for a removal the one before it. It must not be changed.
+// Object returns the object after the write, or for a removal the object before it. It must not be changed.
 func (w Write) Object() Object {
 	if w.After == nil {
 		return w.Before
@@ -34,7 +34,7 @@ func (w Write) Object() Object {
 	return w.After
 }
 
-// request says on whose behalf something is written.
+// request holds the actor, verb and subresource of a write.
 type request struct {
 	actor       string
 	verb        string
@@ -50,8 +50,8 @@ func (s *Server) Writes(from int) []Write {
 	return s.writes[from:]
 }
 
-// commit makes one write durable: it gives it a version, keeps it in the log and tells the watchers. Exactly one of
-// before and after may be nil. It returns the stored object, for a removal the one that was removed.
+// commit makes one write durable: it assigns a version, logs the write and adds the event for watches. Exactly one of
+// before and after may be nil. It returns the stored object, or the removed one.
 func (s *Server) commit(r request, before, after Object) Object {
 	s.version++
 	version := strconv.FormatUint(s.version, 10)
@@ -60,7 +60,7 @@ func (s *Server) commit(r request, before, after Object) Object {
 	case before == nil:
 		event.Type, event.Object = watch.Added, after
 	case after == nil:
-		// Like etcd's watch: a removal shows the object as it was last stored, under the version of the removal.
+		// As in etcd's watch, a removal shows the object as last stored, under the version of the removal.
 		event.Type, event.Object = watch.Deleted, clone(before)
 	default:
 		event.Type, event.Object = watch.Modified, after
@@ -83,8 +83,8 @@ func (s *Server) commit(r request, before, after Object) Object {
 	return event.Object
 }
 
-// update stores after in place of before. One that changes nothing is not written; one that takes the last finalizer
-// of an object whose grace period is over removes it, and answers with the object as the caller sent it.
+// update stores after in place of before. If nothing changed, it writes nothing. If after removes the last finalizer of
+// an object past its grace period, update removes the object, and returns it as the caller sent it.
 func (s *Server) update(r request, before, after Object) Object {
 	after.SetResourceVersion(before.GetResourceVersion())
 	if equality.Semantic.DeepEqual(before, after) {
@@ -97,7 +97,7 @@ func (s *Server) update(r request, before, after Object) Object {
 	return s.commit(r, before, after)
 }
 
-// releasable reports whether nothing holds a deleted object any longer.
+// releasable reports whether nothing holds a deleted object any more.
 func releasable(o Object) bool {
 	grace := o.GetDeletionGracePeriodSeconds()
 	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)

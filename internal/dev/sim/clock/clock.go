@@ -71,8 +71,8 @@ func (c *Clock) Step() bool {
 // many ran.
 func (c *Clock) Advance(d time.Duration) int { return c.AdvanceTo(c.now.Add(d)) }
 
-// AdvanceTo moves the clock to t as Advance does. An instant that has passed moves nothing, but still runs what is
-// due now.
+// AdvanceTo moves the clock to t as Advance does. If t has passed, the clock stays, and items that are due now still
+// run.
 func (c *Clock) AdvanceTo(t time.Time) int {
 	if t.Before(c.now) {
 		t = c.now

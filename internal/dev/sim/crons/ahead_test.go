@@ -13,8 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// wantNext wants all answers to say when the CronJob is due next, and what why-not says of some instants to agree with
-// that.
+// wantNext checks that all answers name the same next due time, and that why-not agrees about the given instants.
 func (s *scene) wantNext(next time.Time, instants ...time.Time) {
 	s.t.Helper()
 	now := s.world.Clock.Now()
@@ -38,8 +37,8 @@ func (s *scene) wantNext(next time.Time, instants ...time.Time) {
 	}
 }
 
-// TestWhatIsNextWhenAnotherClockIsAhead: another controller, whose clock is ahead, starts a due time before its time.
-// It is not what comes next any more, whether the Job alone shows it, or the status, too.
+// TestWhatIsNextWhenAnotherClockIsAhead: another controller has a clock that is ahead, and starts a due time early.
+// From then on no answer calls it the next one, whether only the Job shows the start, or also the status.
 func TestWhatIsNextWhenAnotherClockIsAhead(t *testing.T) {
 	for _, by := range []string{"* * * * *", "@every 1m"} {
 		t.Run(by, func(t *testing.T) {
@@ -68,8 +67,8 @@ func TestWhatIsNextWhenAnotherClockIsAhead(t *testing.T) {
 	}
 }
 
-// TestWhatIsNextAfterALastScheduleTimeToCome: somebody sets status.lastScheduleTime to a due time to come. No
-// controller starts one before it.
+// TestWhatIsNextAfterALastScheduleTimeToCome: a user sets status.lastScheduleTime to a future due time. No controller
+// starts a due time before it.
 func TestWhatIsNextAfterALastScheduleTimeToCome(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.ConcurrencyPolicy = batchv1.AllowConcurrent })
@@ -87,15 +86,15 @@ func TestWhatIsNextAfterALastScheduleTimeToCome(t *testing.T) {
 	})
 }
 
-// TestWhatIsNextWhereHalfAnHourIsPutBack: in Australia/Lord_Howe 04:20 of that day is no due time, as the built-in
-// controller counts from the day before. It is none in any answer.
+// TestWhatIsNextWhereHalfAnHourIsPutBack: in Australia/Lord_Howe 04:20 of that day is not a due time, because the
+// built-in controller counts from the day before. No answer calls it one.
 func TestWhatIsNextWhereHalfAnHourIsPutBack(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
 		s.until("2026-04-04T13:24:05Z")
 		s.add(func(spec *batchv1.CronJobSpec) {
 			spec.Schedule, spec.TimeZone = "20 4,5,6 * * *", new("Australia/Lord_Howe")
 		})
-		s.until("2026-04-04T15:40:30Z") // 02:10:30, of which half an hour is put back since 02:00
+		s.until("2026-04-04T15:40:30Z") // local time 02:10:30; clocks went back half an hour at 02:00
 		none, next := time.Date(2026, 4, 4, 17, 50, 0, 0, time.UTC), time.Date(2026, 4, 4, 18, 50, 0, 0, time.UTC)
 		s.wantNext(next, none, next)
 		s.wantWhy("2026-04-04T17:50:00Z", false, "is no due time")

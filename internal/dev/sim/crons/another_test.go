@@ -17,28 +17,28 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// another is a controller of CronJobs that is not ours, by the rules of the contract and in its own words: one
-// reconcile at a stroke, with requests that take their time. It is down at times, and dies in the middle. It knows what
-// it has started.
+// another is a second controller of CronJobs, written from the contract without our code. It reconciles in one step,
+// and its requests take time. At times it is down, and it dies in the middle of its work. It knows which runs it has
+// started.
 type another struct {
 	*machine
 	client *apiserver.Client
 	up     bool
 	life   int
-	calm   bool               // its requests are fast, and succeed
-	ahead  time.Duration      // its clock
-	busy   map[types.UID]bool // a reconcile is on its way
-	again  map[types.UID]bool // and something has happened meanwhile
+	calm   bool               // its requests are fast, and always succeed
+	ahead  time.Duration      // by how much its clock is ahead
+	busy   map[types.UID]bool // a reconcile is in progress
+	again  map[types.UID]bool // something happened during the reconcile
 
-	edited map[types.UID]events.Time // when the schedule was changed last
+	edited map[types.UID]events.Time // when the schedule was last changed
 	starts map[types.UID][]start
 }
 
-// start is a Job that it made.
+// start is a Job that another made.
 type start struct {
 	due events.Time
 	job types.UID
-	off bool // it was never due by the schedule that the log knew then (C-094)
+	off bool // it was not due by the schedule that the log knew then (C-094)
 }
 
 func newAnother(m *machine) *another {
@@ -58,10 +58,10 @@ func (b *another) begin() {
 	}
 }
 
-// stop kills it. A request that it has sent may still have its effect.
+// stop kills it. Requests in flight may still take effect.
 func (b *another) stop() { b.up = false }
 
-// soon does so if it lives on till then.
+// soon calls do after d, if the controller still lives then.
 func (b *another) soon(d time.Duration, do func()) {
 	life := b.life
 	b.after(d, "another", func() {
@@ -73,14 +73,14 @@ func (b *another) soon(d time.Duration, do func()) {
 
 func (b *another) millis(n int) time.Duration { return time.Duration(b.r.IntN(n)) * time.Millisecond }
 
-// kick has it look at a CronJob soon.
+// kick makes it look at a CronJob soon.
 func (b *another) kick(name string) {
 	if b.up {
 		b.soon(b.millis(80), func() { b.reconcile(name) })
 	}
 }
 
-// rescheduled has it look when the new schedule is due next (C-093).
+// rescheduled makes it look at the next due time of the new schedule (C-093).
 func (b *another) rescheduled(c *batchv1.CronJob) {
 	b.edited[c.UID] = events.At(b.world.Clock.Now())
 	if at := scheduleOf(c).Wake(anchorOf(c), b.clock()); b.up && !at.IsZero() {
@@ -159,8 +159,8 @@ func over(j *batchv1.Job) bool {
 	})
 }
 
-// create makes the Job of a due time. The request takes its time, is refused now and then, and has its effect though
-// the controller may be dead by then.
+// create makes the Job of a due time. The request takes time, and is refused now and then. It takes effect even if the
+// controller is dead by then.
 func (b *another) create(c *batchv1.CronJob, at time.Time) {
 	b.busy[c.UID] = true
 	delay, life := 5*time.Millisecond+b.millis(100), b.life
@@ -198,7 +198,7 @@ func (b *another) create(c *batchv1.CronJob, at time.Time) {
 	})
 }
 
-// make gives the Job of that due time, which may be there already (C-160); nil when there can be none.
+// make returns the Job of a due time, existing (C-160) or new; nil if none can be made.
 func (b *another) make(c *batchv1.CronJob, at time.Time) *batchv1.Job {
 	stored := b.world.Server.CronJob("default", c.Name)
 	if stored == nil || stored.UID != c.UID {
@@ -219,7 +219,7 @@ func (b *another) make(c *batchv1.CronJob, at time.Time) *batchv1.Job {
 	return made
 }
 
-// stale reports whether the log does not know the schedule yet: it was changed while nobody watched.
+// stale reports whether the log does not know the schedule yet, because it was changed while nothing was watched.
 func (b *another) stale(c *batchv1.CronJob) bool {
 	if b.process == nil {
 		return true
@@ -228,7 +228,7 @@ func (b *another) stale(c *batchv1.CronJob) bool {
 	return known == nil || known.Seen.Schedule != c.Spec.Schedule
 }
 
-// jobOf is a Job of a CronJob that some other controller runs: here the test does.
+// jobOf returns a Job of a CronJob. A third controller, played by the test, runs it.
 func jobOf(c *batchv1.CronJob, name string) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{{
@@ -238,7 +238,7 @@ func jobOf(c *batchv1.CronJob, name string) *batchv1.Job {
 	}
 }
 
-// write stores the status, if the CronJob is still the one that was looked at.
+// write stores the status, if the CronJob still is the same object.
 func (b *another) write(c *batchv1.CronJob) {
 	stored := b.world.Server.CronJob("default", c.Name)
 	if stored == nil || stored.UID != c.UID {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/joblist"
 )
 
-// TestWhatWasDueBeforeTheLogBegins: a CronJob is due for minutes before any controller watches. Its history is not
-// called complete, and nothing is said of a controller before that.
+// TestWhatWasDueBeforeTheLogBegins: a CronJob is due for minutes before any controller watches. No answer calls its
+// history complete, or tells of a controller before that.
 func TestWhatWasDueBeforeTheLogBegins(t *testing.T) {
 	for _, mode := range []events.Mode{events.ModeAll, events.ModeObserve} {
 		t.Run(mode.String(), func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAClockThatIsSet: a step of the clock does not move due times: one that has come by the new time starts at once,
-// one that has not come starts when it comes, once (C-225). A replay finds the same.
+// TestAClockThatIsSet: a step of the clock does not move due times. A due time that has come by the new time starts at
+// once; a future one starts when it comes, once (C-225). A replay finds the same.
 func TestAClockThatIsSet(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -54,7 +54,7 @@ func TestAClockThatIsSet(t *testing.T) {
 	}
 }
 
-// ticksOf are the fates that a record tells of.
+// ticksOf returns the fates that a record tells.
 func ticksOf(rec *events.Record) (all []events.Tick) {
 	if d, ok := rec.Facts.(*events.Decision); ok && rec.Kind == events.KindDecided {
 		for i := range d.Steps {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestSeedsOfClocksAndEdits: users change schedules and zones, and the controller's clock is set, again and again. Each
-// time there is a look at the CronJob pending by its next due time, of the schedule and by the clock as they are then,
-// and not later (C-089, C-093, C-248).
+// time a look at the CronJob is pending by its next due time, of the present schedule and by the present clock, and not
+// later (C-089, C-093, C-248).
 func TestSeedsOfClocksAndEdits(t *testing.T) {
 	texts := []string{"*/10 * * * *", "7 * * * *", "0 */3 * * *", "30 2 * * *", "0 0 * * *"}
 	zones := []*string{nil, new("UTC"), new("Asia/Kolkata"), new("America/New_York")}
@@ -22,7 +22,7 @@ func TestSeedsOfClocksAndEdits(t *testing.T) {
 			m.create("c", &batchv1.CronJobSpec{Schedule: texts[m.r.IntN(len(texts))], JobTemplate: template(true)})
 			for range 30 {
 				m.pass(m.world.Clock.Now().Add(time.Duration(m.r.IntN(1200)) * time.Second))
-				for range 1 + m.r.IntN(3) { // some within the same moment
+				for range 1 + m.r.IntN(3) { // some changes within one moment
 					switch m.r.IntN(3) {
 					case 0:
 						m.edit("c", func(c *batchv1.CronJob) { c.Spec.Schedule = texts[m.r.IntN(len(texts))] })

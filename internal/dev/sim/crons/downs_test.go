@@ -9,22 +9,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// downs are the times in which no controller ran, by this test's own account and the controller's clock.
+// downs holds the times in which no controller ran, as this test knows them, by the controller's clock.
 type downs struct {
 	spans []down
-	since span // when the one began that has not ended: between the last record and the kill; zero for since ever
+	since span // when the present one began, between the last record and the kill; zero before the first controller
 }
 
-// down is one of them. A clock that is set was wrong before, or is now, so it is known from when to when it may have
-// been, and from when to when it surely was.
+// down is one such time. The controller's clock may have been wrong, or is wrong now. So the test knows two spans: when
+// no controller may have run, and when surely none ran.
 type down struct{ may, must span }
 
 type span struct{ from, until events.Time }
 
 func (s span) has(at events.Time) bool { return s.from <= at && at < s.until }
 
-// slack is by how much less a controller may know than the test: it notes now and then that it is alive, and a list
-// takes a while.
+// slack is by how much less a controller may know than the test: it records only now and then that it is alive, and a
+// list takes time.
 const slack = 3 * time.Minute
 
 func (d *downs) ended(last, kill events.Time) { d.since = span{min(last, kill), kill} }
@@ -44,10 +44,10 @@ func (d *downs) stepped(by time.Duration) {
 	}
 }
 
-// known are those of which a controller keeps bounds of their own.
+// known returns the newest down times. A controller keeps exact bounds only for these.
 func (d *downs) known() []down { return d.spans[max(0, len(d.spans)-30):] }
 
-// hearUnwatched: nobody watched at the first and the last due time of the entry, nor in between.
+// hearUnwatched checks that from the first to the last due time of the entry, no controller may have run.
 func (d *downs) hearUnwatched(t *testing.T, tick *events.Tick) {
 	t.Helper()
 	known := d.known()
@@ -62,8 +62,8 @@ func (d *downs) hearUnwatched(t *testing.T, tick *events.Tick) {
 	t.Fatalf("%s through %s are told to be unwatched, and a controller ran; it was down in %d times:%s", tick.First.Go(), tick.Last.Go(), len(d.spans), d)
 }
 
-// hearMerged: no due time of the entry is one at which nobody watched. The one that was open before is told as what it
-// was.
+// hearMerged checks that the entry has no due time at which surely no controller ran. The due time that was open before
+// is exempt.
 func (d *downs) hearMerged(t *testing.T, tick *events.Tick, f *fates) {
 	t.Helper()
 	if tick.First == f.ledger.Open || f.by.every != 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// writeLog writes a log that is in memory to a directory.
+// writeLog writes a log in memory to a directory.
 func writeLog(t *testing.T, log *memlog.Log, dir string) {
 	t.Helper()
 	to, err := boltlog.Open(dir, store.Options{LogID: log.Identity().LogID})
@@ -38,8 +38,8 @@ func writeLog(t *testing.T, log *memlog.Log, dir string) {
 	}
 }
 
-// buildElsewhere builds the program that reads logs with another time zone database: in each zone of it clocks show the
-// time of Kathmandu.
+// buildElsewhere builds the program with another time zone database: in each of its zones, clocks show the time of
+// Kathmandu.
 func buildElsewhere(t *testing.T, dir string) (program string) {
 	t.Helper()
 	root, err := filepath.Abs("../../../..")
@@ -104,7 +104,7 @@ func writeDatabase(t *testing.T, path string) {
 	}
 }
 
-// runElsewhere runs the program where the machine's zone and database are other ones, too.
+// runElsewhere runs the program with another zone and time zone database of the machine, too.
 func runElsewhere(program, dir string, args ...string) (string, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "TZ=America/Los_Angeles", "ZONEINFO="+filepath.Join(dir, "zoneinfo.zip"))

@@ -11,30 +11,30 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// fates are what the decisions about a CronJob have said of its due times, which are compared with a walk over its
-// schedule.
+// fates collects the outcomes (fates) that decisions about a CronJob tell of its due times, and compares them with a
+// walk over its schedule.
 type fates struct {
 	ledger   *events.TickLedger
-	by       *timetable // as the ledger says
-	wall     []uint32   // what clocks show in its zone
-	at       time.Time  // through which they have been compared
+	by       *timetable // the schedule that the ledger names
+	wall     []uint32   // the times that clocks show in its zone
+	at       time.Time  // the instant up to which they have been compared
 	counts   map[events.TickFate]int
-	due      int                  // due times that the walk has passed
-	told     []bool               // of each minute: that a run of it has started, as the ledger says
-	made     []bool               // of each minute: that the API server has made a Job
-	untold   map[types.UID]string // Jobs of which the ledger says nothing yet, and how they were made
-	went     map[types.UID]string // those that went with the CronJob: the answer to a create may yet tell of one
-	newest   []time.Time          // due times of the newest Jobs, and the creation: from one of these @every counts
+	due      int                  // number of due times that the walk has passed
+	told     []bool               // for each minute: the ledger says that a run has started
+	made     []bool               // for each minute: the API server has made a Job
+	untold   map[types.UID]string // Jobs that the ledger has not told yet, with how they were made
+	went     map[types.UID]string // Jobs that went with the CronJob: the answer to a create may still tell one
+	newest   []time.Time          // due times of the newest Jobs, and the creation: @every counts from one of these
 	asked    map[string]bool      // triggers that a controller was shown
-	answered int                  // entries of those, one for each
-	came     map[string]bool      // names of Jobs of those: one comes twice when the request of a first try arrives after the Job of a second one was deleted
-	shown    []edit               // what a controller has been shown of the schedule, the newest last
+	answered int                  // number of entries for triggers, one each
+	came     map[string]bool      // their names: one comes twice if a first request arrives after the second Job was deleted
+	shown    []edit               // schedules that a controller has been shown, the newest last
 }
 
-// asker is who asks for runs.
+// asker is the user who asks for runs.
 const asker = "jane"
 
-// edit is a schedule as a controller was shown it at a time.
+// edit is a schedule that a controller was shown at a time.
 type edit struct {
 	by   *timetable
 	zone *string
@@ -55,12 +55,12 @@ func text(zone *string) string {
 	return *zone
 }
 
-// show notes what a controller is shown.
+// show notes a schedule that a controller is shown.
 func (f *fates) show(by *timetable, zone *string, at events.Time) {
 	if n := len(f.shown); n > 0 && f.shown[n-1].by == by && text(f.shown[n-1].zone) == text(zone) {
 		return
 	}
-	if len(f.shown) == 0 { // a ledger begins with the CronJob's creation, by what is known of it then
+	if len(f.shown) == 0 { // a ledger begins at the creation, with the schedule known first
 		f.by, f.wall, f.ledger = by, wall(text(zone)), &events.TickLedger{Through: events.At(f.at), Schedule: by.text, TimeZone: zone}
 	}
 	f.shown = append(f.shown, edit{by, zone, at})
@@ -73,8 +73,8 @@ func (f *fates) stepped(by time.Duration) {
 	}
 }
 
-// create notes that the API server has made a Job. late says that the request came when nobody waited for it any more:
-// the Job of another one may have been there and gone.
+// create notes that the API server has made a Job. late: its sender had given up the request, so another Job of the
+// minute may have existed before.
 func (f *fates) create(t *testing.T, uid types.UID, due events.Time, late bool) {
 	f.untold[uid] = fmt.Sprintf("late: %t, due %s", late, due.Go().UTC())
 	if due == 0 {
@@ -89,7 +89,7 @@ func (f *fates) create(t *testing.T, uid types.UID, due events.Time, late bool) 
 	f.newest = f.newest[max(0, len(f.newest)-64):]
 }
 
-// hear compares what a step says: each due time once, in order, and no other instant; and each Job once.
+// hear checks a decision's step: it tells each due time once, in order, no other instant, and each Job once.
 func (f *fates) hear(t *testing.T, said *events.CronStep, away *downs, now events.Time) {
 	t.Helper()
 	for i := range said.Ticks {
@@ -99,7 +99,7 @@ func (f *fates) hear(t *testing.T, said *events.CronStep, away *downs, now event
 			f.answered++
 			f.came[tick.Name] = tick.Name != ""
 		}
-		if tick.Fate >= events.TickAgain || tick.By != "" { // the latter was asked for, and is too late or refused
+		if tick.Fate >= events.TickAgain || tick.By != "" { // triggers that are too late or refused
 			f.counts[tick.Fate]++
 			continue
 		}
@@ -128,7 +128,7 @@ func (f *fates) hear(t *testing.T, said *events.CronStep, away *downs, now event
 // leave notes that the CronJob is deleted, and its Jobs with it.
 func (f *fates) leave() { f.went, f.untold = f.untold, map[types.UID]string{} }
 
-// hearJob compares what is said of a Job.
+// hearJob checks an entry that may tell of a Job.
 func (f *fates) hearJob(t *testing.T, tick *events.Tick) {
 	t.Helper()
 	has := tick.Fate == events.TickStarted || tick.Fate == events.TickAgain || tick.Fate == events.TickTriggered || tick.Fate == events.TickManual
@@ -150,7 +150,7 @@ func (f *fates) hearJob(t *testing.T, tick *events.Tick) {
 	}
 }
 
-// walk counts the due times of an entry, which follows the one before.
+// walk counts the due times of an entry, and checks that it follows the one before.
 func (f *fates) walk(t *testing.T, tick *events.Tick) (n int) {
 	t.Helper()
 	first, last := tick.First.Go(), tick.Last.Go()
@@ -183,10 +183,10 @@ func (f *fates) isDue(at time.Time) bool {
 	return at.Second() == 0 && at.Nanosecond() == 0 && f.by.isDue(f.wall[minuteOf(at)])
 }
 
-// next is the first due time after that through which they have been compared; zero for none until then.
+// next returns the first due time after the compared ones; zero if there is none until then.
 func (f *fates) next(until time.Time) time.Time {
 	if f.by.every != 0 {
-		return time.Time{} // where it counts from is not known to an onlooker
+		return time.Time{} // an onlooker does not know from when @every counts
 	}
 	for m := minuteOf(f.at) + 1; m <= minuteOf(until); m++ {
 		if f.by.isDue(f.wall[m]) {
@@ -196,8 +196,8 @@ func (f *fates) next(until time.Time) time.Time {
 	return time.Time{}
 }
 
-// hearLedger compares how the ledger stands: nothing through the instant that it names lacks a fate, and it counts by
-// the newest schedule that was shown, from when that was shown on.
+// hearLedger checks the state of the ledger: each due time up to its instant has a fate, and it counts by the newest
+// shown schedule, from when that was shown.
 func (f *fates) hearLedger(t *testing.T, l *events.TickLedger, now events.Time) {
 	t.Helper()
 	if at := f.next(l.Through.Go()); !at.IsZero() {
@@ -220,8 +220,7 @@ func (f *fates) hearLedger(t *testing.T, l *events.TickLedger, now events.Time) 
 	}
 }
 
-// conclude checks that no due time until now lacks a fate, but for the one that is open, and that each Job that was
-// made has one.
+// conclude checks that each due time until now has a fate, except for the open one, and that each Job was told.
 func (f *fates) conclude(t *testing.T, now events.Time) {
 	t.Helper()
 	open := time.Time{}

@@ -11,7 +11,7 @@ import (
 )
 
 // TestZonesOutliveFiles: the rules of a zone were stored in a file that a start does not read any more. The CronJob
-// goes on in its zone all the same.
+// still goes on in its zone.
 func TestZonesOutliveFiles(t *testing.T) {
 	m := newMachine(t, 1)
 	m.start()

@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestALateCreate: a create ends unknown, a live read does not find its Job, and then the request comes to the API
-// server. The Job is the start of its due time, whatever became of that meanwhile: it is active, it is told once, and
-// no Event says that it came out of nowhere (C-103, C-113, C-160, C-221).
+// TestALateCreate: the outcome of a create is unknown, a live read does not find its Job, and then the request reaches
+// the API server. The Job is the start of its due time, whatever was decided meanwhile: it is active, it is told once,
+// and no Event calls it unexpected (C-103, C-113, C-160, C-221).
 func TestALateCreate(t *testing.T) {
 	for _, row := range []struct {
 		sentence  string
 		meanwhile func(*world, *cron)
 		fate      events.TickFate
-		last      time.Time // status.lastScheduleTime in the end
+		last      time.Time // status.lastScheduleTime at the end
 	}{
 		{"its due time is open still", func(w *world, c *cron) { c.refused = w.true.Add(2 * time.Minute) }, events.TickStarted, clockAt(1)},
 		{"it was suspended", func(w *world, c *cron) { w.edit(c, func(f *events.CronJobSeen) { f.Suspend = true }) }, events.TickStarted, clockAt(1)},
@@ -89,5 +89,5 @@ func TestALateCreate(t *testing.T) {
 	}
 }
 
-// clockAt is an hour of the first day.
+// clockAt returns an hour of the first day.
 func clockAt(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// life is a CronJob as its users know it: by what it was due, from when on.
+// life is a CronJob as its users know it: its schedules, and from when each was valid.
 type life struct {
 	uid           types.UID
 	created, gone time.Time
@@ -16,7 +16,7 @@ type life struct {
 	observed      bool // another controller runs it
 }
 
-// rescheduled is a schedule from a time on. Of @every base is the time from which it counts then.
+// rescheduled is a schedule from a time on. With @every, base is the time from which it counts.
 type rescheduled struct {
 	from  time.Time
 	by    string
@@ -25,17 +25,16 @@ type rescheduled struct {
 	base  time.Time
 }
 
-// away is a time in which no controller recorded CronJobs; its end is zero while it lasts.
+// away is a time in which no controller recorded CronJobs. Its end is zero until it has ended.
 type away struct{ from, until time.Time }
 
-// has reports whether an instant lies in it. What was recorded last may be lost, and a listing takes its time.
+// has reports whether an instant lies in it or close to it: the newest records may be lost, and a listing takes time.
 func (a *away) has(at time.Time) bool {
 	const near = 5 * time.Second
 	return at.After(a.from.Add(-near)) && (a.until.IsZero() || at.Before(a.until.Add(near)))
 }
 
-// unseen reports whether something that was done at one time was seen so late that it is not known of an instant
-// whether it was before.
+// unseen reports whether a change at the time done was recorded too late to tell whether the instant at was before it.
 func unseen(all []away, done, at time.Time) bool {
 	for i := range all {
 		if all[i].has(done) && all[i].has(at) {
@@ -45,8 +44,8 @@ func unseen(all []away, done, at time.Time) bool {
 	return false
 }
 
-// due reports whether an instant was a due time, by the parser that the built-in controller has. Near an edit, near the
-// end, and where nobody saw either, it is not sure.
+// due reports whether an instant was a due time, by the built-in controller's parser. It is not sure near an edit, near
+// the end, and where no controller recorded one of these.
 func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
 	const near = 2 * time.Second
 	if !at.After(l.created.Add(near)) || !l.gone.IsZero() && at.Add(near).After(l.gone) {
@@ -61,15 +60,15 @@ func (l *life) due(t *testing.T, gaps []away, at time.Time) (is, sure bool) {
 		}
 		if !at.Before(e.from) {
 			in = e
-			// From where it counted is not kept once it is edited again, and a later one is seen to have started.
+			// A second edit, after a later start, hides from when @every counted.
 			lost = l.observed && e.every != 0 && i+2 < len(l.edits)
 		}
 	}
 	return in.due(t, at), sure && !lost && in.plain(t, at)
 }
 
-// plain reports whether it is no matter from where it is counted that an instant is one of the schedule. It is where
-// half an hour is put back (see schedule.Counted).
+// plain reports whether the schedule has the instant from wherever it is counted. That is not so where clocks go back
+// by half an hour (see schedule.Counted).
 func (e *rescheduled) plain(t *testing.T, at time.Time) bool {
 	if e.every != 0 {
 		return true
@@ -87,7 +86,7 @@ func (e *rescheduled) plain(t *testing.T, at time.Time) bool {
 	return true
 }
 
-// due reports whether an instant is one of the schedule.
+// due reports whether an instant is a due time of the schedule.
 func (e *rescheduled) due(t *testing.T, at time.Time) bool {
 	if e.every != 0 {
 		return at.After(e.base) && at.Sub(e.base)%e.every == 0
@@ -95,8 +94,7 @@ func (e *rescheduled) due(t *testing.T, at time.Time) bool {
 	return upstreamOf(t, e).Next(at.Add(-time.Second)).Equal(at)
 }
 
-// before is the last instant of a schedule before a time that may be one: the next minute before, or the due time of
-// @every.
+// before returns the last candidate for a due time before a time: the minute before, or the due time of @every.
 func (l *life) before(at time.Time) time.Time {
 	in := l.edits[0]
 	for _, e := range l.edits[1:] {

@@ -16,20 +16,19 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// loopYear is a year of some CronJobs that a controller as it is lives through.
+// loopYear is a year with some CronJobs and the whole controller.
 type loopYear struct {
 	*machine
 	tables map[string]*timetable // by text
 	names  []string
 	ending bool
-	kills  []events.Time // of the controller, by its clock
+	kills  []events.Time // when the controller was killed, by its clock
 }
 
-// TestAYearInTheLoop writes the log of a year (of 60 days without JOBLEDGER_LONG) with loop, informer and executor as
-// they are: a controller that is killed and down now and then, a clock that is set, users' edits, requests that fail,
+// TestAYearInTheLoop writes the log of a year (60 days without JOBLEDGER_LONG) with the real loop, informer and
+// executor. The controller is killed and down now and then, its clock is set, users edit CronJobs, and requests fail,
 // end unknown or come late. Each due time has one fate, and each Job is told once. The log replays without a
-// divergence, also in a process of another time zone, whose time zone databases, that of the machine and that of the
-// program, are other ones.
+// divergence, also in a process with another time zone and with other time zone databases of machine and program.
 func TestAYearInTheLoop(t *testing.T) {
 	t.Parallel()
 	y := newLoopYear(t, 7)
@@ -91,7 +90,7 @@ func (y *loopYear) live(days int) {
 	y.pass(y.world.Clock.Now().AddDate(0, 0, days))
 	y.ending = true
 	y.client.Faults, y.crons.Faults = nil, nil
-	y.pass(y.world.Clock.Now().Add(7 * 24 * time.Hour)) // what was planned is over by then
+	y.pass(y.world.Clock.Now().Add(7 * 24 * time.Hour)) // all plans are over by then
 	if y.process == nil {
 		y.start()
 	}
@@ -103,7 +102,7 @@ func (y *loopYear) live(days int) {
 	}
 }
 
-// spec is a CronJob that is due some times a day, or now and then each few minutes.
+// spec returns a CronJob that is due some times a day, or now and then every few minutes.
 func (y *loopYear) spec(idle bool) *batchv1.CronJobSpec {
 	s := &batchv1.CronJobSpec{
 		ConcurrencyPolicy: []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}[y.r.IntN(3)],
@@ -125,7 +124,7 @@ func (y *loopYear) reschedule(s *batchv1.CronJobSpec) {
 		minute, hour = "*/20", fmt.Sprint(y.r.IntN(24))
 	case 1:
 		for table = randomTimetable(y.r, true); bits.OnesCount64(table.minutes)*bits.OnesCount64(table.hours) > 24; {
-			table = randomTimetable(y.r, true) // a year of what is due all the time is in TestAYear
+			table = randomTimetable(y.r, true) // TestAYear covers schedules that are due all the time
 		}
 		minute = ""
 	case 2:
@@ -144,7 +143,7 @@ func (y *loopYear) reschedule(s *batchv1.CronJobSpec) {
 	}
 }
 
-// plan has the CronJob changed now and then.
+// plan schedules changes of a CronJob, now and then.
 func (y *loopYear) plan(name string) {
 	y.after(time.Duration(y.r.IntN(10*24*60))*time.Minute, "user", func() {
 		if y.ending {
@@ -168,7 +167,7 @@ func (y *loopYear) plan(name string) {
 	})
 }
 
-// judge replays the log and compares what it says of due times with a walk over the schedules.
+// judge replays the log and compares the fates that it tells with a walk over the schedules.
 func (y *loopYear) judge() (due, told int) {
 	y.t.Helper()
 	all, known, away, last := map[string]*fates{}, map[types.UID]bool{}, &downs{}, events.Time(0)
@@ -229,7 +228,7 @@ func (y *loopYear) judge() (due, told int) {
 	return due, told
 }
 
-// replayElsewhere replays a log in a process that finds other rules of all zones wherever it looks.
+// replayElsewhere replays a log in a process that finds other rules for all zones, from each source.
 func replayElsewhere(t *testing.T, log *memlog.Log) {
 	t.Helper()
 	dir := t.TempDir()

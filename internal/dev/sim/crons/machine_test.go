@@ -23,8 +23,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// machine is a controller as it is, log, loop, informer and executor, in a simulated cluster and in virtual time. It
-// runs CronJobs and Jobs.
+// machine is the whole controller, with log, loop, informer and executor, in a simulated cluster and in virtual time.
+// It runs CronJobs and Jobs.
 type machine struct {
 	t       *testing.T
 	r       *rand.Rand
@@ -37,12 +37,12 @@ type machine struct {
 	process *process.Process // nil while the controller is down
 	offset  time.Duration    // of the controller's clock
 	calls   []*executor.Call
-	rules   func(*events.ZoneRules) // gives a zone other rules, as another database would; nil for none
+	rules   func(*events.ZoneRules) // gives a zone the rules of another database; nil for none
 
-	mode    events.Mode                   // in which controllers are started; 0 for ModeAll
-	blind   bool                          // they record no CronJobs
+	mode    events.Mode                   // the mode of new controllers; 0 for ModeAll
+	blind   bool                          // controllers record no CronJobs
 	hang    bool                          // the API server answers no request
-	stalled map[events.Resource]time.Time // watches that show nothing till then
+	stalled map[events.Resource]time.Time // watches that show nothing until then
 }
 
 func newMachine(t *testing.T, seed uint64) *machine {
@@ -66,7 +66,7 @@ func (m *machine) must(err error) {
 	}
 }
 
-// start starts a controller on the log as it is.
+// start starts a controller on the present log.
 func (m *machine) start() {
 	m.t.Helper()
 	settings := events.DefaultSettings()
@@ -79,8 +79,8 @@ func (m *machine) start() {
 	m.process = p
 }
 
-// kill ends the controller. What is not durable is lost, and of the requests on their way some come to the API server
-// yet.
+// kill ends the controller. Records that are not durable are lost, and some requests in flight still reach the API
+// server.
 func (m *machine) kill() {
 	for _, call := range m.calls {
 		if m.r.IntN(2) == 0 && !call.Withdrawn {
@@ -99,7 +99,7 @@ func (m *machine) step(by time.Duration) {
 	}
 }
 
-// busy does one thing that the controller can do without time passing.
+// busy does one step of the controller that needs no time.
 func (m *machine) busy() bool {
 	p := m.process
 	if p == nil {
@@ -159,7 +159,7 @@ func (m *machine) change(o *events.Observation) {
 	}
 }
 
-// pass lets everything run until then.
+// pass runs everything until the time end.
 func (m *machine) pass(end time.Time) {
 	m.t.Helper()
 	for {
@@ -189,12 +189,12 @@ func (m *machine) pass(end time.Time) {
 	}
 }
 
-// after plans what a user does.
+// after plans an action of a user.
 func (m *machine) after(d time.Duration, name string, do func()) {
 	m.world.Clock.Schedule(m.world.Clock.Now().Add(d), name, do)
 }
 
-// template is of a Job that runs one pod; idle of one that runs none and is complete at once.
+// template returns the template of a Job that runs one pod. With idle, the Job runs no pod and is complete at once.
 func template(idle bool) batchv1.JobTemplateSpec {
 	t := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 		BackoffLimit: new(int32(0)),
@@ -223,7 +223,7 @@ func (m *machine) edit(name string, change func(*batchv1.CronJob)) {
 	m.must(err)
 }
 
-// replayed replays the log, and gives what each CronJob's decisions say to hear.
+// replayed replays the log, and calls hear with each record.
 func (m *machine) replayed(hear func(*events.Record)) {
 	m.t.Helper()
 	m.log.Commit(1 << 30)

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// TestAnotherControllersFates lives through days in which another controller runs the CronJobs, and this one looks on,
-// is down, records no CronJobs, or takes over for a while. Each due time has one fate, no other instant has one, and
-// what is told of the other controller is what it did, or that it is not known. Whoever reads the log finds the same.
-// The log replays without a divergence. JOBLEDGER_SEED is the first seed.
+// TestAnotherControllersFates lives through days in which another controller runs the CronJobs. Ours looks on, is down,
+// records no CronJobs, or takes over for a while. Each due time has one fate, and no other instant has one. Each fate
+// either tells what the other controller did, or says that this is unknown. A reader of the log finds the same. The log
+// replays without a divergence. JOBLEDGER_SEED is the first seed.
 func TestAnotherControllersFates(t *testing.T) {
 	t.Parallel()
 	worlds, days := 3, 1
@@ -49,23 +49,23 @@ func TestAnotherControllersFates(t *testing.T) {
 	}
 }
 
-// account is what the log says of the due times of one CronJob.
+// account holds the fates of one CronJob's due times, as the log tells them.
 type account struct {
 	t      *testing.T
 	uid    types.UID
-	by     schedule.Schedule // as the ledger says
+	by     schedule.Schedule // the schedule that the ledger names
 	text   string
-	at     time.Time // through which all due times have their fates
+	at     time.Time // all due times up to here have their fates
 	base   events.Time
 	counts map[events.TickFate]int
 	due    int
-	jobs   map[types.UID]bool // that were told
-	ticks  []events.Tick      // of due times, in their order
+	jobs   map[types.UID]bool // Jobs that were told
+	ticks  []events.Tick      // entries of due times, in order
 	again  []events.Tick
 	closed bool
 }
 
-// accounts replays the log, and gives what it says of each CronJob.
+// accounts replays the log, and returns an account of each CronJob.
 func (o *onlooker) accounts() (all []*account) {
 	o.t.Helper()
 	of := map[string]*account{}
@@ -106,7 +106,7 @@ func (a *account) count(text string) {
 	a.by, a.text = s, text
 }
 
-// hear compares what a step says: each due time once, in order, and no other instant.
+// hear checks a decision's step: it tells each due time once, in order, and no other instant.
 func (a *account) hear(said *events.CronStep, rec *events.Record) {
 	a.t.Helper()
 	for _, tick := range said.Ticks {
@@ -146,8 +146,8 @@ func (a *account) hear(said *events.CronStep, rec *events.Record) {
 	}
 }
 
-// walk counts the due times of an entry, which follow those before. A Job of another controller may be of another
-// schedule.
+// walk counts the due times of an entry, and checks that it follows the ones before. A Job of another controller may
+// belong to another schedule.
 func (a *account) walk(tick *events.Tick, rec *events.Record) (n int) {
 	a.t.Helper()
 	if !tick.First.Go().After(a.at) {
@@ -171,7 +171,7 @@ func (a *account) walk(tick *events.Tick, rec *events.Record) (n int) {
 	return max(n, 1)
 }
 
-// judge compares what is told of the other controller with what it did.
+// judge compares the fates told of the other controller with its starts.
 func (a *account) judge(o *onlooker) {
 	a.t.Helper()
 	if !a.closed {
@@ -183,7 +183,7 @@ func (a *account) judge(o *onlooker) {
 		case s.due <= a.base || told || s.off:
 		case tick == nil:
 			a.t.Errorf("%s was started, and has no fate", s.due.Go())
-		case tick.Fate == events.TickUnknown, tick.Fate == events.TickStarted: // of the latter the status alone may tell
+		case tick.Fate == events.TickUnknown, tick.Fate == events.TickStarted: // only the status may tell of a start
 		default:
 			a.t.Errorf("%s was started by another controller, and is told to have the fate %d", s.due.Go(), tick.Fate)
 		}
@@ -205,7 +205,7 @@ func find(all []events.Tick, due events.Time) *events.Tick {
 	return nil
 }
 
-// read compares what a reader of the log finds with what the records say.
+// read compares the answer of a reader of the log with the records.
 func (a *account) read(o *onlooker) {
 	a.t.Helper()
 	c, err := duetimes.Read(a.t.Context(), history.Local{Log: o.log}, events.CronJobStream(a.uid))

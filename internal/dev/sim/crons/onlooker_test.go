@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// onlooker is a controller as it is, which looks on while another one runs the CronJobs, is down, records no CronJobs,
-// or takes over for a while. Its watches are late, out of step with each other, and lost now and then.
+// onlooker is a machine that looks on while another controller runs the CronJobs, is down, records no CronJobs, or
+// takes over for a while. Its watches lag, are out of step with each other, and are lost now and then.
 type onlooker struct {
 	*machine
 	other  *another
 	ending bool
 	jobs   *apiserver.Cursor
-	made   map[types.UID]map[events.Time]bool // due times of which there was a Job, by the CronJob: whoever made it
+	made   map[types.UID]map[events.Time]bool // by CronJob: due times for which a Job existed, of any maker
 }
 
 func newOnlooker(m *machine) *onlooker {
@@ -31,7 +31,7 @@ func newOnlooker(m *machine) *onlooker {
 	return o
 }
 
-// live lives through some days, and has all CronJobs deleted in the end, while it looks on.
+// live lives through some days, and deletes all CronJobs at the end, while the onlooker watches.
 func (o *onlooker) live(days int) {
 	for i := range 3 {
 		o.create(fmt.Sprintf("c%d", i), o.spec(i == 0))
@@ -63,7 +63,7 @@ func (o *onlooker) live(days int) {
 	o.pass(o.world.Clock.Now().Add(time.Hour))
 }
 
-// begin starts a controller in some mode.
+// begin starts a controller in a random mode.
 func (o *onlooker) begin() {
 	o.mode, o.blind = events.ModeObserve, false
 	switch o.r.IntN(8) {
@@ -82,7 +82,7 @@ func (o *onlooker) begin() {
 	o.start()
 }
 
-// again does one thing and then another, each after a random time, until the end.
+// again calls do and then, in turns, each after a random time, until the end.
 func (o *onlooker) again(most time.Duration, name string, do func(), pause time.Duration, then func()) {
 	random := func(most time.Duration) time.Duration { return time.Duration(o.r.Int64N(int64(most))) }
 	var first, second func()
@@ -109,7 +109,7 @@ func (o *onlooker) watch() {
 	o.must(err)
 }
 
-// note notes for which due times there were Jobs.
+// note records for which due times Jobs existed.
 func (o *onlooker) note() {
 	for {
 		e, ok, err := o.jobs.Next()
@@ -130,21 +130,21 @@ func (o *onlooker) note() {
 	}
 }
 
-// stall has a watch show nothing for some seconds, or loses it.
+// stall lets a watch show nothing for some seconds, or ends it.
 func (o *onlooker) stall() {
 	r := []events.Resource{events.CronJobs, events.Jobs}[o.r.IntN(2)]
 	until := o.world.Clock.Now().Add(time.Duration(o.r.IntN(8000)) * time.Millisecond)
 	o.stalled[r] = until
 	o.after(until.Sub(o.world.Clock.Now()), "stall", func() {
 		o.note()
-		if o.r.IntN(12) == 0 { // what happened meanwhile is not shown: a list follows
+		if o.r.IntN(12) == 0 { // the events of this time are not shown: a list follows
 			o.world.Server.Compact(map[events.Resource]apiserver.Kind{events.CronJobs: apiserver.CronJobs, events.Jobs: apiserver.Jobs}[r], o.world.Server.Version())
 			o.watch()
 		}
 	})
 }
 
-// run has Jobs end, some time after they began; some are deleted at once.
+// run ends Jobs some time after they began, and deletes some of them at once.
 func (o *onlooker) run() {
 	o.note()
 	for _, j := range o.world.Server.StoredJobs() {
@@ -212,7 +212,7 @@ func (o *onlooker) reschedule(s *batchv1.CronJobSpec) {
 	}
 }
 
-// plan has the CronJob changed now and then.
+// plan schedules changes of a CronJob, now and then.
 func (o *onlooker) plan(name string) {
 	o.every(24*time.Hour, "edit", func() {
 		switch o.r.IntN(3) {

@@ -13,22 +13,22 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// byHand begins the names of Jobs that somebody makes by hand.
+// byHand is the prefix of names of Jobs that users make by hand.
 const byHand = "by-hand"
 
-// answer is how the API server takes a request.
+// answer is a way in which the API server answers a request.
 type answer uint8
 
 const (
 	taken    answer = iota
-	failed          // refused, for a reason that passes
-	lost            // its outcome is not known, and it had none
-	unheard         // its outcome is not known, and it had its effect
-	belated         // its outcome is not known, and it has its effect some time later
-	lingered        // as taken; it has its effect at once and is answered late, if the controller lives to hear of it
+	failed          // refused, for a temporary reason
+	lost            // the outcome is unknown, and there was no effect
+	unheard         // the outcome is unknown, and there was an effect
+	belated         // the outcome is unknown, and the effect comes some time later
+	lingered        // like taken, but the answer is late, if the controller still lives
 )
 
-// answer is how a request is taken, and how much later than answered it has its effect when it is belated.
+// answer returns how a request is answered. If it is belated, late is the time from the answer to the effect.
 func (w *world) answer(command events.Command) (how answer, late time.Duration) {
 	if w.script != nil {
 		return w.script(command)
@@ -52,12 +52,12 @@ func (w *world) randomAnswer() answer {
 	return taken
 }
 
-// carryOut makes the request some time later. What is answered to a controller that has gone is not heard.
+// carryOut makes the request some time later. A controller that is gone gets no answer.
 func (w *world) carryOut(c *cron, name events.CommandID, command events.Command) {
 	task := events.Task{Name: name, Command: command}
 	delay := time.Duration(5+w.r.IntN(50)) * time.Millisecond
 	if w.script == nil && w.r.IntN(200) == 0 {
-		delay = time.Duration(w.r.IntN(600)) * time.Second // a slow one
+		delay = time.Duration(w.r.IntN(600)) * time.Second // a slow request
 	}
 	life, ended := w.life, task.Ended(events.Done)
 	how, late := w.answer(command)
@@ -91,8 +91,7 @@ func (w *world) carryOut(c *cron, name events.CommandID, command events.Command)
 	})
 }
 
-// belatedly is a request that comes when its sender has given it up. One that writes a status meets a newer version,
-// most often.
+// belatedly carries out a request that its sender has given up. A status write then mostly meets a newer version.
 func (w *world) belatedly(c *cron, command events.Command, ended *events.CommandEnded) {
 	if create, ok := command.(*events.CreateJob); ok {
 		w.create(c, create, ended, true)
@@ -101,7 +100,7 @@ func (w *world) belatedly(c *cron, command events.Command, ended *events.Command
 	w.effect(c, command, ended)
 }
 
-// effect is what the API server does.
+// effect applies a request on the API server.
 func (w *world) effect(c *cron, command events.Command, ended *events.CommandEnded) []projector.Draft {
 	refuse := func(class events.RefusalClass) []projector.Draft {
 		ended.Ending, ended.Class = events.Refused, class
@@ -170,7 +169,7 @@ func (w *world) create(c *cron, create *events.CreateJob, ended *events.CommandE
 	w.tell(j)
 }
 
-// make makes a Job that runs for a while; of nobody when the CronJob is nil.
+// make makes a Job that runs for a while. Without a CronJob it has no owner.
 func (w *world) make(c *cron, name string) *job {
 	w.version++
 	created := events.Time(w.true.UnixNano()).Second()
@@ -197,7 +196,7 @@ func observed(j *job) *events.Observation {
 	}
 }
 
-// tell has the watch show a Job.
+// tell lets the watch show a Job.
 func (w *world) tell(j *job) {
 	w.alive(time.Duration(w.r.IntN(30))*time.Millisecond, func() {
 		if w.exists(j) {
@@ -233,7 +232,7 @@ func (w *world) remove(j *job) {
 
 var rules = map[string]zones.Rules{}
 
-// admit shows a CronJob as it is.
+// admit shows a CronJob in its present state.
 func (w *world) admit(c *cron) []projector.Draft {
 	facts := c.facts
 	o := &events.Observation{

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// tail is the newest records, for whoever looks into a failure.
+// tail holds the newest records, to print them after a failure.
 type tail []events.Record
 
 func (l *tail) keep(rec *events.Record) {
@@ -18,7 +18,7 @@ func (l *tail) keep(rec *events.Record) {
 	}
 }
 
-// of are those of a stream, and of the controller's.
+// of prints the records of a stream and of the controller.
 func (l *tail) of(s events.Stream) string {
 	var out strings.Builder
 	for i := range *l {

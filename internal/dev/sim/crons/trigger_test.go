@@ -7,14 +7,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestATriggerIsNotLost: a run that was asked for is carried out once, also when its create was lost or the controller
-// was killed: no due time would bring it back. One that cannot be made any more is told as refused, as is one that the
-// API server does not make within a minute.
+// TestATriggerIsNotLost: a run on request is carried out once, even if its create was lost or the controller was
+// killed, since no due time would bring it back. It is told as refused if it cannot be made any more, or if the API
+// server does not make it within a minute.
 func TestATriggerIsNotLost(t *testing.T) {
 	for _, row := range []struct {
 		sentence  string
 		first     answer
-		times     int // creates that are answered so
+		times     int // number of creates with this answer
 		meanwhile func(*world, *cron)
 		fate      events.TickFate
 	}{

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// timetable is a schedule that is made beside its text, so that its due times need no parser: the minutes of the year
-// are walked one by one, by what a clock on the wall of the zone shows.
+// timetable is a schedule that is generated together with its text, so its due times need no parser. The test walks
+// over the minutes of the year, one by one, and compares them with the clocks of the zone.
 type timetable struct {
 	text                   string
 	every                  time.Duration // of @every; else 0
@@ -21,14 +21,14 @@ type timetable struct {
 	anyDay, anyWeekday     bool // the fields are open (C-030)
 }
 
-// span is what the walks cover: a year and some.
+// The walks cover a bit more than a year, from spanStart on.
 var spanStart = time.Date(2025, 12, 31, 0, 0, 0, 0, time.UTC)
 
 const spanMinutes = 400 * 24 * 60
 
 func minuteOf(t time.Time) int { return int(t.Sub(spanStart) / time.Minute) }
 
-// isDue reports whether a clock that shows this matches.
+// isDue reports whether the schedule matches a clock time.
 func (s *timetable) isDue(shows uint32) bool {
 	if s.minutes>>(shows&63)&1 == 0 || s.hours>>(shows>>6&31)&1 == 0 || s.months>>(shows>>16&15)&1 == 0 {
 		return false
@@ -40,13 +40,13 @@ func (s *timetable) isDue(shows uint32) bool {
 	return day || weekday
 }
 
-// walls are the minutes of the span as clocks show them, by zone.
+// walls holds the clock times of all minutes of the span, by zone.
 var walls = struct {
 	sync.Mutex
 	of map[string][]uint32
 }{of: map[string][]uint32{}}
 
-// wall is what clocks of a zone show in each minute of the span. The rules are read by the standard library.
+// wall returns the clock times of a zone in all minutes of the span. The standard library reads the zone's rules.
 func wall(zone string) []uint32 {
 	walls.Lock()
 	defer walls.Unlock()
@@ -75,7 +75,8 @@ func wall(zone string) []uint32 {
 	return all
 }
 
-// randomTimetable makes a schedule. Few are due all the time: a year of those alone would be most of all due times.
+// randomTimetable makes a schedule. Few are due all the time, because these alone would make up most due times of a
+// year.
 func randomTimetable(r *rand.Rand, deadline bool) *timetable {
 	if !deadline && r.IntN(12) == 0 {
 		every := time.Duration(60+r.IntN(4*3600)) * time.Second
@@ -105,7 +106,7 @@ func sometimes(r *rand.Rand, one int, text string) string {
 	return text
 }
 
-// field is the text of a field; one of so many is a star, when that is not 0.
+// field returns the text of a field. If star is not 0, one of so many is a star.
 func field(r *rand.Rand, least, most, star int) string {
 	one := func() int { return least + r.IntN(most-least+1) }
 	if star > 0 && r.IntN(star) == 0 {

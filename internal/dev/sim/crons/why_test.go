@@ -20,8 +20,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// scene is a small history of one CronJob, default/report, which this controller runs, or looks on while another one
-// does.
+// scene is a small history of one CronJob, default/report. Our controller runs it, or looks on while another one does.
 type scene struct {
 	*onlooker
 	uid types.UID // of its newest life
@@ -58,7 +57,7 @@ func (s *scene) until(moment string) {
 	s.pass(at)
 }
 
-// on is a moment of the first day.
+// on returns a time of the first day.
 func on(clock string) string { return "2026-01-01T" + clock + "Z" }
 
 // add makes the CronJob, due each minute unless change says otherwise.
@@ -73,7 +72,7 @@ func (s *scene) add(change func(*batchv1.CronJobSpec)) {
 	s.other.kick("report")
 }
 
-// alter changes it, as somebody does with kubectl.
+// alter changes the CronJob, as a user of kubectl does.
 func (s *scene) alter(change func(*batchv1.CronJob)) {
 	s.t.Helper()
 	s.edit("report", change)
@@ -97,7 +96,7 @@ func (s *scene) endAll(well bool) {
 
 func (s *scene) source() history.Local { return history.Local{Log: s.log} }
 
-// whyNot is the answer about an instant.
+// whyNot returns the answer about an instant.
 func (s *scene) whyNot(moment string) *whynot.WhyNot {
 	s.t.Helper()
 	at, err := time.Parse(time.RFC3339, moment)
@@ -115,7 +114,7 @@ func textOf(all []explain.Sentence) string {
 	return strings.Join(out, "\n")
 }
 
-// explained is the answer about the CronJob.
+// explained returns the answer about the CronJob.
 func (s *scene) explained() explain.Answer {
 	s.t.Helper()
 	c, err := explaincron.Read(s.t.Context(), s.source(), events.CronJobStream(s.uid), history.Point{})
@@ -123,7 +122,7 @@ func (s *scene) explained() explain.Answer {
 	return c.Answer()
 }
 
-// wantWhy wants an instant to be a due time, or none, and words in the answer.
+// wantWhy checks whether an instant is a due time, and that the answer has the given words.
 func (s *scene) wantWhy(moment string, due bool, want ...string) {
 	s.t.Helper()
 	w := s.whyNot(moment)
@@ -138,7 +137,7 @@ func (s *scene) wantWhy(moment string, due bool, want ...string) {
 	}
 }
 
-// wantVerdict wants the verdict to begin with a word, and to have others.
+// wantVerdict checks that the verdict begins with a word, and has the other words.
 func (s *scene) wantVerdict(word string, want ...string) {
 	s.t.Helper()
 	a := s.explained()
@@ -152,9 +151,9 @@ func (s *scene) wantVerdict(word string, want ...string) {
 	}
 }
 
-// TestWhatWasOpenWhenItWasDeleted: the first Job hangs for 45 minutes, the policy is Forbid, and the CronJob is
-// deleted. Each due time of before has a fate: that of the newest is that the CronJob was deleted. It is so at once,
-// and when records tell of it.
+// TestWhatWasOpenWhenItWasDeleted: the first Job hangs for 45 minutes under the policy Forbid, and the CronJob is
+// deleted. Each earlier due time has an outcome (fate); the newest one is told to have been open when the CronJob was
+// deleted. The answers say so at once, and also later from the records.
 func TestWhatWasOpenWhenItWasDeleted(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, observed bool) {
 		s.add(func(*batchv1.CronJobSpec) {})
@@ -177,7 +176,7 @@ func TestWhatWasOpenWhenItWasDeleted(t *testing.T) {
 	})
 }
 
-// TestWhatIsOpenWhenTheLogEnds: another controller is down since the beginning. Each due time until the end of the log
+// TestWhatIsOpenWhenTheLogEnds: another controller is down from the beginning. Each due time until the end of the log
 // has a fate.
 func TestWhatIsOpenWhenTheLogEnds(t *testing.T) {
 	s := newScene(t)
@@ -193,8 +192,8 @@ func TestWhatIsOpenWhenTheLogEnds(t *testing.T) {
 	s.wantVerdict("NOT STARTING", "its last 27 due times did not start")
 }
 
-// TestSeenForTheFirstTime: another controller has run the CronJob for some minutes before anybody watched. Due times of
-// before are no less due times: what became of them is unknown, but of the newest that was started.
+// TestSeenForTheFirstTime: another controller has run the CronJob for some minutes before anything was watched. The due
+// times of that time are still called due times. Their fates are unknown, except for the newest started one.
 func TestSeenForTheFirstTime(t *testing.T) {
 	s := newScene(t)
 	s.mode = events.ModeObserve
@@ -216,7 +215,7 @@ func TestSeenForTheFirstTime(t *testing.T) {
 	s.wantWhy(on("22:12:00"), false, "it was created at 2026-01-01 22:13:05")
 }
 
-// TestTwoLivesOfOneName: what became of an instant is told from the life of that instant.
+// TestTwoLivesOfOneName: an answer about an instant comes from the CronJob that had the name at that instant.
 func TestTwoLivesOfOneName(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, _ bool) {
 		s.add(func(*batchv1.CronJobSpec) {})
@@ -247,7 +246,7 @@ func TestTwoLivesOfOneName(t *testing.T) {
 	})
 }
 
-// TestEditedSince: an instant that was a due time by the schedule of before, and is none since somebody changed that.
+// TestEditedSince: an instant was a due time by the old schedule, and is not by the new one.
 func TestEditedSince(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, observed bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.Schedule, spec.TimeZone = "*/10 * * * *", new("Europe/Berlin") })
@@ -269,7 +268,7 @@ func TestEditedSince(t *testing.T) {
 	})
 }
 
-// minutes lets minutes go by, and has something done in each at some seconds past its beginning.
+// minutes passes n minutes, and calls do in each, the given time after its beginning.
 func (s *scene) minutes(n int, past time.Duration, do func()) {
 	s.t.Helper()
 	for range n {
@@ -283,7 +282,8 @@ func (s *scene) minutes(n int, past time.Duration, do func()) {
 	}
 }
 
-// TestRunsThatAreReplaced: due each minute, the policy is Replace, and a run takes longer: none comes to its end.
+// TestRunsThatAreReplaced: a CronJob is due each minute under the policy Replace, and each run takes longer: none comes
+// to its end.
 func TestRunsThatAreReplaced(t *testing.T) {
 	bothModes(t, func(_ *testing.T, s *scene, _ bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent })
@@ -299,7 +299,7 @@ func TestRunsThatAreReplaced(t *testing.T) {
 	})
 }
 
-// TestRunsThatDoNotEnd: with the policy Allow Jobs pile up, and none of them ends.
+// TestRunsThatDoNotEnd: under the policy Allow, Jobs pile up, and none of them ends.
 func TestRunsThatDoNotEnd(t *testing.T) {
 	bothModes(t, func(_ *testing.T, s *scene, _ bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.ConcurrencyPolicy = batchv1.AllowConcurrent })
@@ -313,12 +313,12 @@ func TestRunsThatDoNotEnd(t *testing.T) {
 	})
 }
 
-// TestRunsThatFailSinceAnEdit: the runs of before an edit of the template succeeded, those since failed. A run that
-// somebody made by hand is counted apart, whatever became of it.
+// TestRunsThatFailSinceAnEdit: runs before an edit of the template succeeded, and runs since then failed. A run that a
+// user made by hand counts separately, however it ends.
 func TestRunsThatFailSinceAnEdit(t *testing.T) {
 	bothModes(t, func(_ *testing.T, s *scene, _ bool) {
 		s.add(func(*batchv1.CronJobSpec) {})
-		s.minutes(4, 20*time.Second, func() { s.endAll(true) }) // that of 22:13 ends none
+		s.minutes(4, 20*time.Second, func() { s.endAll(true) }) // the Job of 22:13 does not end
 		s.wantVerdict("HEALTHY")
 		s.until(on("22:16:40"))
 		s.alter(func(c *batchv1.CronJob) { c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Image = "sim:1.1" })
@@ -347,8 +347,8 @@ func (s *scene) byHand(name string) {
 	s.must(err)
 }
 
-// TestNotHealthyWhileItIsOpen: the API server does not answer creates, or nobody looks: a due time that is open for
-// long is no health.
+// TestNotHealthyWhileItIsOpen: the API server does not answer creates, or no controller runs. A due time that is open
+// for long is never called HEALTHY.
 func TestNotHealthyWhileItIsOpen(t *testing.T) {
 	s := newScene(t)
 	s.mode = events.ModeAll
@@ -363,7 +363,7 @@ func TestNotHealthyWhileItIsOpen(t *testing.T) {
 	s.wantWhy(on("22:14:00"), true, "has not started yet")
 }
 
-// answers are all that is said of the CronJob now: by a controller that runs, or of the log alone.
+// answers holds all answers about the CronJob at one time: from a running controller, or from the log alone.
 type answers struct {
 	explained explain.Answer
 	state     history.CronJob
@@ -397,8 +397,8 @@ func (s *scene) answersOf(src history.Local, uid types.UID) (a answers) {
 	return a
 }
 
-// TestOneClock: explain, get, the list of CronJobs and ticks say the same of what is open, by the controller's clock,
-// and where none runs by the end of the log.
+// TestOneClock: explain, get, the list of CronJobs and ticks agree on open due times, by the controller's clock, or
+// without a controller as of the end of the log.
 func TestOneClock(t *testing.T) {
 	bothModes(t, func(t *testing.T, s *scene, observed bool) {
 		s.add(func(spec *batchv1.CronJobSpec) { spec.StartingDeadlineSeconds = new(int64(200)) })

@@ -19,12 +19,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TestEachDueTimeHasItsFate lives through random lives of one name, in both modes: schedules with @every, zones with
-// changes of daylight saving, policies, deadlines, edits, suspensions, deletions, Jobs that hang, another controller
-// that stops, ours that is killed, or records no CronJobs for a time. At random moments instants of the last hours are
-// asked about. A due time is never denied, and nothing else is one; what was started is told so and nothing else is;
-// and no answer is HEALTHY while a due time is open for longer than its deadline, or 100 s. JOBLEDGER_SEED is the first
-// seed.
+// TestEachDueTimeHasItsFate lives through random lives of one name, in both modes. It has schedules with @every, zones
+// with changes of daylight saving, policies, deadlines, edits, suspensions, deletions, Jobs that hang, another
+// controller that stops, and ours that is killed, or records no CronJobs for a time. At random moments it asks about
+// instants of the last hours. The answers never deny a due time, and call no other instant one. They tell each start,
+// and no other. No answer is HEALTHY while a due time is open for longer than its deadline, or 100 s. JOBLEDGER_SEED is
+// the first seed.
 func TestEachDueTimeHasItsFate(t *testing.T) {
 	t.Parallel()
 	worlds := 6
@@ -49,8 +49,7 @@ func TestEachDueTimeHasItsFate(t *testing.T) {
 	}
 }
 
-// tally is how much was asked: instants, due times, those of @every, those that nobody watched, and lives after the
-// first.
+// tally counts the questions: instants, due times, due times of @every, unwatched due times, and lives after the first.
 type tally struct{ asked, dues, every, unwatched, lives int }
 
 type randomLives struct {
@@ -61,8 +60,8 @@ type randomLives struct {
 	n        int
 }
 
-// nightsOfLives are when lives begin: some hours before a zone changes to daylight saving or back, and on a day without
-// anything.
+// nightsOfLives are times at which lives begin: some hours before a zone changes to daylight saving or back, and an
+// ordinary day.
 var nightsOfLives = []string{
 	"2026-01-01T03:00:17Z", "2026-03-28T23:30:17Z", "2026-10-24T23:10:17Z", "2026-03-08T05:50:17Z", "2026-11-01T04:30:17Z", "2026-04-04T13:40:17Z",
 }
@@ -86,7 +85,8 @@ var (
 	lifeDeadlines = []int64{0, 1, 5, 10, 59, 60, 61, 119, 120, 300, 1 << 62}
 )
 
-// schedule is a new schedule. The due times of @every are moved by a deadline (C-084), so that it has none.
+// schedule returns a random schedule. With a deadline it is never @every, because a deadline moves its due times
+// (C-084).
 func (r *randomLives) schedule(deadline bool) rescheduled {
 	e := rescheduled{from: r.world.Clock.Now(), zone: lifeZones[r.r.IntN(len(lifeZones))]}
 	if k := r.r.IntN(len(lifeSchedules) + 3); k < len(lifeSchedules) || deadline {
@@ -98,7 +98,7 @@ func (r *randomLives) schedule(deadline bool) rescheduled {
 	return e
 }
 
-// deed is something that happens, and some time that goes by.
+// deed makes a random change, and lets some time pass.
 func (r *randomLives) deed() {
 	stored := r.world.Server.CronJob("default", "report")
 	k := r.r.IntN(12)
@@ -133,7 +133,7 @@ func (r *randomLives) deed() {
 	r.note()
 }
 
-// give makes a CronJob of the name.
+// give creates a CronJob with the name.
 func (r *randomLives) give() {
 	deadline := r.r.IntN(3) == 0
 	e := r.schedule(deadline)
@@ -150,7 +150,7 @@ func (r *randomLives) give() {
 	r.lives = append([]*life{l}, r.lives...)
 }
 
-// reschedule edits schedule and zone. @every counts from the newest due time that was started.
+// reschedule edits schedule and zone. @every then counts from the newest started due time.
 func (r *randomLives) reschedule(stored *batchv1.CronJob) {
 	e := r.schedule(stored.Spec.StartingDeadlineSeconds != nil)
 	if e.base = r.lives[0].created; stored.Status.LastScheduleTime != nil {
@@ -160,7 +160,7 @@ func (r *randomLives) reschedule(stored *batchv1.CronJob) {
 	r.lives[0].edits = append(r.lives[0].edits, e)
 }
 
-// leave ends our controller, or has one begin that records no CronJobs.
+// leave ends our controller. Sometimes it starts one that records no CronJobs.
 func (r *randomLives) leave() {
 	if r.absent() {
 		return
@@ -173,7 +173,7 @@ func (r *randomLives) leave() {
 	}
 }
 
-// back has our controller begin again; one that runs begins anew.
+// back starts our controller again, or restarts a running one.
 func (r *randomLives) back() {
 	if !r.absent() {
 		r.gaps = append(r.gaps, away{from: r.world.Clock.Now()})
@@ -199,7 +199,7 @@ func (r *randomLives) due(at time.Time) (is, sure bool) {
 	return is, sure
 }
 
-// source is the log, with the controller's clock where one runs, and now.
+// source returns the log and the present time. If a controller runs, both use its clock.
 func (r *randomLives) source() (src history.Local, now time.Time) {
 	src = history.Local{Log: r.log, Lists: joblist.New(joblist.Config{Log: r.log})}
 	if now = r.world.Clock.Now(); r.process != nil {
@@ -209,7 +209,7 @@ func (r *randomLives) source() (src history.Local, now time.Time) {
 	return src, r.log.Head().Time.Go()
 }
 
-// instant is one of the last hours: any, or a due time.
+// instant returns a time of the last hours: any minute or second, or a due time.
 func (r *randomLives) instant(now time.Time, any bool) (at time.Time, is, sure bool) {
 	at = now.Add(-time.Duration(r.r.Int64N(int64(2 * time.Hour)))).Truncate(time.Minute)
 	if any && r.r.IntN(2) == 0 {
@@ -228,8 +228,7 @@ func (r *randomLives) instant(now time.Time, any bool) (at time.Time, is, sure b
 	return at, is, sure
 }
 
-// judge asks about instants of the last time, and how it is; and whether all that is said agrees, if that is wanted,
-// too.
+// judge asks about recent instants and about the CronJob's health. With whole, it also checks that all answers agree.
 func (r *randomLives) judge(n *tally, whole bool) {
 	r.t.Helper()
 	if len(r.lives) == 0 {
@@ -239,7 +238,7 @@ func (r *randomLives) judge(n *tally, whole bool) {
 	streams, err := history.FindCronJobs(r.t.Context(), src, "default", "report")
 	r.must(err)
 	if len(streams) == 0 {
-		return // it was made when nobody watched
+		return // it was made while nothing was watched
 	}
 	n.lives += len(streams) - 1
 	for i := range 12 {
@@ -253,9 +252,9 @@ func (r *randomLives) judge(n *tally, whole bool) {
 		text := textOf(w.Sentences)
 		made := r.made[types.UID(w.UID)][events.At(at)]
 		if is && !w.Due && !r.known(streams, at) && strings.Contains(text, "unknown") {
-			continue // it was made when nobody watched, and was not seen yet
+			continue // it was made while nothing was watched, and was not seen yet
 		}
-		if sure && w.Due != is && !(made && w.Due) { // by an edited schedule a Job may be made for an instant before the edit (C-094)
+		if sure && w.Due != is && !(made && w.Due) { // an edited schedule may have a Job for an instant before the edit (C-094)
 			r.t.Errorf("at %s: %s is a due time: %t, and the answer is:\n%s", now, at, is, text)
 		}
 		r.judgeStart(w, at, now, made, n)
@@ -269,7 +268,7 @@ func (r *randomLives) judge(n *tally, whole bool) {
 	}
 }
 
-// judgeAgreement wants all that is said of each life at one moment to agree, and with the records.
+// judgeAgreement checks that all answers about each life at one moment agree with each other and with the records.
 func (r *randomLives) judgeAgreement(src history.Local, now time.Time, streams []events.Stream) {
 	r.t.Helper()
 	var instants []events.Time
@@ -291,7 +290,7 @@ func (r *randomLives) judgeAgreement(src history.Local, now time.Time, streams [
 	}
 }
 
-// known reports whether the log has the CronJob that there was at a time.
+// known reports whether the log has the CronJob that existed at a time.
 func (r *randomLives) known(streams []events.Stream, at time.Time) bool {
 	for _, l := range r.lives {
 		if at.After(l.created) {
@@ -301,7 +300,7 @@ func (r *randomLives) known(streams []events.Stream, at time.Time) bool {
 	return true
 }
 
-// judgeStart wants what was started to be told so, and nothing else: where nobody watched it may be unknown.
+// judgeStart checks that each start is told, and nothing else. It accepts "unknown" for unwatched times.
 func (r *randomLives) judgeStart(w *whynot.WhyNot, at, now time.Time, made bool, n *tally) {
 	r.t.Helper()
 	unwatched := false
@@ -320,7 +319,7 @@ func (r *randomLives) judgeStart(w *whynot.WhyNot, at, now time.Time, made bool,
 	}
 }
 
-// judgeHealth wants no health where a due time is open for long.
+// judgeHealth checks that no answer is HEALTHY while a due time is open for long.
 func (r *randomLives) judgeHealth(src history.Local, now time.Time) {
 	r.t.Helper()
 	stored := r.world.Server.CronJob("default", "report")

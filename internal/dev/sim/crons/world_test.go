@@ -21,47 +21,47 @@ import (
 type world struct {
 	t      *testing.T
 	r      *rand.Rand
-	true   time.Time     // of the API server
-	offset time.Duration // of the controller's clock
+	true   time.Time     // time of the API server
+	offset time.Duration // error of the controller's clock
 	agenda agenda        // of the cluster, by the API server's clock
-	wakes  agenda        // of the controller, by its own clock; one that is no longer in force is passed over
+	wakes  agenda        // of the controller, by its own clock; void ones are skipped
 	order  int
 
 	version uint64
 	crons   []*cron
 	jobs    map[string]*job // by name
 
-	ending   bool // nothing more is planned
+	ending   bool // no more changes are planned
 	up       bool
 	world    *projector.World
 	intake   projector.Intake
 	next     events.Sequence
-	life     int // of the controller: what was agreed with an earlier one is not carried out
+	life     int // number of controllers so far; actions that an earlier one planned are dropped
 	away     downs
-	late     int                                          // creates that came when nobody waited for them
-	script   func(events.Command) (answer, time.Duration) // how requests are taken; nil for at random
+	late     int                                          // number of creates that arrived after their sender gave up
+	script   func(events.Command) (answer, time.Duration) // chooses the answers to requests; nil for random ones
 	newest   tail
-	deciding *cron // whose decision was looked at last
+	deciding *cron // the CronJob of the newest decision
 }
 
-// cron is a CronJob as the API server has it, and what its decisions have said.
+// cron is a CronJob as the API server has it, with the fates that its decisions told.
 type cron struct {
 	uid     types.UID
 	stream  events.Stream
 	facts   events.CronJobSeen
 	by      *timetable // its schedule
 	gone    bool
-	refused time.Time    // until then no Job of it is taken
+	refused time.Time    // until then none of its Jobs can be created
 	wake    *appointment // in force
 	fates
 }
 
 type job struct {
 	facts events.RunSeen
-	owner *cron // nil for a Job of somebody else
+	owner *cron // nil for a Job without a CronJob
 }
 
-// agenda is what happens when.
+// agenda is a heap of appointments, by time.
 type agenda []*appointment
 
 type appointment struct {
@@ -83,7 +83,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// first is the first appointment in force; nil for none.
+// first returns the first appointment that is not void; nil for none.
 func (a *agenda) first() *appointment {
 	for len(*a) > 0 {
 		if first := (*a)[0]; !first.void {
@@ -108,7 +108,7 @@ func (w *world) after(d time.Duration, do func()) {
 	heap.Push(&w.agenda, &appointment{at: w.true.Add(d), order: w.order, do: do})
 }
 
-// alive does so if the controller lives on till then.
+// alive calls do after d, if the controller still lives then.
 func (w *world) alive(d time.Duration, do func()) {
 	life := w.life
 	w.after(d, func() {
@@ -120,7 +120,7 @@ func (w *world) alive(d time.Duration, do func()) {
 
 func (w *world) now() events.Time { return events.Time(w.true.Add(w.offset).UnixNano()) }
 
-// run lives until then.
+// run lets the world live until a time.
 func (w *world) run(until time.Time) {
 	for {
 		next := w.agenda.first()
@@ -148,7 +148,7 @@ func (w *world) run(until time.Time) {
 	}
 }
 
-// look is a wait that is over.
+// look decides for a CronJob after a wait.
 func (w *world) look(c *cron) {
 	c.wake = nil
 	subject := w.world.Subject(c.stream)
@@ -187,7 +187,7 @@ func (w *world) put(d projector.Draft) events.Sequence {
 	return w.next
 }
 
-// input is a turn of the loop with these inputs.
+// input makes a turn of the loop with these inputs.
 func (w *world) input(drafts ...projector.Draft) {
 	var touched []events.Stream
 	for _, d := range drafts {
@@ -231,7 +231,7 @@ func (w *world) decide(c *cron) {
 	}
 }
 
-// plain checks that no Event says that a Job came out of nowhere: all of them are made here.
+// plain checks that no Event calls a Job unexpected: the controller made all of them, except those made by hand.
 func (w *world) plain(said *events.CronStep) {
 	for _, n := range said.Notices {
 		if n.Reason == "UnexpectedJob" && !strings.Contains(n.Message, byHand) {
@@ -250,7 +250,7 @@ func (w *world) cron(s events.Stream) *cron {
 	return nil
 }
 
-// begin starts a controller, which lists.
+// begin starts a controller, and lists.
 func (w *world) begin() {
 	w.up = true
 	w.life++
@@ -294,10 +294,10 @@ func (w *world) begin() {
 	}
 }
 
-// names are those of all Jobs.
+// names returns the names of all Jobs.
 func (w *world) names() []string { return slices.Sorted(maps.Keys(w.jobs)) }
 
-// missing tells of a CronJob's Jobs that a listing did not show.
+// missing records Jobs of a CronJob that a listing did not show.
 func (w *world) missing(c *projector.CronJob) {
 	for _, r := range c.SortedRuns() {
 		if j := w.jobs[r.Name]; j == nil || j.facts.Job != r.Job {

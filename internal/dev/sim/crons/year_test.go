@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// places are zones whose clocks change by whole hours, at the beginning of an hour, and not at midnight: there the
-// schedules of the library are due at each minute that matches, and at no other. What it does elsewhere has tests in
-// internal/subject/zones and internal/subject/schedule.
+// places are zones with clock changes by whole hours, at the beginning of an hour, and not at midnight. There the
+// schedules of the library are due at each minute that matches, and at no other. internal/subject/zones and
+// internal/subject/schedule test other zones.
 var places = []string{
 	"", "", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Asia/Kolkata", "Africa/Casablanca", "Australia/Sydney",
 	"Pacific/Auckland", "Europe/Dublin", "Asia/Kathmandu", "America/St_Johns",
@@ -22,17 +22,17 @@ var places = []string{
 
 var policies = []string{"Allow", "Forbid", "Replace"}
 
-// The number of due times and of days that CI has time for, and that of JOBLEDGER_LONG.
+// Numbers of due times and of days: for CI, and with JOBLEDGER_LONG.
 const (
 	dueTimes, lived         = 20_000, 180
 	dueTimesLong, livedLong = 20_000_000, 365
 )
 
-// TestAYear lives through a year (without JOBLEDGER_LONG half a year) of CronJobs, world after world until enough due
-// times have passed: random schedules and zones, a controller that is down for three tenths of the time, edits,
-// suspensions, a clock that is set, slow and refused creates, requests that fail, whose end is not known, or that come
-// late. Each due time has one fate, no other instant has one, and no Job is made twice. The due times are counted by a
-// walk over the minutes of the year.
+// TestAYear lives through a year of CronJobs (half a year without JOBLEDGER_LONG), world after world until enough due
+// times have passed. It has random schedules and zones, a controller that is down for three tenths of the time, edits,
+// suspensions, a clock that is set, slow and refused creates, and requests that fail, end unknown or come late. Each
+// due time has one fate, no other instant has one, and no Job is made twice. The test counts the due times by a walk
+// over the minutes of the year.
 func TestAYear(t *testing.T) {
 	t.Parallel()
 	least, days := dueTimes, lived
@@ -64,7 +64,7 @@ func TestAYear(t *testing.T) {
 	}
 }
 
-// year lives through so many days, and checks that nothing is left untold at its end.
+// year lives through so many days, and checks at the end that everything was told.
 func (w *world) year(seed uint64, days int) {
 	defer func() {
 		if w.t.Failed() {
@@ -82,7 +82,7 @@ func (w *world) year(seed uint64, days int) {
 	}
 }
 
-// inhabit makes CronJobs, and plans what happens to them.
+// inhabit makes CronJobs, and plans changes of them.
 func (w *world) inhabit(n int) {
 	for range n {
 		w.add()
@@ -113,7 +113,7 @@ func (w *world) inhabit(n int) {
 	w.after(time.Hour, clock)
 }
 
-// spell is how long the controller is up, or down: some hours, and now and then minutes.
+// spell returns how long the controller is up or down: some hours, and now and then minutes.
 func (w *world) spell(share float64) time.Duration {
 	most := 16 * time.Hour
 	if w.r.IntN(4) == 0 {
@@ -154,7 +154,7 @@ func (w *world) reschedule(c *cron) func(*events.CronJobSeen) {
 	}
 }
 
-// plan has the CronJob changed now and then.
+// plan schedules changes of a CronJob, now and then.
 func (w *world) plan(c *cron) {
 	w.after(time.Duration(w.r.IntN(4*24*60))*time.Minute, func() {
 		if !w.ending && !c.gone {
@@ -164,7 +164,7 @@ func (w *world) plan(c *cron) {
 	})
 }
 
-// meddle is what a user does.
+// meddle makes a random change, as a user.
 func (w *world) meddle(c *cron) {
 	minutes := func(most int) time.Duration { return time.Duration(w.r.IntN(most)) * time.Minute }
 	switch w.r.IntN(16) {
@@ -191,7 +191,7 @@ func (w *world) meddle(c *cron) {
 	case 15:
 		if w.r.IntN(4) == 0 {
 			w.drop(c)
-			w.edit(w.add(), func(*events.CronJobSeen) {}) // a controller that is up sees it at once
+			w.edit(w.add(), func(*events.CronJobSeen) {}) // a running controller sees it at once
 		}
 	}
 }
@@ -204,7 +204,7 @@ func (w *world) instantiate(c *cron) {
 	w.tell(j)
 }
 
-// squat takes the names of the Jobs of some minutes to come.
+// squat takes the names of the Jobs of the next 20 minutes.
 func (w *world) squat(c *cron) {
 	minute := w.true.Unix()/60 + 1
 	for i := range int64(20) {
@@ -232,14 +232,14 @@ func (w *world) drop(c *cron) {
 	})
 }
 
-// quiet suspends all CronJobs and waits until no run is being started. It says when.
+// quiet suspends all CronJobs, and waits until no run is being started. It returns the time.
 func (w *world) quiet() (until events.Time) {
 	w.ending = true
-	w.run(w.true.Add(24 * time.Hour)) // what was planned is over by then
+	w.run(w.true.Add(24 * time.Hour)) // all plans are over by then
 	if !w.up {
 		w.begin()
 	}
-	for _, suspend := range []bool{false, true} { // a suspended one tells what has passed when it goes on
+	for _, suspend := range []bool{false, true} { // a suspended CronJob tells missed due times when it goes on
 		for _, c := range w.crons {
 			if !c.gone {
 				w.version++

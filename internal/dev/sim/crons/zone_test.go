@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// C-043, C-044: a controller starts whose time zone database has other rules for a zone. They are a record, due times
-// count by them from then on and name them, and a record says what differs. A due time that is open, and is one by
-// both, stays open.
+// C-043, C-044: a controller starts with a time zone database that has other rules for a zone. It records these rules;
+// from then on due times count by them and name them, and a record says what differs. An open due time that both rules
+// have stays open.
 func TestOtherRules(t *testing.T) {
 	m := newMachine(t, 1)
 	m.start()
@@ -22,7 +22,7 @@ func TestOtherRules(t *testing.T) {
 	long.Spec.Template.Annotations = map[string]string{kubelet.AnnotationRunFor: "90m", kubelet.AnnotationOutcome: kubelet.OutcomeSucceed}
 	m.create("forbids", &batchv1.CronJobSpec{Schedule: "0 * * * *", TimeZone: new("Europe/Berlin"), ConcurrencyPolicy: "Forbid", JobTemplate: long})
 	m.create("daily", &batchv1.CronJobSpec{Schedule: "0 12 * * *", TimeZone: new("Europe/Berlin"), JobTemplate: template(true)})
-	m.pass(clockAt(2).Add(10 * time.Minute)) // the run of one o'clock goes on, and the due time of two is open
+	m.pass(clockAt(2).Add(10 * time.Minute)) // the run of 01:00 goes on, and the due time 02:00 is open
 	m.kill()
 	other, ok := zones.Find("Africa/Lagos") // which shows the same in winter
 	if !ok {
@@ -65,7 +65,7 @@ func TestOtherRules(t *testing.T) {
 	berlin, _ := zones.Find("Europe/Berlin")
 	for at, want := range map[time.Time]string{
 		clockAt(1): berlin.Hash, clockAt(2): other.Hash,
-		time.Date(2026, 3, 30, 11, 0, 0, 0, time.UTC): other.Hash, // noon in Lagos; it was to be ten o'clock
+		time.Date(2026, 3, 30, 11, 0, 0, 0, time.UTC): other.Hash, // noon in Lagos; by the old rules 10:00 UTC
 	} {
 		if got := started[events.At(at)]; got != want {
 			t.Errorf("the run of %s has the rules %q, want %q", at, got, want)

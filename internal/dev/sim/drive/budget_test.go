@@ -55,7 +55,8 @@ func TestSeedsOverBudget(t *testing.T) {
 	t.Logf("%d versions were passed over", passed)
 }
 
-// attack is tenants who fill the log as fast as they can with small requests, and a Job of somebody else.
+// attack is a world with tenants who fill the log as fast as they can with small requests, and with a Job of another
+// tenant.
 type attack struct {
 	*drive.Driver
 	t     *testing.T
@@ -106,7 +107,7 @@ func newAttack(t *testing.T, budget int64, jobs ...*batchv1.Job) *attack {
 	return a
 }
 
-// must takes the errors of a user who raced with the controller.
+// must drops the errors of a user who raced with the controller.
 func (a *attack) must(err error) {
 	a.t.Helper()
 	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
@@ -114,9 +115,9 @@ func (a *attack) must(err error) {
 	}
 }
 
-// tick is one moment of the attack. In a second there are 10 patches of a Job's parallelism, 10 patches of two
-// conditions of each pod in the Job's namespace, and 5 Jobs that are made and deleted. Their templates are 60 KiB long
-// and all different.
+// tick is one moment of the attack. A second has 10 patches of a Job's parallelism, 10 patches of two conditions of
+// each pod in the Job's namespace, and 5 Jobs that are made and deleted. Their templates have 60 KiB each and all
+// differ.
 func (a *attack) tick(attacking bool) {
 	a.t.Helper()
 	if attacking {
@@ -148,7 +149,7 @@ func (a *attack) flap() {
 			status := []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}[a.n%2]
 			s.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: status}, {Type: "example.com/Flap", Status: status}}
 		}))
-		if a.n%100 == 0 { // it leaves its Job, which makes another, and comes back
+		if a.n%100 == 0 { // the pod leaves its Job, which makes another, and comes back
 			a.relabel(p)
 		}
 	}
@@ -175,12 +176,12 @@ func (a *attack) make() {
 	}
 }
 
-// logged is how many bytes of the log each namespace has, and the times at which the other tenant's Job was first seen,
-// decided on and retired.
+// logged returns how many bytes of the log each namespace has, and the times at which the other tenant's Job was first
+// seen, decided on and retired.
 func (a *attack) logged() (bytes map[string]int, job []string) {
 	a.t.Helper()
 	bytes = map[string]int{}
-	of, early := map[events.Stream]string{}, map[events.Stream]int{} // before the namespace is told
+	of, early := map[events.Stream]string{}, map[events.Stream]int{} // early: before the namespace is known
 	for rec, err := range a.Log().Read(a.t.Context(), 1) {
 		if err != nil {
 			a.t.Fatal(err)
@@ -207,9 +208,9 @@ func (a *attack) logged() (bytes map[string]int, job []string) {
 	return bytes, job
 }
 
-// TestTenantsCannotFillTheLog: three tenants write as much as they can, at some hundred requests a second. Once they
-// are over their budgets, the log grows by no more than one version of each of their objects a second. The Job of a
-// fourth tenant is decided on in the same milliseconds as without them.
+// TestTenantsCannotFillTheLog: three tenants write as much as they can, some hundred requests a second. Once they are
+// over their budgets, the log grows by at most one version of each of their objects a second. Decisions on the Job of a
+// fourth tenant come in the same milliseconds as without them.
 func TestTenantsCannotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const budget = 128 << 10
@@ -261,7 +262,8 @@ func TestTenantsCannotFillTheLog(t *testing.T) {
 	}
 }
 
-// hoard makes a suspended Job with a unique pod failure policy of 25 KB, and deletes the Job made lives ago.
+// hoard makes a suspended Job with a unique pod failure policy of 25 KB, and deletes the Job that it made `lives` calls
+// before.
 func (a *attack) hoard(lives int) {
 	a.n++
 	name := fmt.Sprintf("hoarded-%d", a.n)
@@ -280,12 +282,12 @@ func (a *attack) hoard(lives int) {
 	}
 }
 
-// TestNewJobsCannotFillTheLog: a tenant makes ten Jobs a second, whose policies fill 250 KB, and deletes them soon or
-// never. Once the tenant is over its budget, it writes no more than another budget in the same time, or one Job a
-// minute. The Job of another tenant is decided on in the same milliseconds as without it.
+// TestNewJobsCannotFillTheLog: a tenant makes ten Jobs a second, which fill 250 KB with their policies, and deletes
+// them soon or never. Once the tenant is over its budget, it writes at most another budget in the same time, or one Job
+// a minute. Decisions on the Job of another tenant come in the same milliseconds as without it.
 func TestNewJobsCannotFillTheLog(t *testing.T) {
 	t.Parallel()
-	const budget = 4 << 20 // in an hour: 68 KiB in a minute, which is 23 s for each of these Jobs
+	const budget = 4 << 20 // an hour: 68 KiB a minute, so each of these Jobs takes 23 s of it
 	job := attackedJob(victim, "job", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(2)) })
 	run := func(budget int64, lives int) (perMinute int, ofJob []string) {
 		a := newAttack(t, budget)

@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// cronConfig is a controller that runs CronJobs.
+// cronConfig configures a controller that runs CronJobs.
 func cronConfig(seed uint64) drive.Config {
 	cfg := config(seed)
 	cfg.Settings.Mode, cfg.Settings.CronJobs = events.ModeAll, true
@@ -29,7 +29,7 @@ func cronConfig(seed uint64) drive.Config {
 	return cfg
 }
 
-// cronUsers are those who make CronJobs and change them.
+// cronUsers makes and changes CronJobs, as users do.
 type cronUsers struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -42,7 +42,7 @@ func newCronUsers(t *testing.T, d *drive.Driver, seed uint64) *cronUsers {
 	return &cronUsers{t: t, rng: world.Rand(seed, 30), server: d.World.Server, client: d.World.Server.Client(users.Actor)}
 }
 
-// must takes the errors of a user who raced with others.
+// must drops the errors of a user who raced with others.
 func (u *cronUsers) must(err error) {
 	u.t.Helper()
 	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
@@ -52,7 +52,7 @@ func (u *cronUsers) must(err error) {
 
 func (u *cronUsers) one(of ...string) string { return of[u.rng.IntN(len(of))] }
 
-// create makes a CronJob.
+// create makes a random CronJob.
 func (u *cronUsers) create() {
 	u.n++
 	c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("cron-%d", u.n)}, Spec: batchv1.CronJobSpec{
@@ -63,7 +63,7 @@ func (u *cronUsers) create() {
 			}},
 		}},
 	}}
-	if u.rng.IntN(4) == 0 { // few seconds after it has ended
+	if u.rng.IntN(4) == 0 { // deleted a few seconds after its end
 		c.Spec.JobTemplate.Spec.TTLSecondsAfterFinished = new(u.rng.Int32N(60))
 	}
 	u.reschedule(c)
@@ -87,7 +87,7 @@ func (u *cronUsers) limit(c *batchv1.CronJob) {
 	c.Spec.SuccessfulJobsHistoryLimit, c.Spec.FailedJobsHistoryLimit = new(u.rng.Int32N(4)), new(u.rng.Int32N(3))
 }
 
-// deed is something that a user does.
+// deed does one random action of a user.
 func (u *cronUsers) deed() {
 	all := u.server.AllCronJobs()
 	if len(all) < 2 {
@@ -143,7 +143,7 @@ func (u *cronUsers) deleteJob() {
 	}
 }
 
-// suspendAll ends the due times, so that the world may come to rest.
+// suspendAll suspends all CronJobs: without due times, the world can come to rest.
 func (u *cronUsers) suspendAll() {
 	for _, c := range u.server.AllCronJobs() {
 		c = c.DeepCopy()
@@ -153,8 +153,7 @@ func (u *cronUsers) suspendAll() {
 	}
 }
 
-// runCrons lives through a while of CronJobs and their users, then through half an hour in which nothing fails, and
-// comes to rest.
+// runCrons runs CronJobs and their users for a while, then half an hour without failures, until the world is at rest.
 func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 	t.Helper()
 	d, err := drive.New(cfg)
@@ -184,22 +183,21 @@ func runCrons(t *testing.T, cfg drive.Config) *drive.Driver {
 	return d
 }
 
-// TestSeedsOfCronJobs lets the controller run CronJobs in the worlds of many seeds, with every disturbance there is but
-// the loss of the log, and users who edit, suspend and delete CronJobs and their Jobs, and make some by hand. After
-// every step package invariants looks at all that was written.
+// TestSeedsOfCronJobs lets the controller run CronJobs in the worlds of many seeds. It has every disturbance except the
+// loss of the log, and users who edit, suspend and delete CronJobs and their Jobs, and make some by hand. After every
+// step, package invariants checks all writes.
 //
-// C-240 to C-242, C-245: each Job is made for a due time that has come, is the only one of its minute, and is made of a
-// CronJob that was seen to start some, under its policy.
+// C-240 to C-242, C-245: each Job is made for a due time that has come, is the only one of its minute, and follows the
+// policy and template of a version of its CronJob that the controller has seen.
 // C-243, C-244: the times of a status only go forward, and each due time in it has had its Job.
-// C-246: when all is quiet, no more finished Jobs are there than are kept, and the list of active ones has those that
-// run.
-// C-247: a Job is deleted in the background, and because it is one too many or is replaced.
-// C-099, C-248: whenever nothing is left to do, and nothing has failed lately, a look is pending for each CronJob in
-// time.
+// C-246: at rest, no more finished Jobs exist than are kept, and the list of active Jobs has the running ones.
+// C-247: a Job is deleted in the background, and only because it is one too many or is replaced.
+// C-099, C-248: whenever nothing is left to do now, and nothing has failed lately, a look is pending for each CronJob
+// in time.
 func TestSeedsOfCronJobs(t *testing.T) {
 	t.Parallel()
 	made, deleted := 0, 0
-	all := []uint64{102} // found once: its clock is set back and forward, and replay waited for what was due in between
+	all := []uint64{102} // found once: the clock is set back and forward, and replay waited for due times in between
 	for seed := range uint64(seeds(t, 10)) {
 		if !slices.Contains(all, seed) {
 			all = append(all, seed)
@@ -232,8 +230,8 @@ func TestSeedsOfCronJobs(t *testing.T) {
 	}
 }
 
-// C-113: in ordinary operation no Job is unexpected or missing, whatever the policy: two hours of schedules of every
-// minute, and nothing fails.
+// C-113: in ordinary operation no Job is unexpected or missing, under any policy. CronJobs run each minute for two
+// hours, without failures.
 func TestOrdinaryCronJobsAreNotTalkedAbout(t *testing.T) {
 	t.Parallel()
 	cfg := cronConfig(1)

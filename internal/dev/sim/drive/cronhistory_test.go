@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
-// TestFailedDeletionsOfASuspendedCronJob: a CronJob is suspended and is to keep no finished Job any more, while the API
-// server fails often. To a suspended CronJob nothing happens by itself, and yet at rest none of its finished Jobs is
-// there (C-125, C-246).
+// TestFailedDeletionsOfASuspendedCronJob: a CronJob is suspended, and its limits for finished Jobs become 0, while the
+// API server fails often. Nothing else happens to a suspended CronJob by itself, and yet none of its finished Jobs is
+// left at rest (C-125, C-246).
 func TestFailedDeletionsOfASuspendedCronJob(t *testing.T) {
 	t.Parallel()
 	failed := 0

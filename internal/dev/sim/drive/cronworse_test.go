@@ -10,10 +10,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
-// TestSeedsOfCronJobsInWorseWorlds is TestSeedsOfCronJobs where the controller forgets: its log is lost, another one
-// with a log of its own takes over, or the cluster goes back to a backup and has its due times once more. The same
-// holds after every step: no minute of a CronJob has two Jobs, the times of a status go forward, and at rest the list
-// of active Jobs has those that run (C-220, C-221, C-240 to C-248).
+// TestSeedsOfCronJobsInWorseWorlds is TestSeedsOfCronJobs with a controller that forgets: its log is lost, another
+// controller with its own log takes over, or the cluster goes back to a backup and has its due times once more. The
+// same holds after every step: no minute of a CronJob has two Jobs, the times of a status go forward, and at rest the
+// list of active Jobs has the running ones (C-220, C-221, C-240 to C-248).
 func TestSeedsOfCronJobsInWorseWorlds(t *testing.T) {
 	t.Parallel()
 	told, rewinds := 0, uint64(0)
@@ -48,15 +48,15 @@ func TestSeedsOfCronJobsInWorseWorlds(t *testing.T) {
 	}
 }
 
-// tick is where the ledger of a CronJob stands, by what its decisions have said.
+// tick is the state of a CronJob's due times, as its decisions have told it.
 type tick struct {
 	through events.Time
-	told    map[types.UID]bool // Jobs
+	told    map[types.UID]bool // Jobs that were told
 }
 
-// judgeTicks reads what the log says of due times: each has one fate, in their order, and each Job is told once. After
-// the cluster went back its CronJobs have them once more: also one that was seen to go and then comes back, where
-// nothing else tells that the cluster went back.
+// judgeTicks reads the outcomes (fates) of due times in the log. Each due time has one fate, in their order, and each
+// Job is told once. After the cluster went back, its CronJobs have their due times once more. This includes a CronJob
+// that was seen to go and comes back, even if nothing else tells that the cluster went back.
 func judgeTicks(t *testing.T, d *drive.Driver) (told int) {
 	t.Helper()
 	all, gone := map[events.Stream]*tick{}, map[events.Stream]bool{}
@@ -92,8 +92,8 @@ func judgeTicks(t *testing.T, d *drive.Driver) (told int) {
 						t.Errorf("record %d tells of the Job %s %s once more", rec.Sequence, entry.Name, entry.Job)
 					}
 					at.told[entry.Job] = true
-					// A refusal may be of an instant of before: a deadline moves those of @every (C-084), and the name is that of
-					// another Job (C-152).
+					// A refusal may be of an earlier time: a deadline moves the due times of @every (C-084), or the
+					// name is that of another Job (C-152).
 					if entry.Fate >= events.TickAgain || entry.By != "" || entry.Fate == events.TickRefused && entry.First <= at.through {
 						continue
 					}

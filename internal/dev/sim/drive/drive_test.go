@@ -21,12 +21,12 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// longer is how many times as many seeds a test runs with JOBLEDGER_LONG.
+// longer is the factor by which JOBLEDGER_LONG raises the number of seeds.
 const longer = 100
 
-// seeds is how many seeds a test runs: JOBLEDGER_SEEDS, or the number that CI has time for, or with JOBLEDGER_LONG many
-// more. What CI has time for is never less than the 6 that 'make mutants' runs: with those the mutants of the rules are
-// noticed.
+// seeds returns how many seeds a test runs: JOBLEDGER_SEEDS, or `otherwise`, which fits into CI, or many more with
+// JOBLEDGER_LONG. `otherwise` is never below the 6 seeds that 'make mutants' runs, because those notice the mutants of
+// the rules.
 func seeds(t *testing.T, otherwise int) int {
 	t.Helper()
 	text := os.Getenv("JOBLEDGER_SEEDS")
@@ -43,7 +43,8 @@ func seeds(t *testing.T, otherwise int) int {
 	return n
 }
 
-// toRepeat is the line that plays one seed again: a seed beyond those of make test is only there with the variable.
+// toRepeat returns the command that plays the seed again. It includes the variables, because seeds beyond those of make
+// test only exist with them.
 func toRepeat(t *testing.T) string {
 	t.Helper()
 	variables := ""
@@ -78,18 +79,18 @@ func config(seed uint64) drive.Config {
 	}
 }
 
-// TestSeeds lets the controller work in the worlds of many seeds, with every disturbance there is but the loss of the
-// log. After every step package invariants looks at all that was written, and at the end CheckLog at the log.
+// TestSeeds lets the controller work in the worlds of many seeds, with every disturbance except the loss of the log.
+// After every step, package invariants checks all writes; at the end, CheckLog checks the log.
 //
 // J-089: whichever step it crashes at, each pod that ended is counted once, and none is forgotten.
-// J-085: no finalizer of a pod that is to be counted goes before a stored status accounts for it.
+// J-085: no finalizer of a pod that must be counted goes before a stored status accounts for it.
 // J-206 to J-232, O-060: no status write of any seed is refused as invalid by a server that enforces every rule.
 // J-008, J-009, J-082: nothing of a finished Job is written again, made or deleted.
 // J-102: no deleted Job leaves a finalizer.
-// J-003: one loop decides: a replay, record by record, makes the very same decisions.
-// J-015: whatever is recorded of a Job makes it be decided at once, and waits that are over do: deciding again finds
+// J-003: one loop decides: a replay, record by record, makes the same decisions.
+// J-015: each record about a Job, and each wait that is over, leads to a decision at once: deciding again finds
 // nothing.
-// J-193: after each crash the log and a listing are all that is known, and every invariant goes on holding.
+// J-193: after a crash, the process knows only the log and a listing, and every invariant still holds.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 10)) {
@@ -97,9 +98,9 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// J-251: with the log lost, what was decided from pods is decided again from those that still carry the finalizer.
+// J-251: with the log lost, decisions that came from pods are made again from the pods that still carry the finalizer.
 //
-// TestSeedsWithALostLog loses the log with half of the crashes: history is lost then, correctness never (design
+// TestSeedsWithALostLog loses the log with half of the crashes. History is lost then, but never correctness (see design
 // §2, invariant 4).
 func TestSeedsWithALostLog(t *testing.T) {
 	t.Parallel()
@@ -112,8 +113,8 @@ func TestSeedsWithALostLog(t *testing.T) {
 	}
 }
 
-// TestSeedsWithALostKey loses the key with half of the crashes: specs are stated again, under new names, and no create
-// in doubt is made twice for that, or forgotten (J-014). The logs replay without a key.
+// TestSeedsWithALostKey loses the key with half of the crashes. Specs are stated again under new names. A lost key
+// makes no create in doubt be repeated or forgotten (J-014). The logs replay without a key.
 func TestSeedsWithALostKey(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -126,8 +127,8 @@ func TestSeedsWithALostKey(t *testing.T) {
 	}
 }
 
-// TestSeedsInSmallFiles rotates the log every few batches, and makes snapshots all the time, a stream a turn: each file
-// stands alone, and a recovery from streams as of different records is a recovery.
+// TestSeedsInSmallFiles rotates the log every few batches, and makes snapshots all the time, one stream a turn. Each
+// file stands alone, and a recovery works from streams as of different records.
 func TestSeedsInSmallFiles(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -139,8 +140,8 @@ func TestSeedsInSmallFiles(t *testing.T) {
 	}
 }
 
-// TestSeedsOfStalls has watches that are behind for a while: the answers to what the controller asks are newer than
-// what they show, and a Job with many pods is over and retired before the last versions of its pods come.
+// TestSeedsOfStalls has watches that lag for a while. Answers are then newer than what the watches show, and a Job with
+// many pods is over and retired before the last versions of its pods come.
 func TestSeedsOfStalls(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -158,8 +159,8 @@ func TestSeedsOfStalls(t *testing.T) {
 	}
 }
 
-// TestSeedsOfStops stops and starts the process all the time, in good order or late, and lets the Lease lapse: commands
-// that were not begun are given back, each ends once, and what the next process knows is the log and a listing (J-193).
+// TestSeedsOfStops stops and starts the process all the time, cleanly or late, and lets the Lease lapse. Commands that
+// were not begun are given back, each ends once, and the next process knows only the log and a listing (J-193).
 func TestSeedsOfStops(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -172,7 +173,7 @@ func TestSeedsOfStops(t *testing.T) {
 	}
 }
 
-// TestSeedsFullOfRefusals refuses every other request, for every reason there is, while users suspend, scale and
+// TestSeedsFullOfRefusals refuses every other request, for every possible reason, while users suspend, scale and
 // delete. A command in backoff is tried again, is given up when it is not wanted any more, and never makes a second pod
 // (J-017, J-058, J-060, J-101).
 func TestSeedsFullOfRefusals(t *testing.T) {
@@ -210,7 +211,7 @@ func TestSeedsOfClaims(t *testing.T) {
 	}
 }
 
-// noClaims are the deeds of users that have nothing to do with which pods are whose.
+// noClaims lists the user actions that do not change which Job a pod belongs to.
 var noClaims = []users.Deed{
 	users.TouchJob, users.SuspendJob, users.ResumeJob, users.ScaleJob, users.ResizeJob, users.StripFinalizer,
 	users.PauseJob, users.LimitJob, users.HurryJob, users.ReplaceJob, users.MeddleJob, users.ReindexPod,
@@ -257,7 +258,7 @@ func TestSeedsOfRemovals(t *testing.T) {
 	}
 }
 
-// onlyRemovals are the deeds of users that do not make a Job remove pods.
+// onlyRemovals lists the user actions to switch off, so that the others make Jobs remove pods.
 var onlyRemovals = []users.Deed{
 	users.DeletePod, users.StripFinalizer, users.RelabelPod, users.RestoreLabels, users.OrphanPod, users.TouchPod, users.TouchJob,
 	users.DeleteJob, users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
@@ -284,12 +285,12 @@ func TestSeedsOfFailingIndexes(t *testing.T) {
 	}
 }
 
-// onlyLimits are the deeds of users that do not make a Job fail.
+// onlyLimits lists the user actions to switch off: all except those that can make a Job fail, and TouchJob.
 var onlyLimits = slices.DeleteFunc(slices.Clone(users.Deeds), func(d users.Deed) bool {
 	return d == users.LimitJob || d == users.HurryJob || d == users.TouchJob
 })
 
-// some are the deeds of users that a seed leaves out: three of four.
+// some returns the user actions that a seed switches off: about three of four.
 func some(seed uint64) []users.Deed {
 	rng := world.Rand(seed, 11)
 	return slices.DeleteFunc(slices.Clone(users.Deeds), func(users.Deed) bool { return rng.IntN(4) == 0 })
@@ -357,7 +358,7 @@ func onExitCodes(action batchv1.PodFailurePolicyAction, operator batchv1.PodFail
 	}}}
 }
 
-// jobs are the Jobs of a seed: of every kind, small.
+// jobs returns the Jobs of a seed: of every kind, small.
 func jobs(seed uint64) []*batchv1.Job {
 	rng := world.Rand(seed, 10)
 	var out []*batchv1.Job

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
-// TestEveryRequestFails: for a quarter of an hour every request that can fail in one way does, through crashes and
-// restarts. Meanwhile the controller neither presses the server nor fills its log; afterwards every Job goes on and
-// ends, with no pod too many (J-017, J-018, J-060, J-094, J-101, J-237).
+// TestEveryRequestFails: for a quarter of an hour every request that can fail in one given way does so, through crashes
+// and restarts. Meanwhile the controller neither overloads the server nor fills its log; afterwards every Job goes on
+// and ends, with no pod too many (J-017, J-018, J-060, J-094, J-101, J-237).
 func TestEveryRequestFails(t *testing.T) {
 	t.Parallel()
 	for kind := apiserver.TimeoutBefore; kind < apiserver.TouchedByAnother; kind++ {
@@ -50,8 +50,8 @@ func suffer(t *testing.T, cfg drive.Config) {
 			half = calls(d)
 		}
 	}
-	// In its second half each command that fails is tried once a minute: of a Job that is a create, a status write with
-	// its read, and a few pods; crashes begin some of it again. And one create of all probes every four seconds.
+	// In the second half each failing command is tried once a minute: for each Job a create, a status write with its
+	// read, and a few pods; crashes repeat some. In addition, one create in the cluster probes every four seconds.
 	most := len(created)*5*int(suffering/2/time.Minute) + int(suffering/2/(4*time.Second))
 	if half == 0 {
 		t.Logf("it was over after %s: nothing was left to ask for", d.World.Clock.Now().Sub(begin))
@@ -80,7 +80,7 @@ func calls(d *drive.Driver) int {
 	return n
 }
 
-// TestAServersWishIsKept: after a 429 with Retry-After nothing is sent for as long, through a restart too (J-017).
+// TestAServersWishIsKept: after a 429 with Retry-After nothing is sent for that long, even after a restart (J-017).
 func TestAServersWishIsKept(t *testing.T) {
 	t.Parallel()
 	kept := 0
@@ -117,8 +117,7 @@ func TestAServersWishIsKept(t *testing.T) {
 	}
 }
 
-// tries are the time at which the API server refused the request of the record, and the time of the next try; 0 for
-// never.
+// tries returns when the API server refused the request of the record, and the time of the next try; 0 for never.
 func tries(d *drive.Driver, rec *events.Record) (refused, again events.Time) {
 	for _, c := range d.World.Server.Calls(0) {
 		if c.Actor != "jobledger" || c.Name != rec.Evidence.Name || c.Verb == "get" {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// TestSeedsOfGangs lets half of the Jobs be gangs, in the worlds of many seeds: every Job has one Workload and one
-// PodGroup at a time, whatever is lost in between, both were there before its first pod, and its pods name the PodGroup
+// TestSeedsOfGangs lets half of the Jobs be gangs, in the worlds of many seeds. Every Job has one Workload and one
+// PodGroup at a time, whatever is lost in between; both exist before its first pod, and its pods name the PodGroup
 // (J-240 to J-247).
 func TestSeedsOfGangs(t *testing.T) {
 	t.Parallel()
@@ -38,7 +38,7 @@ func TestSeedsOfGangs(t *testing.T) {
 	}
 }
 
-// gangs are the Jobs of a seed. About half of them run as many pods at once as they have indexes.
+// gangs returns the Jobs of a seed. About half of them run as many pods at once as they have indexes.
 func gangs(seed uint64) []*batchv1.Job {
 	out := jobs(seed)
 	for i, job := range out {
@@ -50,11 +50,11 @@ func gangs(seed uint64) []*batchv1.Job {
 	return out
 }
 
-// checkGroups looks at what the controller created, and counts the pods that name a PodGroup.
+// checkGroups checks the controller's creates, and counts the pods that name a PodGroup.
 func checkGroups(writes []apiserver.Write) (grouped int, err error) {
 	workloads, groups := map[types.UID]string{}, map[types.UID]string{}
 	for _, w := range writes {
-		if w.After == nil { // a create that was on its way when the Job went comes after the garbage collector, which takes it, too
+		if w.After == nil { // a create in flight when the Job went comes after the garbage collector
 			switch w.Before.(type) {
 			case *v1alpha2.Workload:
 				delete(workloads, apiserver.ControllerOf(w.Before))

@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestAGroupCostsTwoWritesAndARead: of each Job in a namespace its Workload is made, read once and its PodGroup made,
-// and none is listed, however many gangs the namespace has: 30 and 300, and 10,000 at length.
+// TestAGroupCostsTwoWritesAndARead: for each Job its Workload is made, read once, and its PodGroup is made. Nothing is
+// listed, however many gangs the namespace has: 30 and 300, and 10,000 with JOBLEDGER_LONG.
 func TestAGroupCostsTwoWritesAndARead(t *testing.T) {
 	t.Parallel()
 	sizes := []int{30, 300}
@@ -59,7 +59,7 @@ func TestAGroupCostsTwoWritesAndARead(t *testing.T) {
 	}
 }
 
-// gangsAlike are Jobs of two pods each that start together.
+// gangsAlike returns Jobs of two pods each that start together.
 func gangsAlike(n int) (all []*batchv1.Job) {
 	for i := range n {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("gang-%d", i)}}

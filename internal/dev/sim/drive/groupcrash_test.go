@@ -16,15 +16,15 @@ import (
 )
 
 // TestACrashAtEachStepOfAGroup ends the process at each step of two gangs, so before and after each request about their
-// groups, with and without its log, and once more three steps later: each Job has one Workload and one PodGroup, no pod
-// is outside of its gang, and both Jobs end (J-242, J-245, J-247).
+// groups, with and without its log, and again three steps later. Each Job has one Workload and one PodGroup, every pod
+// is in its gang, and both Jobs end (J-242, J-245, J-247).
 func TestACrashAtEachStepOfAGroup(t *testing.T) {
 	t.Parallel()
 	worlds, steps := 1, 72
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		worlds, steps = 20, 150
 	}
-	between := map[string]int{} // crashes by what the server had of the first Job's group
+	between := map[string]int{} // number of crashes by the state of the first Job's group on the server
 	for _, log := range []struct {
 		is    string
 		loses float64
@@ -58,7 +58,7 @@ func TestACrashAtEachStepOfAGroup(t *testing.T) {
 	}
 }
 
-// calmGangs is a world in which nothing goes wrong but what the test does.
+// calmGangs configures a world in which nothing fails by itself.
 func calmGangs(seed uint64, loses float64) drive.Config {
 	settings := events.DefaultSettings()
 	settings.GangScheduling, settings.Gangs = true, events.GangsOfRoots
@@ -68,7 +68,7 @@ func calmGangs(seed uint64, loses float64) drive.Config {
 	}
 }
 
-// stageOf is how far the first Job's group has got on the server.
+// stageOf returns how far the first Job's group has got on the server.
 func stageOf(server *apiserver.Server) string {
 	stage := "nothing"
 	for _, w := range server.Writes(0) {
@@ -92,7 +92,8 @@ func stageOf(server *apiserver.Server) string {
 
 func ofFirst(job string) bool { return job == "gang-0" }
 
-// wholeGangs finds a second object of a Job, a pod that does not name its Job's PodGroup, and a Job that has not ended.
+// wholeGangs returns an error for a second group object of a Job, a pod without its Job's PodGroup, and a Job that has
+// not ended.
 func wholeGangs(server *apiserver.Server) error {
 	workloads, groups := map[string]string{}, map[string]string{}
 	for _, w := range server.Writes(0) {

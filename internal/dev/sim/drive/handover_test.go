@@ -37,7 +37,7 @@ func TestSeedsOfTurns(t *testing.T) {
 	}
 }
 
-// unmanaged makes them the built-in controller's.
+// unmanaged gives the Jobs to the built-in controller.
 func unmanaged(jobs []*batchv1.Job) {
 	for _, job := range jobs {
 		job.Spec.ManagedBy = nil

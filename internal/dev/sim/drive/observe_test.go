@@ -8,9 +8,9 @@ import (
 )
 
 // TestSeedsBesideOthers runs the delegated Jobs, and observes Jobs of others in the same namespaces, with every
-// disturbance. Package invariants looks at every write: none is about a Job of somebody else, or its pods (J-005,
-// J-007). Nothing of ours suffers: each of our Jobs comes to its end as without the others. The log replays after
-// crashes, and no decision is about an observed Job.
+// disturbance. Package invariants checks that no write is about a Job of another controller, or its pods (J-005,
+// J-007). Each of our Jobs comes to the same end as without the others. The log replays after crashes, and no decision
+// is about an observed Job.
 func TestSeedsBesideOthers(t *testing.T) {
 	t.Parallel()
 	observed := 0

@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/users"
 )
 
-// TestSeedsOfProtectedPods lets users scale, resize, suspend and resume Jobs. A policy protects every second pod: no
-// such pod may be deleted, nor patched while it runs. The policy holds up those pods alone. Every Job comes to its end,
-// and a protected pod that ended with its finalizer is counted (J-049, J-073, J-074, J-179).
+// TestSeedsOfProtectedPods lets users scale, resize, suspend and resume Jobs. A policy protects every second pod: it
+// may not be deleted, nor patched while it runs. The policy delays only those pods. Every Job comes to its end, and a
+// protected pod that ended with its finalizer is counted (J-049, J-073, J-074, J-179).
 func TestSeedsOfProtectedPods(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {
@@ -31,14 +31,14 @@ func TestSeedsOfProtectedPods(t *testing.T) {
 	}
 }
 
-// noSizes are the deeds of users that have nothing to do with how many pods there are to be.
+// noSizes lists the user actions that do not change how many pods a Job wants.
 var noSizes = []users.Deed{
 	users.StripFinalizer, users.RelabelPod, users.RestoreLabels, users.OrphanPod, users.TouchPod, users.TouchJob, users.DeleteJob,
 	users.RecreateJob, users.MakeOrphan, users.LimitJob, users.HurryJob, users.ReplaceJob, users.ReindexPod, users.MeddleJob,
 }
 
-// TestARemovalThatIsDeniedHoldsUpNothing: pods that never end are surplus, and a policy denies their removal. Then the
-// Job wants more pods again. As many run as it wants, and the surplus pods are among them (J-049, J-070, J-074).
+// TestARemovalThatIsDeniedHoldsUpNothing: surplus pods never end, and a policy denies their removal. Then the Job wants
+// more pods again. It gets as many as it wants, and the surplus pods count among them (J-049, J-070, J-074).
 func TestARemovalThatIsDeniedHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -98,7 +98,7 @@ func denied(t *testing.T, seed uint64, changes []func(*batchv1.JobSpec)) {
 	}
 }
 
-// endless is a Job whose pods run until they are deleted.
+// endless returns a Job with pods that run until they are deleted.
 func endless() *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "demo"},

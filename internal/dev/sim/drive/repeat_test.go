@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestASeedRepeats: the same seed gives the same log, to the last byte. In this one the clock is set while the state of
-// a Job is divided.
+// TestASeedRepeats: the same seed gives the same log, byte for byte. In this seed the clock is set while the state of a
+// Job is stored in parts.
 func TestASeedRepeats(t *testing.T) {
 	t.Parallel()
 	var first events.Hash

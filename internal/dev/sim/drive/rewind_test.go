@@ -14,7 +14,7 @@ func TestSeedsOfRewinds(t *testing.T) {
 	t.Parallel()
 	rewinds, found := uint64(0), uint64(0)
 	defer func() {
-		if t.Logf("%d rewinds, %d of them found", rewinds, found); found*3 < rewinds { // often nothing was seen since the backup
+		if t.Logf("%d rewinds, %d of them found", rewinds, found); found*3 < rewinds { // often nothing happened since the backup
 			t.Error("too few rewinds were found")
 		}
 	}()
@@ -32,7 +32,7 @@ func TestSeedsOfRewinds(t *testing.T) {
 				cfg.Stop, cfg.Lapse = 0.01, 0.02
 			}
 			d := runJobs(t, cfg, jobs(seed))
-			if cfg.LoseLog == 0 { // else nobody remembers how often it was found
+			if cfg.LoseLog == 0 { // else the count of found rewinds is lost
 				rewinds += d.Rewinds()
 				found += d.Log().Identity().Epoch - 1
 			}

@@ -67,7 +67,7 @@ func TestAPINCannotBeGuessedFromTheLog(t *testing.T) {
 	}
 }
 
-// everythingTold is the log in stored form and as text, its snapshot, and the metadata of the pods.
+// everythingTold returns the log in stored form and as text, its snapshot, and the metadata of the pods.
 func everythingTold(t *testing.T, d *drive.Driver, job *batchv1.Job) string {
 	t.Helper()
 	var all strings.Builder
@@ -98,8 +98,8 @@ func everythingTold(t *testing.T, d *drive.Driver, job *batchv1.Job) string {
 	return all.String()
 }
 
-// hashesIn are the first 8 bytes of everything that may be a hash, in hexadecimal digits. everythingTold prints bytes
-// in such digits, too.
+// hashesIn returns the first 8 bytes of everything that may be a hash, as hexadecimal digits. everythingTold prints
+// bytes in such digits, too.
 func hashesIn(text string) map[string]bool {
 	found := map[string]bool{}
 	for _, run := range regexp.MustCompile(`[0-9a-f]{16,}`).FindAllString(text, -1) {
@@ -110,7 +110,7 @@ func hashesIn(text string) map[string]bool {
 	return found
 }
 
-// guess tries every PIN in every form that could have been hashed, with every known key. It returns the PIN, empty when
+// guess tries every PIN in every form that could have been hashed, with every known key. It returns the PIN, or "" if
 // no hash confirms one.
 func guess(t *testing.T, job *batchv1.Job, hashes map[string]bool, key []byte) string {
 	t.Helper()
@@ -141,9 +141,9 @@ func guess(t *testing.T, job *batchv1.Job, hashes map[string]bool, key []byte) s
 	return ""
 }
 
-// templateForms is what may be hashed of the Job's pod template, without what the API server generated: what pods take
-// over of its metadata with the spec as the server sends it, in protobuf or JSON, the whole in JSON, and the part that
-// has the PIN.
+// templateForms returns the parts of the Job's pod template that may be hashed, without fields that the API server
+// generated: the metadata that pods take over with the spec as the server sends it, in protobuf or JSON; the whole in
+// JSON; and the part that has the PIN.
 func templateForms(t *testing.T, job *batchv1.Job) []string {
 	t.Helper()
 	bare := job.Spec.Template.DeepCopy()

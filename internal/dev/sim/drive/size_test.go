@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestTheLogOfABigJobIsSmall counts the stored bytes for each pod of a Job that goes well.
+// TestTheLogOfABigJobIsSmall counts the stored bytes for each pod of a Job without failures.
 func TestTheLogOfABigJobIsSmall(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []batchv1.CompletionMode{batchv1.NonIndexedCompletion, batchv1.IndexedCompletion} {

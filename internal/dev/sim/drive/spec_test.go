@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// watched is a loop that is shown versions of Jobs, as the informer tells them.
+// watched is a loop that receives versions of Jobs, in the form in which the informer tells them.
 type watched struct {
 	t    *testing.T
 	log  *memlog.Log
@@ -66,7 +66,7 @@ func (w *watched) show(job *batchv1.Job) {
 	w.turn(w.feed.ObserveJob(read))
 }
 
-// stored are the records after one, each with its size.
+// stored returns the records after the given one, each with its size.
 func (w *watched) stored(after events.Sequence) (records []events.Record, sizes []int) {
 	w.t.Helper()
 	for rec, err := range w.log.Read(context.Background(), after+1) {
@@ -82,7 +82,7 @@ func (w *watched) stored(after events.Sequence) (records []events.Record, sizes 
 	return records, sizes
 }
 
-// heavy is a suspended Job with all that an API server accepts, about: names of variables, exit codes and indexes.
+// heavy returns a suspended Job with about as many variable names, exit codes and indexes as an API server accepts.
 func heavy(name string, variables int) *batchv1.Job {
 	var env []corev1.EnvVar
 	for i := range variables {
@@ -124,8 +124,8 @@ func heavy(name string, variables int) *batchv1.Job {
 	return job
 }
 
-// TestAChangeOfANumberIsSmall: a user patches a number with 25 bytes, again and again. Each patch makes the log grow by
-// a few hundred bytes, however large the rest of the Job is. A new file has the whole spec once more, and stands alone.
+// TestAChangeOfANumberIsSmall: a user patches a number with 25 bytes, again and again. Each patch adds a few hundred
+// bytes to the log, however large the rest of the Job is. A new file has the whole spec once more, and stands alone.
 func TestAChangeOfANumberIsSmall(t *testing.T) {
 	t.Parallel()
 	const patches, most = 40, 300
@@ -193,7 +193,7 @@ func TestALargeTemplateIsStoredByItsHash(t *testing.T) {
 	}
 }
 
-// TestNamespacesShareNoSpec: a spec that one namespace stored does not show in another, so the log of one namespace
+// TestNamespacesShareNoSpec: a spec stored by one namespace is stored again by another, so the log of one namespace
 // does not tell what runs in the other. Jobs of one namespace share it.
 func TestNamespacesShareNoSpec(t *testing.T) {
 	t.Parallel()

@@ -2,9 +2,9 @@ package drive_test
 
 import "testing"
 
-// TestSeedsOfStandbys kills the process often. Each next one begins with the world that a standby folded while the
-// others worked, across starts, files, snapshots and lost keys, or with a recovery; the two are compared at each start.
-// All invariants hold as after a restart.
+// TestSeedsOfStandbys kills the process often. The next one begins with the world that a standby folded in the
+// meantime, across starts, files, snapshots and lost keys, or with a recovery. The two are compared at each start. All
+// invariants hold as after a restart.
 func TestSeedsOfStandbys(t *testing.T) {
 	t.Parallel()
 	warm := 0

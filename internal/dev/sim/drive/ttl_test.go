@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestSeedsOfTTL gives Jobs a TTL, which users set, change and take away while they run and after they finished. The
+// TestSeedsOfTTL gives Jobs a TTL. Users set, change and remove it while the Jobs run and after they finished. The
 // process crashes, is stopped and loses its log, and its clock is set an hour forward and back. No Job is deleted
 // before the TTL of its stored version has passed by the controller's clock, and none is forgotten (T-013, T-051, T-070
 // to T-073).
@@ -86,7 +86,7 @@ func runTTL(t *testing.T, cfg drive.Config) *drive.Driver {
 	return d
 }
 
-// someTTL is none in one of four cases, and at once in some.
+// someTTL returns no TTL in one of four cases, and 0 in some.
 func someTTL(rng *rand.Rand) *int32 {
 	if rng.IntN(4) == 0 {
 		return nil
@@ -94,7 +94,7 @@ func someTTL(rng *rand.Rand) *int32 {
 	return new(max(0, rng.Int32N(90)-10))
 }
 
-// changeTTL gives a Job another TTL, as a user.
+// changeTTL gives a random Job another TTL, as a user.
 func changeTTL(t *testing.T, d *drive.Driver, rng *rand.Rand) {
 	t.Helper()
 	var there []*batchv1.Job

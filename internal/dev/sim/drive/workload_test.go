@@ -22,10 +22,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestSeedsOfWorkloads lets Jobs be scheduled by the rules of Kubernetes 1.37, in the worlds of many seeds: users
-// change how many pods run, the API of Workloads is switched off and on, and PodGroups without pods are deleted. There
-// is never a second Workload of a Job, no pod of a gang is made before its PodGroup is there, and pods name it while it
-// is (J-240 to J-247).
+// TestSeedsOfWorkloads lets Jobs be scheduled by the rules of Kubernetes 1.37, in the worlds of many seeds. Users
+// change how many pods run, the API of Workloads is switched off and on, and PodGroups without pods are deleted. No Job
+// has two Workloads, no pod of a gang is made before its PodGroup exists, and pods name the PodGroup while it exists
+// (J-240 to J-247).
 func TestSeedsOfWorkloads(t *testing.T) {
 	t.Parallel()
 	sum := &groupsSeen{}
@@ -50,7 +50,7 @@ func TestSeedsOfWorkloads(t *testing.T) {
 	}
 }
 
-// runGroups is runJobs with more that happens to groups.
+// runGroups is runJobs with additional events about groups.
 func runGroups(t *testing.T, cfg drive.Config, jobs []*batchv1.Job) *drive.Driver {
 	t.Helper()
 	d, err := drive.New(cfg, jobs...)
@@ -78,7 +78,7 @@ func runGroups(t *testing.T, cfg drive.Config, jobs []*batchv1.Job) *drive.Drive
 	return d
 }
 
-// grouped are the Jobs of a seed: some ask for a gang, some for none, some say nothing, and some have an owner.
+// grouped returns the Jobs of a seed. Some ask for a gang, some for no gang, some say nothing, and some have an owner.
 func grouped(seed uint64) []*batchv1.Job {
 	out := jobs(seed)
 	rng := world.Rand(seed, 11)
@@ -102,7 +102,7 @@ func grouped(seed uint64) []*batchv1.Job {
 	return out
 }
 
-// someOf is a minCount, or none.
+// someOf returns a minCount, or nil.
 func someOf(rng *rand.Rand, parallelism *int32) *int32 {
 	if rng.IntN(2) == 0 {
 		return nil
@@ -110,11 +110,11 @@ func someOf(rng *rand.Rand, parallelism *int32) *int32 {
 	return new(1 + rng.Int32N(*parallelism))
 }
 
-// groupsSeen counts what the seeds were about.
+// groupsSeen counts the pods and events of all seeds by kind, to show that the test meets each kind.
 type groupsSeen struct{ inGang, inBasic, plain, resized, dropped int }
 
-// late is how long after the controller was told that a PodGroup is gone a pod may still come that names it: its create
-// was on its way.
+// late is how long a pod may still name a deleted PodGroup after the controller was told that it is gone: the create
+// was in flight.
 const late = 30 * time.Second
 
 func (n *groupsSeen) check(server *apiserver.Server, rule events.GangRule) error {
@@ -148,7 +148,7 @@ func (n *groupsSeen) check(server *apiserver.Server, rule events.GangRule) error
 			}
 		case *corev1.Pod:
 			if w.Before != nil || w.Actor != "jobledger" {
-				begun[owner] = true // a pod that somebody else made, and that the Job adopted
+				begun[owner] = true // a pod of another maker, which the Job adopted
 				continue
 			}
 			job := all[owner]
@@ -156,13 +156,13 @@ func (n *groupsSeen) check(server *apiserver.Server, rule events.GangRule) error
 			if err := n.pod(&w, o, job, groups[owner], gone, asks && !begun[owner], rule); err != nil {
 				return err
 			}
-			begun[owner] = true // so is a Job whose PodGroup was there: it is not new any more, and gets no other
+			begun[owner] = true // also true if its PodGroup existed: it is not new any more, and gets no other
 		}
 	}
 	return nil
 }
 
-// toldGone is when the controller was first told of each PodGroup that was deleted that there is none.
+// toldGone returns when the controller was first told that each deleted PodGroup is gone.
 func toldGone(server *apiserver.Server) map[string]time.Time {
 	removed, told := map[string]uint64{}, map[string]time.Time{}
 	for _, w := range server.Writes(0) {
@@ -183,7 +183,7 @@ func toldGone(server *apiserver.Server) map[string]time.Time {
 	return told
 }
 
-// pod looks at a new pod. first: it is the first of a Job that asks for a gang.
+// pod checks a new pod. first: it is the first pod of a Job that asks for a gang.
 func (n *groupsSeen) pod(
 	w *apiserver.Write, pod *corev1.Pod, job *batchv1.Job, group string, gone map[string]time.Time, first bool, rule events.GangRule,
 ) error {
@@ -201,7 +201,7 @@ func (n *groupsSeen) pod(
 		return fmt.Errorf("version %d: pod %s of Job %s, which asks for nothing, is in group %s", w.Version, pod.Name, job.Name, named)
 	case named == "":
 		n.plain++
-	case group == "" && (!was || w.Time.Sub(at) < late): // nobody has told the controller
+	case group == "" && (!was || w.Time.Sub(at) < late): // the controller was not told
 	case named != group:
 		return fmt.Errorf("version %d: pod %s of Job %s names %q, and its PodGroup is %q", w.Version, pod.Name, job.Name, named, group)
 	case job.Spec.Scheduling != nil && job.Spec.Scheduling.SchedulingPolicy.Gang != nil:

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestCronJobsAreServed: what a CronJob controller and its users ask.
+// TestCronJobsAreServed: the server answers the requests of a CronJob controller and of its users.
 func TestCronJobsAreServed(t *testing.T) {
 	client, _ := connect(t, httpapi.Config{World: world.New(world.Config{})}, "application/vnd.kubernetes.protobuf")
 	ctx, crons, jobs := t.Context(), client.BatchV1().CronJobs("default"), client.BatchV1().Jobs("default")

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// TestPagesAreOfOneVersion: a list in pages has every object that there was when it began, once, though pods come and
-// go meanwhile. A page has as many as the client or the server allows, whichever is fewer.
+// TestPagesAreOfOneVersion: a list in pages has every object that existed when it began, once, even if pods come and go
+// meanwhile. A page has at most as many as the client and the server allow.
 func TestPagesAreOfOneVersion(t *testing.T) {
 	for _, row := range []struct {
 		limit    int64

@@ -24,8 +24,8 @@ metadata: {namespace: jobledger, name: ours, uid: uid-ours}
 spec: {holderIdentity: a, renewTime: "2026-01-02T15:04:05.123456Z"}
 `
 
-// TestLoadedObjectsAreServed: they are what the YAML says, calls meet the faults they ask for, and each write is noted
-// as it was asked for, in both encodings.
+// TestLoadedObjectsAreServed: loaded objects equal their YAML, calls meet the faults that the objects ask for, and each
+// write is noted as it was requested, in both encodings.
 func TestLoadedObjectsAreServed(t *testing.T) {
 	for _, contentType := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
 		t.Run(contentType, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestObjectsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAUserWithoutARole gets the version, and nothing else.
+// TestAUserWithoutARole: such a user gets the version, and nothing else.
 func TestAUserWithoutARole(t *testing.T) {
 	client, _ := connect(t, httpapi.Config{World: world.New(world.Config{}), Forbid: true}, "application/json")
 	if _, err := client.Discovery().ServerVersion(); err != nil {
@@ -119,7 +119,7 @@ func TestAUserWithoutARole(t *testing.T) {
 	}
 }
 
-// TestResourcesThatThereAreNot are not found; nothing else comes of it.
+// TestResourcesThatThereAreNot: requests for unknown resources are answered with "not found".
 func TestResourcesThatThereAreNot(t *testing.T) {
 	client, _ := connect(t, httpapi.Config{World: world.New(world.Config{})}, "application/json")
 	if _, err := client.CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{}); !apierrors.IsNotFound(err) {

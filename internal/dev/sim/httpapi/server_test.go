@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// serve is a client of a world with one Job, for each way in which the command talks.
+// serve serves a world with one Job, and returns a client that uses the given content type.
 func serve(t *testing.T, contentType string) (kubernetes.Interface, *httpapi.Server) {
 	t.Helper()
 	w := world.New(world.Config{Kubelet: kubelet.Config{RunTime: kubelet.Range{Max: time.Millisecond}}})
@@ -28,7 +28,7 @@ func serve(t *testing.T, contentType string) (kubernetes.Interface, *httpapi.Ser
 	return connect(t, httpapi.Config{World: w}, contentType)
 }
 
-// connect serves a world, and makes a client of it.
+// connect serves a world, and returns a client for it.
 func connect(t *testing.T, cfg httpapi.Config, contentType string) (kubernetes.Interface, *httpapi.Server) {
 	t.Helper()
 	server := httpapi.New(cfg)
@@ -105,7 +105,7 @@ func TestWhatAControllerAsks(t *testing.T) {
 	}
 }
 
-// TestAWatchMayBeginWithWhatThereIs: client-go lists so.
+// TestAWatchMayBeginWithWhatThereIs: a watch may send the existing objects first, as client-go asks in place of a list.
 func TestAWatchMayBeginWithWhatThereIs(t *testing.T) {
 	client, _ := serve(t, "application/json")
 	w, err := client.BatchV1().Jobs("").Watch(t.Context(), metav1.ListOptions{
@@ -121,7 +121,7 @@ func TestAWatchMayBeginWithWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestAwaitEnds when what it waits for is so.
+// TestAwaitEnds: Await returns once its condition holds.
 func TestAwaitEnds(t *testing.T) {
 	client, server := serve(t, "application/json")
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: template().Spec}

@@ -298,7 +298,7 @@ func (c *Checker) checkFinish(w apiserver.Write, j *job) {
 		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
 			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
 		}
-		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // deleting it would remove its logs
+		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // deletion would remove its logs
 			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
 		}
 	}

@@ -261,7 +261,7 @@ func (c *Checker) named(key apiserver.Key) bool {
 	return false
 }
 
-// called follows one call: what the controller asked for and was refused, and what it asked carelessly.
+// called follows one call of the controller: refused requests, and requests without the needed preconditions.
 func (c *Checker) called(a apiserver.Answered) {
 	if a.Actor != c.cfg.Actor {
 		return
@@ -278,7 +278,7 @@ func (c *Checker) called(a apiserver.Answered) {
 	if (a.Verb == "delete" || a.Verb == "patch") && a.UID == "" {
 		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
-	denied := a.Fault.Kind == apiserver.WebhookDenied // for certain: if the pod ends so, it is to be counted
+	denied := a.Fault.Kind == apiserver.WebhookDenied // a clear refusal: a pod that then ends must be counted
 	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && !denied && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true // as surplus, else the drop itself would break a promise; it may be given up or tried again
 	}

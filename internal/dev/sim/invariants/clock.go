@@ -2,22 +2,22 @@ package invariants
 
 import "time"
 
-// setting is how far the controller's clock was off from an instant on.
+// setting is the error of the controller's clock from an instant on.
 type setting struct {
 	since  time.Time
 	offset time.Duration
 }
 
-// ClockSet tells that the controller's clock is that far off from now on; the world's own clock goes on.
+// ClockSet tells that the controller's clock differs by offset from the world's from now on.
 func (c *Checker) ClockSet(offset time.Duration) {
 	c.clock = append(c.clock, setting{c.cfg.Server.Clock().Now(), offset})
 }
 
-// elapsed is how long, at most, the Job had run from one time to another, both as the controller published them. What
-// it had served of a wait when its clock was set it keeps (design §4).
+// elapsed returns the longest time that the Job may have run from start to end, two times that the controller
+// published. A wait keeps the part that had passed before the clock was set (design §4).
 func (c *Checker) elapsed(j *job, start, end time.Time) time.Duration {
 	longest := time.Duration(0)
-	if c.forgotten || j.starter != c.cfg.Actor { // no more can be known than what is published, and what the clock showed
+	if c.forgotten || j.starter != c.cfg.Actor { // only the published times and the clock are known
 		longest = end.Sub(start)
 		for i, offset := 0, time.Duration(0); i < len(c.clock); i++ {
 			longest = max(longest, c.clock[i].since.Add(offset).Sub(start))
@@ -32,8 +32,8 @@ func (c *Checker) elapsed(j *job, start, end time.Time) time.Duration {
 	return longest
 }
 
-// truly are the world's times, since the Job was created, at which the controller's clock may have led to this one. A
-// time that has not been published yet moves with the clock, so it may be of before the clock was set.
+// truly returns the world's times, since the Job was created, at which the controller may have noted the time shown. A
+// time that is not published yet moves with the clock, so the result may lie before the clock was set.
 func (c *Checker) truly(j *job, shown time.Time) []time.Time {
 	var out []time.Time
 	for i, offset := 0, time.Duration(0); i <= len(c.clock); i++ {

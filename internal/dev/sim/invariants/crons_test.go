@@ -15,10 +15,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cronLab is a lab with a CronJob of every minute, on which a test plays the controller.
+// cronLab is a lab with a CronJob that is due each minute. The test plays the controller.
 type cronLab struct {
 	*lab
-	seen uint64 // the version of the CronJob that the controller has seen
+	seen uint64 // the version of the CronJob that the controller saw last
 }
 
 func newCronLab(t *testing.T) *cronLab {
@@ -37,10 +37,10 @@ func newCronLab(t *testing.T) *cronLab {
 
 func (l *cronLab) cron() *batchv1.CronJob { return l.Server.CronJob("default", "demo").DeepCopy() }
 
-// see has the controller see the CronJob as it is.
+// see shows the CronJob as it is to the controller.
 func (l *cronLab) see() { l.seen = apiserver.VersionOf(l.cron()) }
 
-// edit changes the CronJob as a user, which the controller sees.
+// edit changes the CronJob as a user, and shows it to the controller.
 func (l *cronLab) edit(change func(*batchv1.CronJobSpec)) {
 	c := l.cron()
 	change(&c.Spec)
@@ -78,7 +78,7 @@ func (l *cronLab) finish(j *batchv1.Job) {
 	l.must(err)
 }
 
-// disown takes the owner off a Job, as the garbage collector does when its CronJob is deleted and leaves its Jobs.
+// disown removes a Job's owner, as the garbage collector does when a CronJob is deleted without its Jobs.
 func (l *cronLab) disown(j *batchv1.Job) {
 	j = l.Server.Job(j.Namespace, j.Name).DeepCopy()
 	j.OwnerReferences = nil
@@ -98,7 +98,7 @@ func (l *cronLab) remove(j *batchv1.Job, policy metav1.DeletionPropagation) {
 	l.must(l.controller.DeleteJob(context.Background(), j.Namespace, j.Name, j.UID, policy))
 }
 
-// tellUndone has the cluster go back to before a run, and the status name the run.
+// tellUndone restores the cluster to before a run, and then lets the status name that run.
 func (l *cronLab) tellUndone(away bool) {
 	server, known := l.Server.Backup(), l.backup()
 	l.run(l.controller, 0)
@@ -115,8 +115,8 @@ func (l *cronLab) backup() *Backup {
 
 func at(t time.Time) *metav1.Time { return new(metav1.NewTime(t)) }
 
-// TestBrokenPromisesOfCronJobsAreFound: each row is a controller that breaks one promise, or none; what it breaks is
-// named by its rule.
+// TestBrokenPromisesOfCronJobsAreFound: in each row a controller breaks one promise, or none. The checker names the
+// rule of the broken promise.
 func TestBrokenPromisesOfCronJobsAreFound(t *testing.T) {
 	refer := func(j *batchv1.Job) corev1.ObjectReference { return corev1.ObjectReference{Name: j.Name, UID: j.UID} }
 	for _, row := range []struct {
@@ -240,7 +240,7 @@ func TestBrokenPromisesOfCronJobsAreFound(t *testing.T) {
 	}
 }
 
-// brokenRules are the rules of violations, each once.
+// brokenRules returns the rules of violations, each once.
 func brokenRules(err error) (rules []string) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -253,8 +253,8 @@ func brokenRules(err error) (rules []string) {
 	return slices.Compact(rules)
 }
 
-// C-248: a look that is pending too late, or not at all, is found; one of a CronJob that can start nothing is not
-// missed.
+// C-248: the checker finds a look that is pending too late, or not at all. It asks for no look at a CronJob that can
+// start nothing.
 func TestALookThatIsNotPendingIsFound(t *testing.T) {
 	l := newCronLab(t)
 	l.must(l.checker.Check())
@@ -273,9 +273,8 @@ func TestALookThatIsNotPendingIsFound(t *testing.T) {
 	l.must(l.checker.Pending(now, time.Time{}))
 }
 
-// C-085, C-248: TestALookIsPacedWhereNothingStarts: of a CronJob that is due each second one look in a minute is enough
-// while its Job of this minute is there, or one of before keeps the next from starting; and each due time has a look
-// where a Job can be made.
+// C-085, C-248: TestALookIsPacedWhereNothingStarts: a CronJob is due each second. One look a minute is enough while its
+// Job of this minute exists, or an earlier Job keeps the next one from starting. Otherwise each due time needs a look.
 func TestALookIsPacedWhereNothingStarts(t *testing.T) {
 	l := newCronLab(t)
 	l.edit(func(s *batchv1.CronJobSpec) { s.Schedule = "@every 1s" })

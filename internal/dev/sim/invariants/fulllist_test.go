@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestAFullListLeavesPodsForTheNextWrite: a Job says that its completions are reached while the lists of one write are
-// full, and the others have succeeded, too. No other pod makes up for one that has not.
+// TestAFullListLeavesPodsForTheNextWrite: a Job says that it has reached its completions, while the lists of the write
+// are full and the other pods have succeeded, too. A pod that has not succeeded does not count for one that has.
 func TestAFullListLeavesPodsForTheNextWrite(t *testing.T) {
 	const completions = maxListed + 23
 	for _, row := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// TestIntents: rules that need to know what the maker of a decision had seen.
+// TestIntents: rules that need to know what a decision was based on.
 //
 //conformance:fact the simulation finds: %s
 func TestIntents(t *testing.T) {
@@ -63,7 +63,7 @@ func TestIntents(t *testing.T) {
 	}
 }
 
-// intended makes a pod by a decision that had seen everything.
+// intended makes a pod by a decision that was based on the newest versions.
 func (l *lab) intended(name string) {
 	l.Helper()
 	seen := l.Version()

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Each row is a short history; want is the rule whose violation Check reports, empty for none.
+// Each row is a short history. want is the rule of the violation that Check must report; empty for none.
 //
 //conformance:fact the simulation finds: %s
 var histories = []struct {

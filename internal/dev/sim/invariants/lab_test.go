@@ -21,7 +21,7 @@ import (
 
 var ctx = context.Background()
 
-// lab is a server on which a test plays all parts by hand. Its methods fail the test when the server refuses.
+// lab is a server on which a test plays all parts by hand. Its methods fail the test if the server refuses a request.
 type lab struct {
 	*testing.T
 	*apiserver.Server
@@ -165,7 +165,7 @@ func isNow(kinds ...batchv1.JobConditionType) func(*batchv1.JobStatus) {
 			switch kind {
 			case batchv1.JobComplete:
 				s.CompletionTime = s.StartTime
-			case batchv1.JobFailureTarget, batchv1.JobFailed: // for a reason that always holds
+			case batchv1.JobFailureTarget, batchv1.JobFailed: // for a reason that is always true
 				c.Reason, c.LastTransitionTime = batchv1.JobReasonDeadlineExceeded, metav1.NewTime(s.StartTime.Add(time.Hour))
 			}
 			s.Conditions = append(s.Conditions, c)
@@ -178,7 +178,7 @@ var (
 	failed   = isNow(batchv1.JobFailureTarget, batchv1.JobFailed)
 )
 
-// drop takes the finalizer off a pod, as who.
+// drop takes the finalizer off a pod, with the given client.
 func (l *lab) drop(who *apiserver.Client, name string) {
 	l.Helper()
 	pod := l.Server.Pod("default", name)
@@ -194,7 +194,7 @@ func (l *lab) orphan(name string) {
 	l.must(err)
 }
 
-// stray makes, as a user, a pod that has no owner and that the Job selects; it ends so.
+// stray makes, as a user, a pod without an owner that the Job selects, and lets it end in the given phase.
 func (l *lab) stray(name string, phase corev1.PodPhase) {
 	l.Helper()
 	_, err := l.user.CreatePod(ctx, &corev1.Pod{
@@ -205,7 +205,7 @@ func (l *lab) stray(name string, phase corev1.PodPhase) {
 	l.phase(name, phase)
 }
 
-// adopt makes a pod the Job's, as the controller.
+// adopt makes the Job a pod's owner, as the controller.
 func (l *lab) adopt(name string, finalizers ...string) types.UID {
 	l.Helper()
 	pod, job := l.Server.Pod("default", name), l.current()
@@ -219,7 +219,7 @@ func (l *lab) adopt(name string, finalizers ...string) types.UID {
 	return pod.UID
 }
 
-// delete asks for a pod's deletion, as who.
+// delete deletes a pod, with the given client.
 func (l *lab) delete(who *apiserver.Client, name string) {
 	l.Helper()
 	pod := l.Server.Pod("default", name)

@@ -121,7 +121,7 @@ func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1
 	case !spent && !known && !hasFinalizer(after) && !c.notCounted(j, p):
 		c.report("J-177", w.Version, j, p, "adopted without the finalizer, so it will not be counted")
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after) && anothers(before, j):
-		p.account(j, unaccounted) // another Job had it in the meantime and left its mark: it counts once more (docs/design/0004)
+		p.account(j, unaccounted) // another Job had it and left its mark: it counts once more (docs/design/0004)
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after):
 		c.report("J-031", w.Version, j, p, "adopted with the finalizer, so it will be counted twice")
 	}
@@ -152,8 +152,8 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
-		// And has to be deleted, unless the controller has forgotten that it asked; Settled and the finish of the Job look
-		// whether it was.
+		// The controller must also delete it, unless it has forgotten its request. Settled and the check of the Job's
+		// finish verify that.
 		p.surplus = !(w.Late && c.forgotten)
 	}
 }
@@ -169,12 +169,12 @@ func (c *Checker) accounted(by *job, p *pod) bool {
 	}
 	completed, failed := completedSet(j), failedSet(j)
 	all, _ := p.indexes(j)
-	// An index that is published as failed stays so, whatever its pods come to (J-117).
+	// An index that is published as failed stays failed, however its pods end (J-117).
 	return slices.ContainsFunc(all, func(i int32) bool { return completed[i] || failed[i] })
 }
 
-// notCounted reports whether the pod is not to be counted (J-035, J-091), or was not while there were fewer
-// completions.
+// notCounted reports whether the pod must not be counted (J-035, J-091), or was outside of the completions at some
+// time.
 func (c *Checker) notCounted(by *job, p *pod) bool {
 	j := by.now
 	all, sure := p.indexes(j)

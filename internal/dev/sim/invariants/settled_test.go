@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestSettled: states that are faults once nothing happens any more.
+// TestSettled: states that are errors once the world is at rest.
 //
 //conformance:fact the simulation finds: %s
 func TestSettled(t *testing.T) {

@@ -148,7 +148,7 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 		}
 	}
 	switch {
-	case wasTracked && w.Late && c.forgotten: // nobody knows that it was asked for
+	case wasTracked && w.Late && c.forgotten: // the controller may have forgotten its request
 	case wasTracked && !p.tracked && p.job != nil && apiserver.ControllerOf(before) == p.job.uid && apiserver.Selects(p.job.now, before.Labels):
 		p.droppedBy = w.Actor
 	case !wasTracked && p.tracked:

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestDeletions: which deletions of Jobs by the controller are faults, and which that never came. The Job finishes at
-// once, with a TTL of 30 s unless a row changes it.
+// TestDeletions: deletions of Jobs that the controller must not make, and deletions that it must make. The Job finishes
+// at once, with a TTL of 30 s unless a row changes it.
 func TestDeletions(t *testing.T) {
 	remove := func(l *lab, policy metav1.DeletionPropagation) {
 		l.must(l.controller.DeleteJob(ctx, "default", "demo", l.current().UID, policy))

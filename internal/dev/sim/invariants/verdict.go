@@ -142,7 +142,7 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	for i, r := range after.Spec.SuccessPolicy.Rules {
 		met, required := len(completed), -1
 		if r.SucceededIndexes != nil {
-			set, err := apiserver.IndexSet(*r.SucceededIndexes, 1<<30) // completions may have been lowered since
+			set, err := apiserver.IndexSet(*r.SucceededIndexes, 1<<30) // completions may be lower now
 			if err != nil {
 				continue
 			}
@@ -163,8 +163,8 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	return fmt.Sprintf("no rule is met by %q (J-139)", after.Status.CompletedIndexes)
 }
 
-// mostFailed returns the largest number of pods that can be known to have failed: those that the status counts or
-// lists, and those that it does not account for yet.
+// mostFailed returns the largest number of pods that can be known to have failed: the pods that the status counts or
+// lists, and failed pods that it does not account for yet.
 func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	n := before.Status.Failed + int32(len(lists(before).Failed))
 	for _, p := range j.pods {
@@ -220,8 +220,8 @@ func (c *Checker) adopting(j *job) bool {
 	return false
 }
 
-// checkFailedIndexes: an index fails by a pod of it that exhausts its limit, stays failed (J-116, J-117), and none
-// whose pod is accounted for is forgotten.
+// checkFailedIndexes checks that an index fails only by a pod of it that exhausts its limit, that it stays failed
+// (J-116, J-117), and that the status forgets no failed index with an accounted pod.
 func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	was, is, completed := failedSet(before), failedSet(after), completedSet(after)
 	exhausted := map[int32]bool{}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ends adds an interim condition for a reason, that long after the start.
+// ends adds an interim condition for a reason, at the given time after the start.
 func ends(kind batchv1.JobConditionType, reason, message string, after time.Duration) func(*batchv1.JobStatus) {
 	return func(s *batchv1.JobStatus) {
 		s.Conditions = append(s.Conditions, batchv1.JobCondition{
@@ -27,7 +27,7 @@ func failedIndexes(text string) func(*batchv1.JobStatus) {
 	return func(s *batchv1.JobStatus) { s.FailedIndexes = &text }
 }
 
-// perIndex is an Indexed Job of four whose indexes may not fail; with again, once.
+// perIndex makes an Indexed Job of four. No index may fail a pod; with again, each may fail one.
 func perIndex(s *batchv1.JobSpec) {
 	indexedJob(s)
 	s.Completions, s.Parallelism, s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(int32(4)), new(int32(4)), new(int32(0)), new(int32(1))
@@ -49,7 +49,7 @@ func backoff(n int32) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.BackoffLimit = &n }
 }
 
-// exit is a pod that runs and ends with an exit code.
+// exit makes a pod that runs and ends with an exit code.
 func (l *lab) exit(name string, index int, code int32) types.UID {
 	l.Helper()
 	pod := l.run(name, index)
@@ -57,7 +57,7 @@ func (l *lab) exit(name string, index int, code int32) types.UID {
 	return pod.UID
 }
 
-// fail lets a pod that runs end with an exit code.
+// fail lets a running pod end with an exit code.
 func (l *lab) fail(name string, code int32) {
 	l.Helper()
 	l.must(l.user.UpdatePodStatus(ctx, "default", name, "", func(s *corev1.PodStatus) {
@@ -68,7 +68,7 @@ func (l *lab) fail(name string, code int32) {
 
 func onFailure(s *batchv1.JobSpec) { s.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
 
-// restarted is a pod that runs, and whose container was restarted so often.
+// restarted makes a pod that runs, with so many restarts of its container.
 func (l *lab) restarted(name string, times int32) types.UID {
 	l.Helper()
 	pod := l.run(name, -1)
@@ -82,7 +82,7 @@ func failures(n string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Annotations[batchv1.JobIndexFailureCountAnnotation] = n }
 }
 
-// lose is a pod of an index that fails after as many failures as its annotation says.
+// lose makes a pod of an index that fails. Its annotation says how many pods of the index failed before.
 func (l *lab) lose(name string, index int, before string) types.UID {
 	l.Helper()
 	pod := l.create(name, index, failures(before))

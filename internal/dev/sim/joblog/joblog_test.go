@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestTheLogIsThatOfABusyCluster: it replays without a divergence, Jobs of every shape run in it and end, and the same
-// seed gives it again.
+// TestTheLogIsThatOfABusyCluster: the log replays without a divergence, Jobs of every shape run and end in it, and the
+// same seed gives the same log.
 func TestTheLogIsThatOfABusyCluster(t *testing.T) {
 	const records = 30_000
 	var hashes []events.Hash

@@ -18,8 +18,8 @@ func benchLog(b *testing.B) *joblog.Log {
 	return joblog.New(b, joblog.Busy(records))
 }
 
-// BenchmarkRecord measures the stored form of the records of a busy cluster beside what the protobuf library takes for
-// the same messages, and SHA-256 for the same bytes.
+// BenchmarkRecord measures the encoding of a busy cluster's records, beside the protobuf library's cost for the same
+// messages, and SHA-256 for the same bytes.
 func BenchmarkRecord(b *testing.B) {
 	l := benchLog(b)
 	m := l.Messages(b)

@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 )
 
-// TestWeightIsAboutTheSize: for a whole log, and for each kind of record that makes up more than a hundredth of it.
+// TestWeightIsAboutTheSize: the weight is close to the size, for a whole log and for each kind of record that makes up
+// more than a hundredth of it.
 func TestWeightIsAboutTheSize(t *testing.T) {
 	log := joblog.New(t, joblog.Busy(20_000))
 	sizes, weights, size, weight := map[events.Kind]int{}, map[events.Kind]int{}, 0, 0

@@ -23,8 +23,8 @@ var (
 
 const fin = "jobledger.dev/job-tracking"
 
-// nodes is a server with a kubelet whose steps take fixed times: 1 s to a node, 2 s to run, 10 s a run, 3 s to stop and
-// 1 s to confirm.
+// nodes is a server with a kubelet. Each step takes a fixed time: 1 s to a node, 2 s to Running, 10 s a run, 3 s to
+// stop and 1 s to confirm.
 type nodes struct {
 	*apiserver.Server
 	*Kubelet
@@ -76,7 +76,7 @@ func (n nodes) delete(t *testing.T, name string) {
 	n.Sync()
 }
 
-// phases is the history of all pods: seconds since the start and what was stored.
+// phases returns the history of all pods: the seconds since the start, and the stored phase.
 func (n nodes) phases() string {
 	var out []string
 	for _, w := range n.Writes(0) {
@@ -228,7 +228,7 @@ func TestKubeletThatMissedItsWatchCatchesUp(t *testing.T) {
 	}
 }
 
-// TestSeedDecidesWhatIsLeftOpen: one seed repeats exactly, another gives another history.
+// TestSeedDecidesWhatIsLeftOpen: one seed repeats exactly, and another one gives another history.
 func TestSeedDecidesWhatIsLeftOpen(t *testing.T) {
 	run := func(seed uint64) string {
 		n := newNodes(seed, func(c *Config) { c.RunTime = Range{time.Second, time.Minute}; c.FailRate = 0.5 })

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Annotations that set the fate of a Pod. The control plane for integration tests (test/controlplane) supports the
-// same, except AnnotationFailAttempts. The seed decides what is absent or invalid.
+// Annotations that decide how a Pod runs and ends. The control plane for integration tests (test/controlplane) supports
+// the same, except AnnotationFailAttempts. If an annotation is absent or invalid, the seed decides.
 const (
 	// AnnotationOutcome is one of the outcomes below.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"

@@ -148,8 +148,8 @@ var moved = [][2]string{
 	{batchv1.ControllerUidLabel, "sim.jobledger.dev/moved"}, {SharedLabel, "sim.jobledger.dev/moved-" + SharedLabel},
 }
 
-// labelled returns the first of those pairs of which the pod has a label: the original (which = 0) or the kept one (1);
-// nil if none.
+// labelled returns the first of those pairs for which the pod has the original label (which = 0) or the kept label
+// (which = 1); nil if none.
 func labelled(p *corev1.Pod, which int) *[2]string {
 	for i := range moved {
 		if p.Labels[moved[i][which]] != "" {

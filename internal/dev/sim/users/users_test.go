@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/clock"
 )
 
-// village is a server with one Job and one of its pods, and users.
+// village makes a server with one Job and one of its pods, and users.
 func village(t *testing.T, seed uint64, off ...Deed) (*apiserver.Server, *Users) {
 	t.Helper()
 	s := apiserver.New(apiserver.Config{Clock: clock.New(time.Unix(1e9, 0)), Rand: rand.New(rand.NewPCG(seed, 1))})

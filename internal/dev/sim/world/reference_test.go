@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// reference is a simple Job controller without memory that reads everything afresh. It is right, unless a bug is asked
-// for; it is here to show that the invariants let a right controller pass and catch a wrong one, in any world.
+// reference is a simple Job controller that has no memory and reads everything afresh. It is right, unless it is given
+// a bug. It shows that the invariants accept a right controller and catch a wrong one, in any world.
 type reference struct {
 	client *apiserver.Client
 	server *apiserver.Server
@@ -26,7 +26,7 @@ type reference struct {
 	made   int
 }
 
-// bug is a way in which a controller may be wrong.
+// bug is an error that a controller may have.
 type bug string
 
 const (
@@ -44,7 +44,7 @@ const (
 
 const fin = events.TrackingFinalizer
 
-// syncAll looks after every Job and every orphan once.
+// syncAll syncs every Job and every orphan once.
 func (r *reference) syncAll() {
 	for _, job := range r.server.AllJobs() {
 		if job.Spec.ManagedBy != nil && *job.Spec.ManagedBy == events.ManagedBy {
@@ -63,12 +63,12 @@ func (r *reference) syncAll() {
 
 func tracked(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, fin) }
 
-// view is what one sync has read.
+// view holds the objects and numbers that one sync has read.
 type view struct {
 	job                 *batchv1.Job
 	pods                []*corev1.Pod // the Job's own
 	active, terminating int32
-	succeeded, failed   int32 // by the status and by what is not in it yet
+	succeeded, failed   int32 // the status, plus pods that it does not have yet
 	indexes             map[int32]bool
 }
 
@@ -81,7 +81,7 @@ func (r *reference) sync(namespace, name string) {
 	v := r.read(job)
 	switch {
 	case apiserver.JobFinished(job):
-		r.dropAll(r.server.PodsOf(job.UID)) // also those that the selector no longer matches
+		r.dropAll(r.server.PodsOf(job.UID)) // including pods that the selector no longer matches
 		if r.bug == touchesDone {
 			job.Status.Conditions[0].Message += "."
 			r.write(job)
@@ -109,7 +109,7 @@ func (r *reference) read(job *batchv1.Job) *view {
 	return v
 }
 
-// release lets the next pod go that the selector does not match. It names the pod's version, so a pod that is selected
+// release releases the next pod that the selector does not match. It names the pod's version, so a pod that is selected
 // again stays (J-174).
 func (r *reference) release(job *batchv1.Job) bool {
 	for _, p := range r.server.PodsOf(job.UID) {
@@ -162,7 +162,7 @@ func (r *reference) manage(v *view) {
 	}
 }
 
-// count brings the status up to date with the pods.
+// count updates the status from the pods.
 func (r *reference) count(v *view) {
 	s := &v.job.Status
 	u := s.UncountedTerminatedPods
@@ -235,7 +235,7 @@ func (r *reference) finish(v *view, failing bool) {
 	}
 }
 
-// create makes the pods that are wanted, on the lowest free indexes.
+// create makes the missing pods, on the lowest free indexes.
 func (r *reference) create(v *view) {
 	pods := v.pods
 	if r.bug == createsBlindly {
@@ -377,7 +377,7 @@ func keys(m map[int32]bool) func(func(int32) bool) {
 	}
 }
 
-// text writes an index set one by one, which the server reads as well as ranges.
+// text writes an index set one index at a time; the server reads this as well as ranges.
 func text(set map[int32]bool) string {
 	var out []string
 	for _, i := range slices.Sorted(keys(set)) {

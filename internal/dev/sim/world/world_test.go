@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/users"
 )
 
-// seeds are those to run: JOBLEDGER_SEED alone, or the first JOBLEDGER_SEEDS ones.
+// seeds returns the seeds to run: JOBLEDGER_SEED alone, or the first JOBLEDGER_SEEDS ones.
 func seeds(t *testing.T) (first, last uint64) {
 	t.Helper()
 	number := func(name string) uint64 {
@@ -45,15 +45,15 @@ func seeds(t *testing.T) (first, last uint64) {
 
 func upTo(s int) kubelet.Range { return kubelet.Range{Max: time.Duration(s) * time.Second} }
 
-// outcome of one run.
+// outcome is the result of one run.
 type outcome struct {
 	err      error
 	finished int
-	created  int // Jobs, with those created again
+	created  int // number of Jobs, including recreated ones
 	history  string
 }
 
-// run lets a reference controller work in the world of a seed until nothing happens any more.
+// run lets a reference controller work in the world of a seed until nothing more happens.
 func run(seed uint64, b bug, faulty bool) (out outcome) {
 	w := New(Config{
 		Seed: seed, UserChance: 0.04, NodeLossChance: 0.002,
@@ -122,7 +122,7 @@ func run(seed uint64, b bug, faulty bool) (out outcome) {
 	return out
 }
 
-// demo is one of a few kinds of Jobs.
+// demo makes one of a few kinds of Jobs.
 func demo(name string, kind int) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: batchv1.JobSpec{
 		ManagedBy: new(events.ManagedBy), Completions: new(int32(4)), Parallelism: new(int32(2)), BackoffLimit: new(int32(1 + kind)),
@@ -137,7 +137,7 @@ func demo(name string, kind int) *batchv1.Job {
 	return job
 }
 
-// TestARightControllerPasses: no false alarm, in any world, with and without faults.
+// TestARightControllerPasses: a right controller raises no alarm in any world, with and without faults.
 func TestARightControllerPasses(t *testing.T) {
 	finished, created := 0, 0
 	first, last := seeds(t)
@@ -155,14 +155,14 @@ func TestARightControllerPasses(t *testing.T) {
 	t.Logf("%d of %d Jobs finished", finished, created)
 }
 
-// TestWrongControllersAreCaught: each bug is found within 40 seeds, by a promise that it breaks.
+// TestWrongControllersAreCaught: within 40 seeds, each bug breaks the promise that it is expected to break.
 func TestWrongControllersAreCaught(t *testing.T) {
 	for b, rule := range map[bug]string{
-		dropsEarly:     "J-0", // of an index, a pod counted twice, or surplus
+		dropsEarly:     "J-0", // about an index, a pod counted twice, or surplus
 		forgets:        "J-085",
 		countsTwice:    "J-085",
 		finishesEarly:  "J-163",
-		createsBlindly: "J-0", // of how many pods, or of an index
+		createsBlindly: "J-0", // about the number of pods, or an index
 		movesEarly:     "J-085",
 		touchesDone:    "J-008",
 		losesIndexes:   "J-039",
