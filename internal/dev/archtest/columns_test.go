@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Lines of Go have 120 columns at most, a tab counted as one, as linters do. maxWideLines are wider yet, over all
-// modules; it only falls.
+// Go lines should have at most 120 columns; a tab counts as one, as in linters. maxWideLines is the number of wider
+// lines in all modules. It may only fall.
 const (
 	mostColumns  = 120
 	maxWideLines = 6011

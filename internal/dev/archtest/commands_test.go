@@ -12,14 +12,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// switches are the files that may tell commands apart by their types, and how many switches each has.
+// switches lists the files that may distinguish commands by type, with the number of such switches in each.
 var switches = map[string]int{
-	"internal/dev/sim/joblog/answer.go": 1, // a cluster that knows no more than four kinds of them
+	"internal/dev/sim/joblog/answer.go": 1, // a simulated cluster that knows only four kinds
 }
 
-// TestCommandsAreToldApartByTheirTraits: what a kind of command means is a row in the table of events, or in one of the
-// package that owns the meaning. A type switch over commands would be one more place that a new command has to be added
-// to.
+// TestCommandsAreToldApartByTheirTraits: the properties of each kind of command are in a table, of package events or of
+// the package that needs them. A type switch over commands would be one more place to extend for each new command.
 func TestCommandsAreToldApartByTheirTraits(t *testing.T) {
 	commands := map[string]bool{}
 	for traits := range events.AllTraits() {

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// readers of a log are where an answer is made of what can be read of a log.
+// readers are the packages that answer from the readable part of a log.
 var readers = []string{
 	"cmd/acting/", "cmd/jobledger/", "internal/read/duetimes/", "internal/read/explain/", "internal/read/history/", "internal/read/joblist/", "internal/read/plan/", "internal/read/serve/",
 }
 
-// asksForDamage are the functions of readers that look whether an error is store.ErrCorrupt, with how each reports it.
+// asksForDamage lists the functions of readers that check for store.ErrCorrupt, with how each reports it.
 var asksForDamage = map[string]string{
 	"internal/read/history/source.go Beside":             "it notes the damage",
 	"internal/read/joblist/page.go beside":               "it notes the damage; the page's error has it",
@@ -26,14 +26,14 @@ var asksForDamage = map[string]string{
 	"internal/read/serve/frame.go declarations":          "the class by which a client knows the error",
 }
 
-// readsUnnoted are the functions that read a log through a history.Local that notes no damage by itself.
+// readsUnnoted lists the functions that read a log through a history.Local that notes no damage by itself.
 var readsUnnoted = map[string]string{
 	"internal/read/joblist/fold.go history": "its log is a store.Noting",
 }
 
-// TestNobodyGoesOnBesideDamageSilently: a reader that goes on beside what it cannot read asks Source.Beside, which
-// notes the damage, so that whoever answers names it. An errors.Is(err, store.ErrCorrupt) of its own would report
-// nothing, and so would a history.Local that has nowhere to note damage.
+// TestNobodyGoesOnBesideDamageSilently: a reader that continues after an unreadable part calls Source.Beside, which
+// notes the damage for the answer. Its own errors.Is(err, store.ErrCorrupt) would report nothing, and neither would a
+// history.Local without a place for notes.
 func TestNobodyGoesOnBesideDamageSilently(t *testing.T) {
 	looked := 0
 	product(t, func(path string, file *ast.File) {
@@ -66,7 +66,7 @@ func TestNobodyGoesOnBesideDamageSilently(t *testing.T) {
 	}
 }
 
-// selects reports whether a selector is that name of a package.
+// selects reports whether a selector means the given name of a package.
 func selects(s *ast.SelectorExpr, pkg, name string) bool {
 	x, is := s.X.(*ast.Ident)
 	return is && x.Name == pkg && s.Sel.Name == name

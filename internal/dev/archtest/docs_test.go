@@ -17,7 +17,7 @@ var (
 	fence      = regexp.MustCompile("(?ms)^```.*?^```")
 )
 
-// TestLinksLead: a link in a page of ours leads to a file that is there, and to a heading that it has.
+// TestLinksLead: each link in a page of ours leads to an existing file, and to an existing heading.
 func TestLinksLead(t *testing.T) {
 	for _, page := range filesOf(t, ".md") {
 		for _, m := range pageLink.FindAllStringSubmatch(read(t, page), -1) {
@@ -38,7 +38,7 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// TestReadmeNamesEveryPage: whoever begins with README.md finds all that is written under docs.
+// TestReadmeNamesEveryPage: README.md links every page under docs.
 func TestReadmeNamesEveryPage(t *testing.T) {
 	readme := read(t, filepath.Join(root, "README.md"))
 	for _, pattern := range []string{"docs/*.md", "docs/contract/*.md"} {
@@ -55,7 +55,7 @@ func TestReadmeNamesEveryPage(t *testing.T) {
 	}
 }
 
-// TestSecurityNamesEveryRole: whoever asks what Jobledger may do finds each role of deploy on one page.
+// TestSecurityNamesEveryRole: docs/security.md links each role of deploy.
 func TestSecurityNamesEveryRole(t *testing.T) {
 	page := read(t, filepath.Join(root, "docs/security.md"))
 	roles, err := filepath.Glob(filepath.Join(root, "deploy/*/clusterrole.yaml"))
@@ -69,7 +69,7 @@ func TestSecurityNamesEveryRole(t *testing.T) {
 	}
 }
 
-// slugs are the anchors of a page: those of its headings, as GitHub makes them, and those that it names.
+// slugs returns the anchors of a page: of its headings, as GitHub makes them, and the explicit ones.
 func slugs(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, m := range named.FindAllStringSubmatch(text, -1) {

@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// maxLines is where a hand-written file surely has two subjects; tests have many rows.
+// A longer hand-written file has two subjects for sure. Tests may be longer, because their tables have many rows.
 const (
 	maxLines     = 448
 	maxTestLines = 600
 )
 
-// Bounds that only fall. Lines of the product's files, in the middle; functions of the product of more than 50 lines;
-// fields of the world.
+// Bounds that may only fall: the median length of the product's files, in lines; the number of the product's functions
+// of more than 50 lines; the number of fields of the world.
 const (
 	maxMedian        = 110
 	maxLongFunctions = 15
@@ -63,7 +63,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 	g := packages(t)
 	for _, name := range g.sorted() {
 		if matches("./proto/gen/...", name) {
-			continue // its prose stands in the .proto files
+			continue // its comments are in the .proto files
 		}
 		p := g[name]
 		if len(p.GoFiles) == 0 {
@@ -103,8 +103,8 @@ func generated(name string, text []byte) bool {
 	return err == nil && ast.IsGenerated(file)
 }
 
-// TestTestsDoNotSleep: a sleep is either too short on a slow machine or too long on every other. A test waits for a
-// condition, or in a synctest bubble, where time is virtual.
+// TestTestsDoNotSleep: a sleep is too short on a slow machine, and too long on all others. A test must wait for a
+// condition, or run in a synctest bubble, where time is virtual.
 func TestTestsDoNotSleep(t *testing.T) {
 	for _, name := range goFiles(t) {
 		if !strings.HasSuffix(name, "_test.go") {

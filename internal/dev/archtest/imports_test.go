@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Libraries that only the packages named after their use may know.
+// Libraries that only few packages may import.
 const (
 	clientGo = "k8s.io/client-go/..."
 	bbolt    = "go.etcd.io/bbolt/..."
@@ -18,8 +18,8 @@ const (
 	natsd    = "github.com/nats-io/nats-server/v2/..."
 )
 
-// neverImports is the table of the design's section "Packages". A rule holds for all that a package imports, however
-// far down.
+// neverImports is the table of the design's section "Packages". A rule is about all packages that a package imports,
+// directly or not.
 var neverImports = []struct {
 	sentence string
 	packages []string
@@ -298,7 +298,7 @@ var neverImports = []struct {
 	},
 }
 
-// later names packages of the table that the tree is to get; their row waits for them.
+// later names packages of the table that do not exist yet.
 var later = map[string]string{}
 
 func TestPackagesNeverImport(t *testing.T) {
@@ -320,8 +320,8 @@ func TestPackagesNeverImport(t *testing.T) {
 	}
 }
 
-// has reports whether a package of a table exists. Until the command ties all parts together some may be absent; from
-// then on a name that matches nothing is a rule that guards nothing, and fails.
+// has reports whether a package of a table exists. A missing package is allowed only if it is listed in later, or if
+// the command does not exist yet. Otherwise its rule would guard nothing, and the test fails.
 func (g graph) has(t *testing.T, name string) bool {
 	t.Helper()
 	_, exists := g[path(name)]
@@ -336,14 +336,14 @@ func (g graph) has(t *testing.T, name string) bool {
 	return exists
 }
 
-// pure are the packages whose results follow from their arguments alone.
+// pure lists the packages with results that follow from their arguments alone.
 var pure = []string{
 	"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy",
 	"./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict",
 	"./reconciler", "./reconciler/observe", "./reconciler/replay",
 }
 
-// without is a list without some of its names.
+// without returns a list without some of its names.
 func without(list []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
 }
@@ -366,8 +366,8 @@ func TestTheClockIsForbiddenInPurePackages(t *testing.T) {
 	}
 }
 
-// TestPurePackagesReadNothing looks at direct imports: what a package does not import it cannot call. Calls that need
-// only package time (the clock) are for the linter forbidigo.
+// TestPurePackagesReadNothing checks direct imports: a package cannot call what it does not import. The linter
+// forbidigo checks calls that need only package time (the clock).
 func TestPurePackagesReadNothing(t *testing.T) {
 	g := packages(t)
 	effects := []string{
@@ -425,8 +425,8 @@ func TestParentNeverImportsItsChild(t *testing.T) {
 	}
 }
 
-// TestNobodyImportsTheCommand: neither the simulated world nor a test has a part of the command; they tie the parts
-// themselves.
+// TestNobodyImportsTheCommand: no package outside of cmd imports a package of the command. The simulated world and the
+// tests connect the parts themselves.
 func TestNobodyImportsTheCommand(t *testing.T) {
 	g := packages(t)
 	for _, from := range g.sorted() {
@@ -438,7 +438,7 @@ func TestNobodyImportsTheCommand(t *testing.T) {
 	}
 }
 
-// TestTheCommandIsFlagsAndWords looks at direct imports: the command chooses a controller and runs it, but makes no
+// TestTheCommandIsFlagsAndWords checks direct imports: the command chooses a controller and runs it, but imports no
 // part of one.
 func TestTheCommandIsFlagsAndWords(t *testing.T) {
 	g := packages(t)
@@ -462,7 +462,7 @@ func TestTheCommandIsFlagsAndWords(t *testing.T) {
 	}
 }
 
-// sorted is the module's own packages in order of their paths.
+// sorted returns the import paths of the module's own packages, in order.
 func (g graph) sorted() []string {
 	var own []string
 	for p := range g {
@@ -474,8 +474,7 @@ func (g graph) sorted() []string {
 	return own
 }
 
-// TestOnlyTheDoorNamesABackend: whoever opens a log gives an address, and another backend is another line in
-// store/open.
+// TestOnlyTheDoorNamesABackend: a log is opened by its address, so another backend is one more line in store/open.
 func TestOnlyTheDoorNamesABackend(t *testing.T) {
 	found := 0
 	for _, name := range goFiles(t) {

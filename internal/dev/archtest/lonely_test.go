@@ -9,9 +9,9 @@ import (
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// TestWhatTheRaceDetectorLeavesOutRunsPlain: make test skips the lonely tests in each package under the race detector,
-// by their names, and runs them plain in the packages of lonelies alone. One of another package would run nowhere, and
-// a name that no test has any more is left over.
+// TestWhatTheRaceDetectorLeavesOutRunsPlain: under the race detector, make test skips the lonely tests in each package
+// by their names, and then runs them plain, but only in the packages of lonelies. A lonely test in another package
+// would run nowhere. A name without a test is left over.
 func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 	list := makeVariable(t, "lonely")
 	lonely, plain := regexp.MustCompile(list), map[string]bool{}
@@ -48,8 +48,8 @@ func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 
 var startsGoroutine = regexp.MustCompile(`(?m)^\s*go [\w.]+\(|\.Parallel\(\)`)
 
-// TestWhatRunsPlainHasOneGoroutine: a package below events, reconciler or store that make test does not run under the
-// race detector starts no goroutine, in its tests neither.
+// TestWhatRunsPlainHasOneGoroutine: packages below events, reconciler or store that make test does not run under the
+// race detector start no goroutine, not even in their tests.
 func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
 	raced := regexp.MustCompile(makeVariable(t, "goroutines"))
 	plain := 0
@@ -76,8 +76,8 @@ func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
 	}
 }
 
-// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours, so each of their tests says at
-// its beginning that it runs with JOBLEDGER_LONG alone.
+// TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours. So each of their tests must
+// begin with a check that it runs only with JOBLEDGER_LONG.
 func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
 	skips := regexp.MustCompile(`^\(t \*testing\.T\) \{\n\t(long\(t\)\n|if (os\.Getenv\("JOBLEDGER_LONG"\) == ""|!long) \{\n\t\tt\.Skip\()`)
 	for _, name := range strings.Split(strings.Trim(makeVariable(t, "hours"), "()"), "|") {
@@ -96,7 +96,7 @@ func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
 	}
 }
 
-// makeVariable is what the Makefile says that a variable is.
+// makeVariable returns the value of a variable of the Makefile.
 func makeVariable(t *testing.T, name string) string {
 	t.Helper()
 	m := regexp.MustCompile(`(?m)^` + name + ` := (.*)$`).FindStringSubmatch(read(t, filepath.Join(root, "Makefile")))

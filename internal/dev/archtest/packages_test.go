@@ -19,7 +19,7 @@ const (
 	root   = "../../.."
 )
 
-// pkg is what `go list` says of a package, tests apart.
+// pkg is a package as `go list` describes it, without its tests.
 type pkg struct {
 	ImportPath string
 	Imports    []string // direct
@@ -63,15 +63,14 @@ func packages(t *testing.T) graph {
 	return g
 }
 
-// goFiles lists the Go files of the tree, those of its other modules too. It also has `go test` notice when one
-// changes: what `go list` reads is invisible to the test cache, but directories that the test itself opens are part of
-// its key.
+// goFiles lists the Go files of the tree, including its other modules. It also lets `go test` notice a changed file:
+// the test cache does not see files that `go list` reads, but its key includes directories that the test itself opens.
 func goFiles(t *testing.T) []string {
 	t.Helper()
 	return filesOf(t, ".go")
 }
 
-// filesOf are the files of the repository with that ending, of every module.
+// filesOf lists the files of the repository with that extension, of every module.
 func filesOf(t *testing.T, ext string) []string {
 	t.Helper()
 	var files []string
@@ -101,7 +100,7 @@ func path(name string) string {
 	return name
 }
 
-// matches is the Go command's own notation: "p" is one package, "p/..." also all below it.
+// matches implements the Go command's notation: "p" is one package, "p/..." also all packages below it.
 func matches(pattern, importPath string) bool {
 	pattern = path(pattern)
 	if tree, ok := strings.CutSuffix(pattern, "/..."); ok {
@@ -122,8 +121,8 @@ func matchesAny(patterns []string, importPath string) bool {
 // ours reports whether a package belongs to the root module.
 func ours(importPath string) bool { return matches(module+"/...", importPath) }
 
-// chain is the shortest way of imports from a package to one that is wanted, both included; nil if there is none.
-// Packages of the Go distribution are looked at but not looked through: they all reach each other.
+// chain returns the shortest chain of imports from a package to a wanted one, both included; nil if there is none. It
+// does not follow the imports of Go's own packages: they all reach each other.
 func (g graph) chain(from string, wanted func(importPath string) bool) []string {
 	cameFrom := map[string]string{from: ""}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {

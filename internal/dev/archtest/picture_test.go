@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// ofFinish is a row of the first table of docs/performance-history.md: a workload, and the milliseconds from a pod's
-// end to Job Complete of Jobledger and of the built-in controller.
+// ofFinish matches a row of the first table of docs/performance-history.md: a workload, and for Jobledger and the
+// built-in controller the milliseconds from a pod's end to Job Complete.
 var ofFinish = regexp.MustCompile(`^\| (w\w+) \| ([\d.,]+) / ([\d.,]+) \|`)
 
-// TestThePictureIsOfTheTable: the bars of docs/performance.md are as long as the table of its history says, ten columns
-// to a tenfold time.
+// TestThePictureIsOfTheTable: the bars of docs/performance.md have the lengths of its history's table. Ten columns mean
+// a tenfold time.
 func TestThePictureIsOfTheTable(t *testing.T) {
 	_, table, _ := strings.Cut(read(t, filepath.Join(root, "docs/performance-history.md")), "\n| | pod finished → Job Complete, p50 ms ")
 	table, _, _ = strings.Cut(table, "\n\n")
@@ -33,7 +33,7 @@ func TestThePictureIsOfTheTable(t *testing.T) {
 	}
 }
 
-// bar is a line of the picture.
+// bar returns a line of the picture.
 func bar(t *testing.T, workload, who, mark, ms string) string {
 	t.Helper()
 	v, err := strconv.ParseFloat(strings.ReplaceAll(ms, ",", ""), 64)

@@ -9,16 +9,15 @@ import (
 	"testing"
 )
 
-// Bounds that only fall, of what reads the command line: files of cmd/jobledger (one for each command that reads; a
-// further command adds one), methods of cli.CLI, files that the build tag reader leaves out or takes in.
+// Bounds that may only fall: the number of files of cmd/jobledger (one for each reading command; a new command adds
+// one), of methods of cli.CLI, and of files that the build tag reader leaves out or adds.
 const (
 	maxProgramFiles = 36
 	maxCLIMethods   = 25
 	maxReaderTags   = 1
 )
 
-// TestTheProgramIsFlagsAndPrinting: who looks for a command finds a file of its name, and what a command knows beyond
-// its flags is below it.
+// TestTheProgramIsFlagsAndPrinting: each command has a file of its name. Its logic beyond flags is in packages below.
 func TestTheProgramIsFlagsAndPrinting(t *testing.T) {
 	files, tagged := 0, []string{}
 	product(t, func(name string, file *ast.File) {

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// mostForReaders is how many packages the program is compiled from with the build tag reader, those of Go's library
-// too. It has some 410 of the 955 that the whole program has, and who tries it first waits for each. 33 of them are the
-// library of the Model Context Protocol, which also has HTTP and OAuth that we do not use: 1.9 of 30 MB.
+// mostForReaders is the largest number of packages, including Go's own, that the program with the build tag reader
+// consists of. There are about 410, of the 955 of the whole program, and a first build compiles each of them. 33 belong
+// to the library of the Model Context Protocol, which also has HTTP and OAuth that we do not use: 1.9 of 30 MB.
 const mostForReaders = 415
 
-// TestTheReaderIsSmall: what only reads a log is built without the client of Kubernetes, the controller and NATS.
+// TestTheReaderIsSmall: a program that only reads logs has no client of Kubernetes, no controller and no NATS.
 func TestTheReaderIsSmall(t *testing.T) {
 	goFiles(t)
 	cmd := exec.Command("go", "list", "-deps", "-tags", "reader", "./cmd/jobledger")

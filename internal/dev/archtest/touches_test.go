@@ -16,8 +16,8 @@ import (
 
 var quoted = regexp.MustCompile("`([^`\n]+)`")
 
-// touched are the paths that a list of docs/design.md names: that under its bold title. A bullet begins with paths;
-// those without a folder are in the folder of the one before.
+// touched returns the paths that a list of docs/design.md names, below its bold title. A bullet begins with paths. A
+// path without a folder is in the folder of the path before.
 func touched(t *testing.T, title string) []string {
 	t.Helper()
 	_, text, ok := strings.Cut(read(t, filepath.Join(root, "docs/design.md")), "**"+title+".**")
@@ -56,7 +56,7 @@ func touched(t *testing.T, title string) []string {
 	return paths
 }
 
-// product calls each with every hand-written file of the main module that is no test, and its path from the root.
+// product calls each for every hand-written file of the main module that is no test, with its path from the root.
 func product(t *testing.T, each func(path string, file *ast.File)) {
 	t.Helper()
 	for _, name := range goFiles(t) {
@@ -76,7 +76,7 @@ func product(t *testing.T, each func(path string, file *ast.File)) {
 	}
 }
 
-// namesOf are which of those names of package events a file uses.
+// namesOf returns which of the given names of package events a file uses.
 func namesOf(file *ast.File, names map[string]string) map[string]bool {
 	used := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -99,8 +99,8 @@ func namesOf(file *ast.File, names map[string]string) map[string]bool {
 	return used
 }
 
-// TestListOfANewCommand: a file that names at least half of the kinds of commands is a place that a new one has to
-// join.
+// TestListOfANewCommand: a file that names at least half of the kinds of commands must be on the list of
+// docs/design.md, because a new command changes it.
 func TestListOfANewCommand(t *testing.T) {
 	listed := touched(t, "A new command")
 	names, kinds := map[string]string{}, 0
@@ -124,8 +124,8 @@ func TestListOfANewCommand(t *testing.T) {
 	}
 }
 
-// TestListOfANewResource: a file that names both resources of today has a list of them, which a new one has to join.
-// One that names the deletions of both tells the facts of resources apart.
+// TestListOfANewResource: a file that names both present resources has a list of them, which a new resource must join.
+// A file that names the deletions of both distinguishes the facts of resources.
 func TestListOfANewResource(t *testing.T) {
 	listed := touched(t, "A new resource")
 	for _, pair := range [][2]string{{"Jobs", "Pods"}, {"JobGone", "PodGone"}} {
@@ -144,7 +144,7 @@ func TestListOfANewResource(t *testing.T) {
 	}
 }
 
-// TestListOfANewRule: the lists of rules are in reconciler/rules.go and nowhere else, and the reasons in reason.go.
+// TestListOfANewRule: all lists of rules are in reconciler/rules.go, and the reasons in reason.go.
 func TestListOfANewRule(t *testing.T) {
 	listed := touched(t, "A new rule")
 	found := map[string]int{}
@@ -191,7 +191,7 @@ func ruleList(spec *ast.ValueSpec) bool {
 	return false
 }
 
-// reason reports whether a constant is a reason.
+// reason reports whether a constant is a Reason.
 func reason(spec *ast.ValueSpec) bool {
 	of, ok := spec.Type.(*ast.SelectorExpr)
 	return ok && of.Sel.Name == "Reason"

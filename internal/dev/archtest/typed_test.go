@@ -18,24 +18,24 @@ import (
 	"testing"
 )
 
-// stay is a visit to a file, and the functions that are read there.
+// stay is a file and the functions that a reader reads in it, before going to the next file.
 type stay struct {
 	file      string
 	functions []string
 }
 
-// typedPackage is a package with what its identifiers stand for.
+// typedPackage is a package with the objects that its identifiers mean.
 type typedPackage struct {
 	*types.Package
 	fset   *token.FileSet
 	uses   map[*ast.Ident]types.Object
 	bodies map[types.Object]ast.Node       // of functions, and of variables of the package: tables of functions
-	tables map[types.Object]types.Object   // by the method that looks a function up: in which table
-	named  map[types.Object][]types.Object // what a body names of the package, in the order of the text
+	tables map[types.Object]types.Object   // by lookup method: the table of the functions that it returns
+	named  map[types.Object][]types.Object // by body: the objects of the package that it names, in order
 }
 
-// typed are all packages of the module, tests apart, with the compiler's export data of what they import; read once for
-// all tests.
+// typed returns all packages of the module without tests, read once for all tests. The types of their imports come from
+// the compiler's export data.
 func typed(t *testing.T) map[string]*typedPackage {
 	t.Helper()
 	goFiles(t)
@@ -86,7 +86,7 @@ var loadTyped = sync.OnceValues(func() (map[string]*typedPackage, error) {
 	return all, nil
 })
 
-// booksOf says where the methods of the book of commands, which is another package's, look up what they call.
+// booksOf notes the table in which the methods of the book of commands, a type of another package, look up functions.
 func booksOf(p *typedPackage) {
 	book, _, _ := types.LookupFieldOrMethod(types.NewPointer(p.Scope().Lookup("Job").Type()), true, p.Package, "book")
 	for _, name := range []string{"Decide", "End", "Land", "Restart"} {
@@ -137,7 +137,7 @@ func (p *typedPackage) takeBodies(decl ast.Decl, defs map[*ast.Ident]types.Objec
 	}
 }
 
-// walk is the way of a reader from a function on.
+// walk returns the way of a reader who starts at a function and follows each call.
 func (p *typedPackage) walk(from types.Object) []stay {
 	var way []stay
 	read := map[types.Object]bool{}
@@ -165,7 +165,7 @@ func (p *typedPackage) walk(from types.Object) []stay {
 	return way
 }
 
-// names are the functions and tables that a body names, whether it calls them or hands them on.
+// names returns the functions and tables that a body names, in calls or as values.
 func (p *typedPackage) names(of types.Object, body ast.Node) []types.Object {
 	if named, ok := p.named[of]; ok {
 		return named

@@ -10,19 +10,20 @@ import (
 	"testing"
 )
 
-// A test that fails because something took longer than a limit fails on a busy machine, too. A test judges order,
-// counts, records, or a control beside it in the same test; or it runs in a synctest bubble, where time is virtual.
+// A test that fails because something took longer than a limit fails on a busy machine, too. A test should judge order,
+// counts, records, or a control beside it in the same test; or it should run in a synctest bubble, where time is
+// virtual.
 //
 // The check works by names, package by package:
-//   - measured: time.Since, time.Until, a Sub of time.Now (in test/ any Sub, as all times there come from clocks), and each variable, field
-//     or function that one of those is assigned to or returned from;
+//   - measured: time.Since, time.Until, a Sub of time.Now (in test/ any Sub, as all times there come from clocks), and
+//     each variable, field or function that one of those is assigned to or returned from;
 //   - judged: a measured value compared in the condition of an if that fails the test or returns an error;
-//   - free: a comparison of the form "measured < limit", a lower bound, which holds on every machine; and one of two measured values, one
-//     of which is that of a control.
+//   - free: a comparison "measured < limit", a lower bound, which holds on every machine; and a comparison of two
+//     measured values, if one is of a control.
 //
 // Code in a bubble is free: a function that calls synctest.Test, and a function that only such functions use.
 
-// TestNoTestJudgesTheWallClock looks at all tests, and at all files of test/ and of packages that only tests use.
+// TestNoTestJudgesTheWallClock checks all tests, and all files of test/ and of packages that only tests use.
 func TestNoTestJudgesTheWallClock(t *testing.T) {
 	byPackage := map[string][]string{}
 	for _, name := range goFiles(t) {
@@ -51,7 +52,7 @@ func TestNoTestJudgesTheWallClock(t *testing.T) {
 	}
 }
 
-// TestWallClockIsFound: what the check above finds, and what it leaves alone.
+// TestWallClockIsFound shows which code the check above finds, and which it accepts.
 func TestWallClockIsFound(t *testing.T) {
 	for _, row := range []struct {
 		name, code string
@@ -100,8 +101,8 @@ func TestWallClockIsFound(t *testing.T) {
 	}
 }
 
-// judgedByWallClock are the places in the files of a package. Real: each time comes from a clock, so each Sub is
-// measured.
+// judgedByWallClock returns the places in the files of a package. With real, each time comes from a clock, so each Sub
+// is measured.
 func judgedByWallClock(files []*ast.File, real bool) (found []token.Pos) {
 	functions := functionsOf(files)
 	free := inBubbles(functions)
@@ -139,7 +140,7 @@ func functionsOf(files []*ast.File) (functions []*ast.FuncDecl) {
 	return functions
 }
 
-// inBubbles are the functions that call synctest.Test, and those that are used by such functions and by no others.
+// inBubbles returns the functions that call synctest.Test, and the functions that only such functions use.
 func inBubbles(functions []*ast.FuncDecl) map[string]bool {
 	free, users := map[string]bool{}, map[string][]string{}
 	for _, f := range functions {
@@ -168,15 +169,15 @@ func inBubbles(functions []*ast.FuncDecl) map[string]bool {
 	return free
 }
 
-// measured are the names that hold a measured time: those of one function, and those of the package; and those that
-// hold an instant of the clock.
+// measured holds the names of measured times, in one function and in the package, and the names of instants of the
+// clock.
 type measured struct {
 	local, shared, instants map[string]bool
 	real                    bool
 }
 
-// measuredIn follows the assignments of a function. Fields that it assigns a measured time to, and the function itself
-// when it returns one, join shared.
+// measuredIn follows the assignments of a function. It adds to shared the fields that get a measured time, and the
+// function's name if it returns one.
 func measuredIn(f *ast.FuncDecl, shared map[string]bool, real bool) measured {
 	m := measured{map[string]bool{}, shared, map[string]bool{}, real}
 	for grew := true; grew; {
@@ -228,7 +229,7 @@ func returnsDuration(f *ast.FuncDecl) bool {
 func (m measured) names(left ast.Expr) {
 	switch x := left.(type) {
 	case *ast.Ident:
-		m.local[x.Name] = x.Name != "err" // an error of a function whose name another one has that returns a time
+		m.local[x.Name] = x.Name != "err" // an error result of a function that shares its name with a measuring one
 	case *ast.SelectorExpr:
 		m.shared[x.Sel.Name] = true
 	case *ast.IndexExpr:
@@ -296,8 +297,8 @@ func isNow(e ast.Expr) bool {
 	return ok && pkg.Name == "time"
 }
 
-// judges reports whether a condition compares a measured time otherwise than by a lower bound. A lower bound is one
-// only where the condition holds when the comparison does: plain.
+// judges reports whether a condition compares a measured time, except as a lower bound. A comparison is a lower bound
+// only if plain is true: the condition holds when the comparison does.
 func (m measured) judges(cond ast.Expr, plain bool) bool {
 	switch x := cond.(type) {
 	case *ast.ParenExpr:
@@ -319,7 +320,7 @@ func (m measured) judges(cond ast.Expr, plain bool) bool {
 			return left != right || m.judges(x.X, false) || m.judges(x.Y, false)
 		}
 	case *ast.Ident, *ast.SelectorExpr:
-		return m.holds(x) // a truth that was compared before
+		return m.holds(x) // the result of an earlier comparison
 	}
 	return false
 }

@@ -8,11 +8,12 @@ import (
 	"testing"
 )
 
-// ofWing is a row of the table of wings in docs/design.md: the wing, and what its packages import of this module.
+// ofWing matches a row of the table of wings in docs/design.md: the wing, and the packages of this module that it
+// imports.
 var ofWing = regexp.MustCompile("(?m)^\\| `(internal/\\w+)` \\|[^|]*\\| (all but )?((?:`[\\w/]+` ?)+)\\|$")
 
-// TestWings holds direct imports of the packages below internal against the table in docs/design.md. Packages for tests
-// alone are apart: their names end with "test".
+// TestWings compares the direct imports of the packages below internal with the table in docs/design.md. It skips
+// packages for tests: their names end with "test".
 func TestWings(t *testing.T) {
 	rows := ofWing.FindAllStringSubmatch(read(t, filepath.Join(root, "docs/design.md")), -1)
 	if len(rows) != 6 {

@@ -42,7 +42,7 @@ func TestWhatTestsSayIsHarvested(t *testing.T) {
 	}
 }
 
-// id spells a rule. Written out it would be a citation.
+// id spells a rule: if it stood here in full, it would be a citation.
 func id(n int) string { return oneOf("J", n) }
 
 func oneOf(contract string, n int) string { return fmt.Sprintf("%s-%03d", contract, n) }
@@ -51,7 +51,7 @@ func TestATreeIsFoundWanting(t *testing.T) {
 	const job = "docs/contract/job.md"
 	for _, row := range []struct {
 		name string
-		more map[string]string // what goes after the last line of a file
+		more map[string]string // text to append, by file
 		want string            // "" for nothing
 	}{
 		{"a tree whose page is fresh", nil, ""},
@@ -99,8 +99,8 @@ func TestATreeIsFoundWanting(t *testing.T) {
 	}
 }
 
-// TestThePages: what stands in a line says why there is no test, and what sort of rule it is. Each section has a page,
-// and those of sections that are no more go.
+// TestThePages: a line says why a rule has no test, and of which sort the rule is. Each section has a page, and pages
+// of sections that no longer exist are removed.
 func TestThePages(t *testing.T) {
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS(tree).(fs.ReadDirFS)); err != nil {
@@ -141,7 +141,7 @@ func TestThePages(t *testing.T) {
 	}
 }
 
-// test is one more test with that comment.
+// test returns the source of a test with that comment.
 func test(comment string) string { return "\n// " + comment + "\nfunc TestMore(t *testing.T) {}" }
 
 func appendTo(t *testing.T, file, more string) {

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// small is a program in a repository of its own, which compiles in a second.
+// small makes a program in its own repository, which compiles in a second.
 func small(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func small(t *testing.T) string {
 	return dir
 }
 
-// built runs the command, and returns the directory of what it wrote.
+// built runs the command, and returns the directory with its files.
 func built(t *testing.T, source string, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dist")
@@ -60,7 +60,7 @@ func built(t *testing.T, source string, args ...string) string {
 	return dir
 }
 
-// TestTheSameCommitGivesTheSameBytes: another directory, another time and another user's umask change nothing.
+// TestTheSameCommitGivesTheSameBytes: another directory, time or umask changes no byte.
 func TestTheSameCommitGivesTheSameBytes(t *testing.T) {
 	one := small(t)
 	two := filepath.Join(t.TempDir(), "elsewhere")
@@ -95,7 +95,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	return all
 }
 
-// opened unpacks the archive and reads it with the library's own reader of image layouts.
+// opened unpacks the archive, and reads it with the library's reader of image layouts.
 func opened(t *testing.T, archive string) (v1.ImageIndex, v1.Descriptor) {
 	t.Helper()
 	f, err := os.Open(archive)
@@ -162,7 +162,7 @@ func unpack(t *testing.T, r io.Reader, dir string) {
 	}
 }
 
-// TestTheArchiveIsAnImageOfBothPlatforms: sizes and digests are right, and the name is one that containerd imports.
+// TestTheArchiveIsAnImageOfBothPlatforms: sizes and digests are right, and containerd can import the image by its name.
 func TestTheArchiveIsAnImageOfBothPlatforms(t *testing.T) {
 	dir := built(t, small(t), "--name", "registry.example.com/team/jobledger")
 	index, entry := opened(t, filepath.Join(dir, "jobledger-v1.2.3.oci.tar"))
@@ -211,7 +211,8 @@ func TestTheArchiveIsAnImageOfBothPlatforms(t *testing.T) {
 	}
 }
 
-// TestTheProgramRunsOnNothing: in the image's own files, as its user, who cannot write them.
+// TestTheProgramRunsOnNothing runs the program with only the image's files, as the image's user, which cannot write to
+// them.
 func TestTheProgramRunsOnNothing(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("to change the root directory takes root")

@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// terms holds the licences of a module: its own, and those of code that it took over.
+// terms holds the licences of a module, including licences of code that it took over.
 type terms struct {
 	module, version string
 	texts           []string // contents of files without duplicates, in the order of their paths

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// TestTheLicencesOfAllModulesAreKnown: of every module that the controller is made of. The SBOM names them, and the
-// image has their texts.
+// TestTheLicencesOfAllModulesAreKnown: each module in the controller has a known licence. The SBOM names it, and the
+// image has its text.
 func TestTheLicencesOfAllModulesAreKnown(t *testing.T) {
 	out, err := output("../../..", []string{"GOFLAGS="}, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}}{{end}}", "./cmd/jobledger")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestTheLicencesOfAllModulesAreKnown(t *testing.T) {
 	t.Logf("%d modules, %d bytes of licences", len(all), len(text))
 }
 
-// TestAModuleWithoutALicence may not be passed on.
+// TestAModuleWithoutALicence: such a module is refused, because it may not be passed on.
 func TestAModuleWithoutALicence(t *testing.T) {
 	dir := t.TempDir()
 	var m terms
@@ -82,7 +82,7 @@ func TestAModuleWithoutALicence(t *testing.T) {
 	}
 }
 
-// TestTheImageHasTheLicences: also of what is Go's own.
+// TestTheImageHasTheLicences: the image has the licences of all modules, and of Go itself.
 func TestTheImageHasTheLicences(t *testing.T) {
 	dir := built(t, small(t), "--platform", "linux/"+runtime.GOARCH)
 	index, _ := opened(t, filepath.Join(dir, "jobledger-v1.2.3.oci.tar"))
@@ -104,7 +104,8 @@ func TestTheImageHasTheLicences(t *testing.T) {
 	}
 }
 
-// TestFilesThatGitDoesNotKnow: they change the bytes. The statement says so, and a release is refused.
+// TestFilesThatGitDoesNotKnow: untracked files change the bytes. The statement says so, and a release with them is
+// refused.
 func TestFilesThatGitDoesNotKnow(t *testing.T) {
 	for name, ignored := range map[string]bool{"cmd/jobledger/more.go": false, "cmd/jobledger/hidden.go": true, "notes.txt": false} {
 		source := small(t)
@@ -139,7 +140,7 @@ func TestFilesThatGitDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestTheBillsAlone: --sbom writes nothing else.
+// TestTheBillsAlone: --sbom writes only the SBOMs.
 func TestTheBillsAlone(t *testing.T) {
 	all := contents(t, built(t, small(t), "--sbom"))
 	if len(all) != 2 || all["jobledger-v1.2.3-amd64.cdx.json"] == nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// TestATreeBecomesAnImage: files with their modes, links and directories, all root's, and how the program is started.
+// TestATreeBecomesAnImage: the image has the files with their modes, the links and the directories, all owned by root,
+// and the start command.
 func TestATreeBecomesAnImage(t *testing.T) {
 	root := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o755); err != nil {

@@ -17,7 +17,7 @@ import (
 
 const deploy = "../../../deploy"
 
-// TestTheManifestsAreThoseOfTheChart: what is written down is what the chart gives today.
+// TestTheManifestsAreThoseOfTheChart: the stored manifests equal the output of the chart.
 func TestTheManifestsAreThoseOfTheChart(t *testing.T) {
 	files, err := manifests(filepath.Join(deploy, "chart"))
 	if err != nil {
@@ -41,7 +41,7 @@ func TestTheBaseIsTheChart(t *testing.T) {
 	compare(t, deploy, base)
 }
 
-// TestOverlays: each overlay, which kustomize builds, has the objects of the chart with the values beside it.
+// TestOverlays: each overlay, built by kustomize, has the same objects as the chart with the overlay's values.
 func TestOverlays(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join(deploy, "overlays", "*"))
 	if err != nil || len(dirs) < 6 {
@@ -78,7 +78,7 @@ func compare(t *testing.T, dir, values string) {
 	}
 }
 
-// objects of a text, by kind and name.
+// objects returns the objects of a text, by kind and name.
 func objects(t *testing.T, text string) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -101,7 +101,7 @@ func objects(t *testing.T, text string) map[string]any {
 	return all
 }
 
-// TestAlertsAndDashboard: the objects of the Prometheus operator and of Grafana have what the files of the chart have.
+// TestAlertsAndDashboard: the objects of the Prometheus operator and of Grafana have the contents of the chart's files.
 func TestAlertsAndDashboard(t *testing.T) {
 	rendered, err := render(filepath.Join(deploy, "chart"), release, "{alerts: {enabled: true, labels: {release: a}}, dashboard: {enabled: true}}")
 	if err != nil {
@@ -133,8 +133,7 @@ func TestAlertsAndDashboard(t *testing.T) {
 	}
 }
 
-// TestTheChartAsksForAnImage: there is no image of ours in a registry, so one without a name would be pulled from
-// nowhere.
+// TestTheChartAsksForAnImage: our image is in no public registry, so the chart refuses values without an image name.
 func TestTheChartAsksForAnImage(t *testing.T) {
 	for _, values := range []common.Values{{}, {"image": map[string]any{"tag": "v1"}}, {"image": map[string]any{"repository": ""}}} {
 		if _, err := renderWith(filepath.Join(deploy, "chart"), release, values); err == nil || !strings.Contains(err.Error(), "image.repository: name the image") {
@@ -155,7 +154,7 @@ func TestTheChartAsksForAnImage(t *testing.T) {
 // ha are values that make several controllers, and leave the key to the chart.
 const ha = "ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'http://a:8222'}"
 
-// TestValuesAreChecked: a mistake in the values is refused, in words that name it.
+// TestValuesAreChecked: a mistake in the values is refused, and the message names it.
 func TestValuesAreChecked(t *testing.T) {
 	for _, row := range []struct{ values, says string }{
 		{"manage: everything", "manage"},
@@ -271,8 +270,8 @@ func TestSeveralControllers(t *testing.T) {
 	}
 }
 
-// TestEveryCombinationRenders: every mode with every feature is a set of objects that parse, and rights are there for
-// what is on and for nothing else.
+// TestEveryCombinationRenders: every mode with every feature gives objects that parse, with exactly the rights of the
+// enabled features.
 func TestEveryCombinationRenders(t *testing.T) {
 	const metrics, reader = "metrics: {authorize: true, tlsSecret: any}", "reader: {enabled: true}"
 	rights := map[string]string{ // the feature, and what its rights have in them

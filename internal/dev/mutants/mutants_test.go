@@ -75,7 +75,7 @@ func TestEachPlaceIsChanged(t *testing.T) {
 			want = 2
 		}
 		if m.function == "first" || m.function == "counter.down" || m.function == "twice" {
-			want = 11 // of the file
+			want = 11 // the first rule that the file cites
 		}
 		if m.section != want {
 			t.Errorf("%s is of section %d, want %d", m.name(), m.section, want)
@@ -152,7 +152,7 @@ func TestAMutantIsOn(t *testing.T) {
 			`small: not when equal: n <= limit`:                                   true,
 			`small: forced true: n < limit`:                                       true,
 		}[strings.TrimPrefix(m.name(), "testdata/rules ")]
-		unseen := m.function == "first" || m.function == "counter.down" || m.function == "twice" || m.what == "forced true: n != 1" // which it always is when it is asked
+		unseen := m.function == "first" || m.function == "counter.down" || m.function == "twice" || m.what == "forced true: n != 1" // always true there
 		if (m.killed != "") != killed || m.unseen != unseen {
 			t.Errorf("%s: killed by %q, not reached %v; want killed %v", m.name(), m.killed, m.unseen, killed)
 		}
@@ -209,7 +209,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestARunThatDoesNotEndIsToldApart: from one whose test fails, and from one that used up its processor time.
+// TestARunThatDoesNotEndIsToldApart: a run that does not end is told apart from a failed test, and from a run that used
+// up its processor time.
 func TestARunThatDoesNotEndIsToldApart(t *testing.T) {
 	for script, want := range map[string]result{
 		"exit 1":              {killed: true},
@@ -257,7 +258,7 @@ func TestASampleIsDrawnBySeed(t *testing.T) {
 	}
 }
 
-// TestWhatHasToBeNoticed: nine of ten are enough where that is asked for, and equivalent ones are not counted.
+// TestWhatHasToBeNoticed: nine of ten are enough if the scope asks for that, and equivalent mutants are not counted.
 func TestWhatHasToBeNoticed(t *testing.T) {
 	var all []*mutant
 	for id := range 20 {
@@ -279,7 +280,7 @@ func TestWhatHasToBeNoticed(t *testing.T) {
 	}
 }
 
-// TestByDefault: 500 mutants of answers are drawn, and all of rules; what is named is tried whole.
+// TestByDefault: by default 500 mutants of answers are drawn, and all of rules. Mutants named by -only are all tried.
 func TestByDefault(t *testing.T) {
 	for _, row := range []struct {
 		of    string

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// before has messages of the last program before the first release, in the form of events/nats/testdata/messages.txt: a
-// line with the subject, a line for each header, and the data.
+// before holds messages of the last program before the first release, in the form of events/nats/testdata/messages.txt:
+// a line with the subject, a line for each header, and the data.
 //
 //go:embed testdata/before.txt
 var before string

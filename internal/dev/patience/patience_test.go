@@ -25,7 +25,7 @@ func TestUntil(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		ended bool
-		after int // the condition holds when it is asked for the nth time
+		after int // the condition holds from the nth question on
 		err   error
 		want  error
 		took  time.Duration

@@ -20,15 +20,15 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestTheFirstProgram: it reads a log of today. One that needs a newer fold it prints, and refuses to fold: it says
-// which reader is needed, and changes nothing. It refuses a log that needs a newer format altogether, in words and
-// without calling it damaged.
+// TestTheFirstProgram: the first program reads a log of today's code. It prints a log that needs a newer fold, but
+// refuses to fold it: it says which reader is needed, and changes nothing. It refuses a log that needs a newer format,
+// in clear words and without calling it damaged.
 func TestTheFirstProgram(t *testing.T) {
 	program := pinned.Build(t, pinned.First(t))
 	least := loop.Least()
 	folds := [][]string{{"get", "jobs", "-A"}, {"replay"}}
 	reads := [][]string{{"verify"}, {"events", "--kind", "Decided"}}
-	if least.Reads(events.ReaderVersion{Format: 1, Rules: 1, Fold: 1}) { // else a later rule or fold keeps it out, as it should
+	if least.Reads(events.ReaderVersion{Format: 1, Rules: 1, Fold: 1}) { // else a later rule or fold keeps it out
 		dir := write(t, least)
 		for _, args := range append(reads, folds...) {
 			if out, err := jobledger(t, program, dir, args...); err != nil {
@@ -57,7 +57,7 @@ func TestTheFirstProgram(t *testing.T) {
 	}
 }
 
-// refused checks that a command says these words of a log, and does not call it damaged.
+// refused checks that a command refuses a log with these words, and does not call it damaged.
 func refused(t *testing.T, program, dir string, args []string, words ...string) {
 	t.Helper()
 	out, err := jobledger(t, program, dir, args...)
@@ -68,7 +68,7 @@ func refused(t *testing.T, program, dir string, args []string, words ...string) 
 	}
 }
 
-// write makes a log as today's controller does, which says that its reader needs this at least.
+// write makes a log as today's controller does, with the given least reader.
 func write(t *testing.T, least events.ReaderVersion) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "log")
@@ -85,7 +85,7 @@ func write(t *testing.T, least events.ReaderVersion) string {
 	return dir
 }
 
-// needNewer makes a file say that its reader needs a format to come, and gives the rest a form that nobody knows.
+// needNewer makes a file say that its reader needs a future format, and changes the rest to an unknown form.
 func needNewer(t *testing.T, path string) {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, nil)

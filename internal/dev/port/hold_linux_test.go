@@ -21,7 +21,7 @@ func TestAPortThatIsHeldWaitsForItsServer(t *testing.T) {
 		}
 	}()
 	address := fmt.Sprintf("127.0.0.1:%d", held)
-	for range 3 { // it comes and goes
+	for range 3 { // the server starts and stops again and again
 		if _, err := net.Dial("tcp", address); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Fatalf("without a server: %v, want that the connection is refused", err)
 		}
@@ -45,7 +45,7 @@ func TestAPortThatIsHeldWaitsForItsServer(t *testing.T) {
 	}
 }
 
-// TestNobodyIsGivenAPortThatIsHeld lets the kernel choose among this port alone.
+// TestNobodyIsGivenAPortThatIsHeld lets the kernel choose a port from a range with only the held port.
 func TestNobodyIsGivenAPortThatIsHeld(t *testing.T) {
 	held, release, err := port.Hold()
 	if err != nil {

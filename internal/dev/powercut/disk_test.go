@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// steps makes a trace of calls that each ended before the next began.
+// steps makes a trace of calls. Each ended before the next began.
 func steps(all ...Step) *Trace {
 	for i := range all {
 		if all[i].Ended == 0 {
@@ -17,7 +17,7 @@ func steps(all ...Step) *Trace {
 	return &Trace{Steps: all}
 }
 
-// possible gives what may be in a file after a power cut at the end of the trace; a file that is not there is "-".
+// possible returns the possible contents of a file after a power cut at the end of the trace; "-" means no file.
 func possible(t *Trace, name string, draws int) []string {
 	d := NewDisk(t)
 	d.Advance(len(t.Steps))

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// childEnv tells this test binary to work in the directory that its argument names.
+// childEnv makes this test binary work in the directory of its argument.
 const childEnv = "POWERCUT_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -118,7 +118,8 @@ func TestTheCallsOfAProcess(t *testing.T) {
 	}
 }
 
-// TestWhatWasRecordedIsWhatIsThere: also when many threads write at once, and when the process is killed.
+// TestWhatWasRecordedIsWhatIsThere: the recorded calls lead to the state on disk, also when many threads write at once,
+// and when the process is killed.
 func TestWhatWasRecordedIsWhatIsThere(t *testing.T) {
 	for _, calls := range []int{0, 10, 57, 200, 411, 733} {
 		dir := t.TempDir()

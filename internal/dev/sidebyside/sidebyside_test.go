@@ -23,7 +23,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestARatioIsFormedWithinItsRound: the machine is ten times slower in the second round, and no ratio shows it.
+// TestARatioIsFormedWithinItsRound: the machine is ten times slower in the second round, and the ratios do not change.
 func TestARatioIsFormedWithinItsRound(t *testing.T) {
 	var order []string
 	side := func(name string, costs ...float64) Side {

@@ -19,7 +19,7 @@ ExampleF
 ok  	example.com/two	0.003s
 `
 
-// TestPartsAreAll: together the parts have each test once, and those that divide themselves in each part.
+// TestPartsAreAll: each test is in exactly one part, except tests that divide themselves, which are in every part.
 func TestPartsAreAll(t *testing.T) {
 	everywhere := regexp.MustCompile(`^TestDivided$`)
 	for of := 1; of < 8; of++ {

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// Check opens the log in dir, as a power cut left it, and returns what is wrong with it; nil if nothing is. Check
-// changes the log: it starts it twice and appends to it.
+// Check opens the log in dir, as a power cut left it, and returns an error if something is wrong with it. Check changes
+// the log: it starts it twice and appends to it.
 func Check(ctx context.Context, dir string, h Heard, options store.Options) error {
 	exists, err := open.Exists(dir)
 	if err != nil {

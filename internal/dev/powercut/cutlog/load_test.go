@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// childEnv names what this test binary does, when it is set, to the log that the argument after it names.
+// childEnv names the life that this test binary lives with the log of its argument.
 const childEnv = "POWERCUT_CHILD"
 
 func TestMain(m *testing.M) {
@@ -24,10 +24,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// options make files turn over often.
+// options make the log begin new files often.
 var options = store.Options{RotateBytes: 32 << 10, LogID: "0123456789abcdef0123456789abcdef"}
 
-// lives are what processes do with a log, from the moment it is open.
+// lives are the ways in which processes use a log, from the moment it is open.
 var lives = map[string]func(w *writer){
 	"begins, grows and is killed": func(w *writer) {
 		for { // until it is killed
@@ -37,7 +37,7 @@ var lives = map[string]func(w *writer){
 	},
 	"grows, prunes and stops": func(w *writer) {
 		w.grow(25)
-		w.Durable(storetest.Text("job-c", 30_000)) // more than a file should have
+		w.Durable(storetest.Text("job-c", 30_000)) // larger than a file should be
 		w.prune()
 		w.grow(10)
 		w.close()
@@ -48,7 +48,7 @@ var lives = map[string]func(w *writer){
 	"goes on":           func(w *writer) { w.grow(3); w.close() },
 }
 
-// story is what one log lives through.
+// story is the sequence of lives of one log.
 var story = []string{"begins, grows and is killed", "grows, prunes and stops", "packs and goes on", "is closed at once", "grows and stops"}
 
 // writer is the writer of one life.
@@ -58,7 +58,7 @@ type writer struct {
 	teller *cutlog.Teller
 }
 
-// live opens the log and lives; then the process ends.
+// live opens the log and calls life; then the process ends.
 func live(dir string, life func(*writer)) {
 	log, err := boltlog.Open(dir, options)
 	die(err)
@@ -76,7 +76,7 @@ func live(dir string, life func(*writer)) {
 	os.Exit(0)
 }
 
-// grow appends batches of all sizes: some that somebody waits for, some not, with consumers that follow and snapshots.
+// grow appends batches of all sizes, and waits for some of them. It also moves consumers and saves snapshots.
 func (w *writer) grow(batches int) {
 	for n := range batches {
 		die(w.log.Room(16 << 10))
@@ -102,7 +102,7 @@ func (w *writer) grow(batches int) {
 	}
 }
 
-// prune deletes all files but the two newest.
+// prune deletes all files but the newest two.
 func (w *writer) prune() {
 	before, err := w.log.Prunable(w.log.NextFile() - 1)
 	die(err)
@@ -111,7 +111,7 @@ func (w *writer) prune() {
 	die(err)
 }
 
-// pack packs all files that are sealed.
+// pack packs all sealed files.
 func (w *writer) pack() {
 	for {
 		first, err := w.log.Pack(context.Background())
@@ -130,13 +130,13 @@ func die(err error) {
 	}
 }
 
-// dying is the testing.TB of a child: a failure ends it.
+// dying is the testing.TB of a child process: a failure ends the process.
 type dying struct{ testing.TB }
 
 func (dying) Helper()                           {}
 func (dying) Fatalf(format string, args ...any) { die(fmt.Errorf(format, args...)) }
 
-// logName is where the log is below the directory that is recorded.
+// logName is the path of the log below the recorded directory.
 const logName = "state/log"
 
 func logIn(root string) string { return filepath.Join(root, filepath.FromSlash(logName)) }

@@ -17,21 +17,21 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/powercut/cutlog"
 )
 
-// recorded is the story, told once for all tests.
+// recorded returns the trace of the story, recorded once for all tests.
 var recorded = sync.OnceValues(func() (*powercut.Trace, error) {
 	root, err := os.MkdirTemp("", "powercut")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(root) }() // what stays is in a directory for what is temporary
+	defer func() { _ = os.RemoveAll(root) }() // anything left is in a temporary directory
 	return record(root, mortal, story...)
 })
 
-// mortal kills the first process of a story somewhere.
+// mortal makes the first process of a story be killed at a random call.
 func mortal(recorder *powercut.Recorder) { recorder.KillAfter(200 + rand.IntN(300)) }
 
-// record lets processes live with the log in a directory, one after the other. Prepare, if not nil, has a word with the
-// recorder.
+// record lets processes live with the log in a directory, one after the other. It first calls prepare, unless that is
+// nil, with the recorder.
 func record(root string, prepare func(*powercut.Recorder), lives ...string) (*powercut.Trace, error) {
 	recorder, err := powercut.NewRecorder(root)
 	if err != nil {
@@ -50,7 +50,7 @@ func record(root string, prepare func(*powercut.Recorder), lives ...string) (*po
 	return recorder.Trace(), nil
 }
 
-// trace is the recorded story.
+// trace returns the recorded story.
 func trace(t *testing.T) *powercut.Trace {
 	t.Helper()
 	tr, err := recorded()
@@ -58,7 +58,7 @@ func trace(t *testing.T) *powercut.Trace {
 	return tr
 }
 
-// check says what is wrong with n states of a trace, until fn says that it is enough. Said is what was said before the
+// check checks n states of a trace, and calls fn with each result until fn returns false. said is the output before the
 // trace.
 func check(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, said []byte, fn func(cutlog.Cut, error) bool) {
 	t.Helper()
@@ -80,7 +80,7 @@ func check(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, said []byte, f
 	}
 }
 
-// wrong fails the test for what is wrong with a state.
+// wrong fails the test if err says that something is wrong with a state.
 func wrong(t *testing.T, c cutlog.Cut, err error) {
 	t.Helper()
 	if err != nil {
@@ -89,8 +89,8 @@ func wrong(t *testing.T, c cutlog.Cut, err error) {
 	}
 }
 
-// TestPowerCutsLoseNothing cuts the power of a log that is made, grows, turns over, is killed, recovers, prunes and
-// stops. At length it hears other stories of logs that live so.
+// TestPowerCutsLoseNothing cuts the power of a log that begins, grows, turns over, is killed, recovers, prunes and
+// stops. With JOBLEDGER_LONG it also records other stories.
 func TestPowerCutsLoseNothing(t *testing.T) {
 	r, states, calls := cutlog.Seed(t), 0, 0
 	for n := range cutlog.Number("JOBLEDGER_STORIES", 1, 20) {
@@ -117,7 +117,7 @@ func TestPowerCutsLoseNothing(t *testing.T) {
 	t.Logf("%d states of %d calls", states, calls)
 }
 
-// TestAPowerCutWhileRecovering cuts the power a second time, while the log is opened that the first cut left.
+// TestAPowerCutWhileRecovering cuts the power a second time, while a process opens the log that the first cut left.
 func TestAPowerCutWhileRecovering(t *testing.T) {
 	tr, r := trace(t), cutlog.Seed(t)
 	again, states := cutlog.Number("JOBLEDGER_CUTS_AGAIN", 25, 100), 0
@@ -140,8 +140,8 @@ func TestAPowerCutWhileRecovering(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// TestAForgottenCallIsNoticed takes calls out of the trace, or lets them come late, as a mistake in the log would: some
-// state must show it. This is what the tests above are worth.
+// TestAForgottenCallIsNoticed removes calls from the trace, or makes them late, as an error in the log would. Some
+// state must show each such error. This shows that the tests above find errors.
 func TestAForgottenCallIsNoticed(t *testing.T) {
 	suffix := func(kind powercut.Kind, suffixes ...string) func(powercut.Step) bool {
 		return func(s powercut.Step) bool {
@@ -166,7 +166,7 @@ func TestAForgottenCallIsNoticed(t *testing.T) {
 			},
 			func(s powercut.Step) bool { return s.Kind == powercut.Sync && s.Name == logName })
 	}
-	beginning := func(tr *powercut.Trace) *powercut.Trace { // of the story, where the key is made
+	beginning := func(tr *powercut.Trace) *powercut.Trace { // the part of the story that makes the key
 		short := *tr
 		short.Steps = tr.Steps[:min(len(tr.Steps), 200)]
 		return &short
