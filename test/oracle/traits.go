@@ -24,7 +24,7 @@ func resizedTwice(s Scenario) bool {
 	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
 }
 
-// has reports whether a line or a deed of the scenario has the text, at the beginning of a word.
+// has reports whether a line or an action of the scenario has the text, at the beginning of a word.
 func (s Scenario) has(text string) bool {
 	for _, line := range strings.Split(s.String(), "\n") {
 		if strings.Contains(" "+line, " "+text) {

@@ -76,7 +76,7 @@ func manifests(chart string) (map[string]string, error) {
 const image = "jobledger"
 
 // render returns the objects of the chart, by the names of their templates, without empty ones. name is the name of the
-// release and of its namespace. If values name no image, it is the one of the manifests.
+// release and of its namespace. If values name no image, render uses the image of the manifests.
 func render(dir, name, values string) (map[string]string, error) {
 	set, err := common.ReadValues([]byte(values))
 	if err != nil {

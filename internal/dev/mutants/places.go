@@ -242,8 +242,8 @@ func (w *writer) statements(all []ast.Stmt) {
 	}
 }
 
-// parts leaves out each part of an assignment to several places. It skips a place whose type differs from that of its
-// value, such as an interface, since mutantPick needs one type.
+// parts leaves out each part of an assignment to several places. It skips a place with another type than its value,
+// such as an interface, since mutantPick needs one type.
 func (w *writer) parts(n *ast.AssignStmt) {
 	for k, value := range n.Rhs {
 		left := w.text(n.Lhs[k])

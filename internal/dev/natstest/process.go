@@ -22,7 +22,7 @@ const (
 // program names the built command natsd. If it is set, it runs the server of each test without tuned options.
 const program = "JOBLEDGER_NATSD"
 
-// Main replaces m.Run in the TestMain of a package whose tests start servers with Apart. It does not return.
+// Main replaces m.Run in a package's TestMain, if its tests start servers with Apart. It does not return.
 func Main(m *testing.M) {
 	if dir := os.Getenv(serveDir); dir != "" {
 		if err := natsserver.Serve(dir, os.Getenv(servePort), strings.Fields(os.Getenv(servePeers))...); err != nil {

@@ -73,7 +73,7 @@ func (r *Recorder) begins(tid int, c *call) error {
 	return nil
 }
 
-// opened returns the file of the call's first argument; nil if that is not one of the recorded directory.
+// opened returns the file of the call's first argument; nil if it is not in the recorded directory.
 func (r *Recorder) opened(c *call) (fd int, of *opened) {
 	fd = int(int32(c.args[0]))
 	if o, ok := r.open[fd]; ok {

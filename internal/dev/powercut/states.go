@@ -81,7 +81,7 @@ func (d *Disk) State(r *rand.Rand) (State, string) {
 	return d.state(s), s.what
 }
 
-// Durable returns the state with only what was synced.
+// Durable returns the state that syncs guarantee.
 func (d *Disk) Durable() State {
 	return d.state(survivors{unit: page, name: never, size: never, data: noData})
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Side is one of the things to compare.
+// Side is one side of a comparison.
 type Side struct {
 	Name string
 	// Cost does the work of one round, and returns the cost of one unit in nanoseconds.
@@ -17,7 +17,7 @@ type Side struct {
 	n   int
 }
 
-// All returns a side whose work does n units in one call.
+// All returns a side that does n units of work in one call.
 func All(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
 		start := time.Now()
@@ -26,8 +26,8 @@ func All(name string, n int, work func()) Side {
 	}}
 }
 
-// Computing returns a side whose work does n units in one call and waits for nothing. It counts the processor time of
-// this process, including the garbage collector, so other processes do not affect it.
+// Computing returns a side that does n units of work in one call, without waiting. It counts the processor time of this
+// process, including the garbage collector, so other processes do not affect it.
 func Computing(name string, n int, work func()) Side {
 	return Side{Name: name, Cost: func() float64 {
 		start := Processor()

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Teller is a log that reports on out what is appended and what was acknowledged, one line each. Create it with Tell.
+// Teller is a log that reports appends and acknowledgements on out, one line each. Create it with Tell.
 //
 //	append SEQ HEX…            the stored form of a batch's records, before the append
 //	durable SEQ                a commit was acknowledged through this record

@@ -122,7 +122,7 @@ func (s *Server) beginCronUpdate(in *batchv1.CronJob) (stored, cronJob *batchv1.
 	return o.(*batchv1.CronJob), cronJob, nil
 }
 
-// defaultCronJob sets the defaults of batch/v1 (C-002). In the template it sets those of a pod template; a Job made
+// defaultCronJob sets the defaults of batch/v1 (C-002). The template gets the defaults of a pod template; a Job made
 // from it gets the rest.
 func defaultCronJob(cronJob *batchv1.CronJob) {
 	spec := &cronJob.Spec

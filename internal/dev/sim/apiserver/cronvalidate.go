@@ -102,8 +102,8 @@ func locate(name string) (*time.Location, error) {
 	return nil, schedule.UnknownZone(name)
 }
 
-// validateJobTemplate checks the template (C-009): the selector of a Job is always generated. Of the rest it checks
-// what a test may get wrong by accident.
+// validateJobTemplate checks the template (C-009): the selector of a Job is always generated. It checks only the other
+// fields that a test may get wrong by accident.
 func validateJobTemplate(s *batchv1.JobSpec) field.ErrorList {
 	path := cronSpec.Child("jobTemplate", "spec")
 	errs := refuseIf(s.Selector != nil, path.Child("selector"), s.Selector, "`selector` will be auto-generated")

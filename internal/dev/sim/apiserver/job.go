@@ -135,7 +135,7 @@ func uidConflict(k Kind, name string, sent, stored types.UID) error {
 		errText(fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)))
 }
 
-// keepSystemFields copies what a client may leave out of an update, and what it cannot change.
+// keepSystemFields copies fields that a client may leave out of an update or cannot change.
 func keepSystemFields(stored, sent Object) {
 	if sent.GetUID() == "" {
 		sent.SetUID(stored.GetUID())

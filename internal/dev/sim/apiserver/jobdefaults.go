@@ -98,7 +98,7 @@ func defaultContainer(c *corev1.Container) {
 	}
 }
 
-// Labels that the API server puts on the template of a Job whose selector it generates (J-181). The old forms have no
+// Labels that the API server puts on a Job's template when it generates the selector (J-181). The old forms have no
 // constant in batch/v1.
 const (
 	labelLegacyControllerUID = "controller-uid"

@@ -68,7 +68,7 @@ func validateFinalizers(finalizers []string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// mergePatch returns the patched Pod. It shares with the stored Pod what the patch does not name.
+// mergePatch returns the patched Pod. It shares all fields that the patch does not name with the stored Pod.
 func mergePatch(stored *corev1.Pod, patch []byte) (*corev1.Pod, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &fields); err == nil && len(fields) == 1 && bytes.HasPrefix(fields["metadata"], []byte("{")) {
@@ -127,7 +127,7 @@ func (s *Server) updatePodStatus(r request, namespace, name string, uid types.UI
 	}
 	status := stored.Status.DeepCopy()
 	change(status)
-	pod := new(*stored) // shares what is not changed
+	pod := new(*stored) // shares the unchanged fields
 	pod.Status = corev1.PodStatus{}
 	wire(status, &pod.Status)
 	if PodTerminal(stored) && pod.Status.Phase != stored.Status.Phase {

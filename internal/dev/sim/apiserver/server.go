@@ -47,7 +47,7 @@ type table struct {
 	compacted uint64 // a watch from before this version is refused
 }
 
-// New returns a server whose only object is the namespace "default".
+// New returns a server with one object, the namespace "default".
 func New(cfg Config) *Server {
 	s := &Server{clock: cfg.Clock, rand: cfg.Rand, tables: map[Kind]*table{}}
 	for _, k := range kinds {

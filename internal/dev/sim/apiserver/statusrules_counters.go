@@ -71,8 +71,8 @@ func failedNeverDecreases(u statusUpdate) field.ErrorList {
 	return refuseIf(u.sent.Status.Failed < u.stored.Status.Failed, statusPath.Child("failed"), u.sent.Status.Failed, "cannot decrease")
 }
 
-// succeededDecreasesOnlyElastic (J-212): the counter of succeeded pods does not go down, except in an Indexed Job
-// whose completions equal its parallelism.
+// succeededDecreasesOnlyElastic (J-212): the counter of succeeded pods does not go down, except in an Indexed Job with
+// completions equal to its parallelism.
 func succeededDecreasesOnlyElastic(u statusUpdate) field.ErrorList {
 	spec := &u.stored.Spec
 	elastic := isIndexed(spec) && spec.Completions != nil && spec.Parallelism != nil && *spec.Completions == *spec.Parallelism

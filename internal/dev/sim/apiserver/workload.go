@@ -14,8 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Workloads and PodGroups as Kubernetes 1.37 has them: what is sent and read is in protobuf, and changes are JSON
-// patches.
+// Workloads and PodGroups of Kubernetes 1.37: requests and answers are in protobuf, and changes are JSON patches.
 
 const beta = "scheduling.k8s.io/v1beta1"
 

@@ -107,8 +107,8 @@ type references struct {
 	file         events.Sequence                      // the first record of the newest file
 }
 
-// check checks what a record says about others: a Job's spec is where the record says, the parts of a spec are among
-// the causes of its record and in the same file, and a command ends at most once.
+// check checks the references of a record: the record that it names as a Job's spec stores that spec, the parts of a
+// spec are among the causes of its record and in the same file, and a command ends at most once.
 func (r *references) check(rec *events.Record) error {
 	switch f := rec.Facts.(type) {
 	case *events.JobTemplate:

@@ -185,7 +185,7 @@ func (d *Driver) Step() error {
 	if err := d.standby.follow(d.log); err != nil {
 		return err
 	}
-	if d.away { // the restored cluster is listed before it comes past the versions that were seen (docs/design/0007, What is left)
+	if d.away { // list before the restored cluster passes the known versions (docs/design/0007, What is left)
 		if _, err := d.list(); err != nil {
 			return err
 		}
@@ -332,7 +332,7 @@ func (d *Driver) note(call *executor.Call) {
 	d.noteRun(call)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
 		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
-		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // what is asked again was decided the first time
+		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // a repeated command was decided before
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
 			if j := d.process.Loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
 				intent.NeverCounted = j.Pod(drop.Pod).NeverCounted

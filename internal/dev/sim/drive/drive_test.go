@@ -265,8 +265,8 @@ var onlyRemovals = []users.Deed{
 }
 
 // TestSeedsOfFailingIndexes lets users change limits and deadlines all the time. The Jobs have a limit per index, and
-// their pods run for long. An index whose pod is deleted because the Job fails has not failed (J-116). Every other seed
-// loses its log, too.
+// their pods run for long. If a pod is deleted because the Job fails, its index has not failed (J-116). Every other
+// seed loses its log, too.
 func TestSeedsOfFailingIndexes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds(t, 6)) {

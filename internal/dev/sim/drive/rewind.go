@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
 )
 
-// backup is a backup of the cluster, and what the checker knew at that moment.
+// backup is a backup of the cluster, with the checker's knowledge at that moment.
 type backup struct {
 	server  *apiserver.Backup
 	checker *invariants.Backup

@@ -43,7 +43,7 @@ func (d *Driver) end() error {
 	return d.over()
 }
 
-// over ends a process whose log is durable to its end, with or without a snapshot. The next process opens the log anew.
+// over ends a process. Its log is durable to the end, with or without a snapshot. The next process opens the log anew.
 func (d *Driver) over() (err error) {
 	d.log.Commit(1 << 30)
 	d.process.Loop.Snapshot()

@@ -262,7 +262,7 @@ func (c *Checker) Pending(now, wake time.Time) error {
 }
 
 // paced returns the latest allowed wake for a CronJob that is due several times in a minute (C-085): its next due time,
-// or the first one of the next minute if no Job can be created for those of this minute.
+// or, if no Job can be created in this minute, the first due time of the next minute.
 func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time.Time {
 	minute := now.Truncate(time.Minute).Add(time.Minute)
 	if !by.Before(minute) || !c.startsNone(k, when, by.Add(-100*time.Millisecond)) {

@@ -23,8 +23,8 @@
 //     They are deleted as they should be (C-247).
 //   - No status write is refused as invalid (J-206 to J-233); deletions and patches name the UID (J-083, J-254).
 //
-// If a race makes two outcomes right, both pass: a Pod whose finalizer a user removed may be counted or not. Only the
-// maker of a decision knows what the decision could see; see [Config].Intent.
+// If a race makes two outcomes right, both pass: if a user removed the finalizer of a Pod, the Pod may be counted or
+// not. Only the maker of a decision knows which versions it was based on; see [Config].Intent.
 //
 // # Concurrency
 //

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Settled returns what is left undone. It requires a world in which nothing more happens by itself: every event has
-// been delivered, nothing is due, and the controller has nothing to do. Call [Checker.Check] before it.
+// Settled returns an error for work that is left undone. It requires a world in which nothing more happens by itself:
+// every event has been delivered, nothing is due, and the controller has nothing to do. Call [Checker.Check] before it.
 func (c *Checker) Settled() error {
 	c.found = nil
 	version := c.cfg.Server.Version()

@@ -26,7 +26,7 @@ func SetRunning(pod *corev1.Pod, s *corev1.PodStatus, now metav1.Time) {
 	}
 }
 
-// SetEnded sets the status of a Pod whose containers all ended with code.
+// SetEnded sets the status of a Pod after all its containers ended with code.
 func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time) {
 	s.Phase = corev1.PodSucceeded
 	reason := "PodCompleted"
@@ -47,7 +47,7 @@ func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time)
 	setCondition(s, corev1.PodReady, corev1.ConditionFalse, reason, now)
 }
 
-// SetRestarted sets the status of a Pod whose containers ended with code and were restarted in place.
+// SetRestarted sets the status of a Pod after its containers ended with code and were restarted in place.
 func SetRestarted(s *corev1.PodStatus, code int32, now metav1.Time) {
 	for i := range s.ContainerStatuses {
 		c := &s.ContainerStatuses[i]

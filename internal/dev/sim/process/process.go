@@ -32,7 +32,7 @@ type Config struct {
 	// Workloads replaces Groups if the settings ask for gangs of Kubernetes 1.37.
 	Workloads executor.WorkloadAPI
 	Crons     wholeapi.CronServer // required if CronJobs are run
-	Checker   *invariants.Checker // watches the server; the process tells it what it finds in its log
+	Checker   *invariants.Checker // watches the server; the process tells it about decisions found in its log
 	Log       *memlog.Log
 	World     *projector.World // folded to the log's end by a standby; nil for a recovery
 	Key       events.Key

@@ -19,10 +19,10 @@ import (
 // Actor is the name of users in the server's log.
 const Actor = "user"
 
-// Deed is a kind of action of a user.
+// Deed is a kind of user action.
 type Deed string
 
-// The deeds.
+// The user actions.
 const (
 	DeletePod      Deed = "delete a pod"
 	StripFinalizer Deed = "strip the tracking finalizer off a pod"
@@ -46,7 +46,7 @@ const (
 	MeddleJob      Deed = "change a Job's status"
 )
 
-// Deeds lists all deeds. Their order is part of what a seed means.
+// Deeds lists all user actions. A seed gives the same run only while their order stays.
 var Deeds = []Deed{
 	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
 	MakeOrphan, ResizeJob, PauseJob, LimitJob, HurryJob, ReplaceJob, ReindexPod, MeddleJob,
@@ -56,11 +56,11 @@ var Deeds = []Deed{
 type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
-	// Off lists the deeds that no user does.
+	// Off lists the actions that no user takes.
 	Off []Deed
 }
 
-// Users performs deeds. See the package comment.
+// Users acts as the users of a cluster. See the package comment.
 type Users struct {
 	cfg     Config
 	client  *apiserver.Client
@@ -88,7 +88,7 @@ func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
 	return stored, err
 }
 
-// Step does a possible deed. It returns a description, or "" if no deed is possible.
+// Step takes a possible action. It returns a description, or "" if no action is possible.
 func (u *Users) Step() string {
 	for _, i := range u.cfg.Rand.Perm(len(u.allowed)) {
 		if what := u.Do(u.allowed[i]); what != "" {
@@ -98,7 +98,7 @@ func (u *Users) Step() string {
 	return ""
 }
 
-// Do applies a deed to a random object that it fits. It returns a description, or "" if it fits none.
+// Do takes an action on a random object that it fits. It returns a description, or "" if it fits none.
 func (u *Users) Do(deed Deed) string {
 	switch deed {
 	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, ReindexPod:
@@ -122,7 +122,7 @@ func (u *Users) Do(deed Deed) string {
 	return told(deed, job, u.toJob(deed, job.DeepCopy()))
 }
 
-// told describes a deed, with the error if it was refused (a namespace may be terminating).
+// told describes an action, with the error if it was refused (a namespace may be terminating).
 func told(deed Deed, o metav1.Object, err error) string {
 	text := fmt.Sprintf("%s: %s/%s", deed, o.GetNamespace(), o.GetName())
 	if err != nil {

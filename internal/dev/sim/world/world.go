@@ -21,7 +21,7 @@ type Config struct {
 	Kubelet kubelet.Config
 	// UserChance is the probability that a step is a user's.
 	UserChance float64
-	// UsersOff are deeds that no user does.
+	// UsersOff lists actions that no user takes.
 	UsersOff []users.Deed
 	// NodeLossChance is the probability that a step removes a node; the last one stays.
 	NodeLossChance float64
@@ -66,9 +66,9 @@ func New(cfg Config) *World {
 	return w
 }
 
-// Step makes one event, chosen by the seed: a user's deed, the loss of a node, a step of a garbage collector or of the
-// namespace controller, or the next due item, to which the clock advances. It returns a description, or "" if nothing
-// is left to happen.
+// Step makes one event, chosen by the seed: an action of a user, the loss of a node, a step of a garbage collector or
+// of the namespace controller, or the next due item, to which the clock advances. It returns a description, or "" if
+// nothing is left to happen.
 func (w *World) Step() string {
 	w.Kubelet.Sync()
 	draw := w.rand.Float64()
