@@ -253,7 +253,7 @@ func succeededLater(diff string) bool {
 	return said != "" && sameBut(said, field)
 }
 
-// succeededUnseen reports whether only ours stores successes, each at one of the times unseen. At the end, ours must
+// succeededUnseen reports whether only ours stores successes, each at one of the given times. At the end, ours must
 // know a later success than upstream, or both the same one.
 func succeededUnseen(diff string, unseen []string) bool {
 	stored := lines(diff, "last success ")

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// setting returns the number in an environment variable, or otherwise if it is unset.
+// setting returns the number in an environment variable, or the default `otherwise` if it is unset.
 func setting(t *testing.T, name string, otherwise uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)

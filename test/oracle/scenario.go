@@ -109,8 +109,8 @@ type controller interface {
 	pass(time.Duration) error
 }
 
-// killed returns the scenario with each kill in the middle of work ("die 3") moved by so many requests. It also reports
-// whether there is such a kill.
+// killed returns the scenario with each kill in the middle of work ("die 3") moved by the given number of writes. It
+// also reports whether there is such a kill.
 func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	shifted = s
 	shifted.Steps = slices.Clone(s.Steps)

@@ -61,7 +61,7 @@ func (b *another) begin() {
 // stop kills it. Requests in flight may still take effect.
 func (b *another) stop() { b.up = false }
 
-// soon calls do after d, if the controller still lives then.
+// soon calls the function `do` after d, if the controller still lives then.
 func (b *another) soon(d time.Duration, do func()) {
 	life := b.life
 	b.after(d, "another", func() {

@@ -99,7 +99,7 @@ func (f *fates) hear(t *testing.T, said *events.CronStep, away *downs, now event
 			f.answered++
 			f.came[tick.Name] = tick.Name != ""
 		}
-		if tick.Fate >= events.TickAgain || tick.By != "" { // triggers that are too late or refused
+		if tick.Fate >= events.TickAgain || tick.By != "" { // By: a trigger that is too late or refused
 			f.counts[tick.Fate]++
 			continue
 		}

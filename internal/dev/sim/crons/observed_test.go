@@ -183,7 +183,7 @@ func (a *account) judge(o *onlooker) {
 		case s.due <= a.base || told || s.off:
 		case tick == nil:
 			a.t.Errorf("%s was started, and has no fate", s.due.Go())
-		case tick.Fate == events.TickUnknown, tick.Fate == events.TickStarted: // only the status may tell of a start
+		case tick.Fate == events.TickUnknown, tick.Fate == events.TickStarted: // a start may show in the status only
 		default:
 			a.t.Errorf("%s was started by another controller, and is told to have the fate %d", s.due.Go(), tick.Fate)
 		}

@@ -82,7 +82,7 @@ func (o *onlooker) begin() {
 	o.start()
 }
 
-// again calls do and then, in turns, each after a random time, until the end.
+// again calls the functions `do` and `then` in turns, each after a random time, until the end.
 func (o *onlooker) again(most time.Duration, name string, do func(), pause time.Duration, then func()) {
 	random := func(most time.Duration) time.Duration { return time.Duration(o.r.Int64N(int64(most))) }
 	var first, second func()

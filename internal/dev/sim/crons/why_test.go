@@ -268,7 +268,7 @@ func TestEditedSince(t *testing.T) {
 	})
 }
 
-// minutes passes n minutes, and calls do in each, the given time after its beginning.
+// minutes lets n minutes pass. In each it calls `do`, the given time after the beginning of the minute.
 func (s *scene) minutes(n int, past time.Duration, do func()) {
 	s.t.Helper()
 	for range n {

@@ -108,7 +108,7 @@ func (w *world) after(d time.Duration, do func()) {
 	heap.Push(&w.agenda, &appointment{at: w.true.Add(d), order: w.order, do: do})
 }
 
-// alive calls do after d, if the controller still lives then.
+// alive calls the function `do` after d, if the controller still lives then.
 func (w *world) alive(d time.Duration, do func()) {
 	life := w.life
 	w.after(d, func() {
