@@ -6,46 +6,46 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// tried reports whether the outcome is one of a request that was made for certain: its writes have to be there.
+// tried reports whether the request of the outcome was certainly made, so that the audit log must have its writes.
 func (o *outcome) tried() bool {
 	return o.Sent && (o.Ending == events.Done || o.Ending == events.Refused || o.said != "")
 }
 
-// maybe reports whether there may be a write, and need not: the connection ended, or the wait for an answer.
+// maybe reports whether the request may or may not have arrived: the connection broke, or no answer came in time.
 func (o *outcome) maybe() bool { return o.Sent && !o.tried() }
 
-// mayMake reports whether a write with that answer may have made its object: a server that gave up waiting, as after
+// mayMake reports whether a write with this answer may have made its object. A server that gave up, for example after
 // the client hung up, may have stored it all the same.
 func mayMake(code int) bool {
 	return accepted(code) || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
 }
 
-// agrees reports whether a controller that was told what the write says has that outcome. Made: a write before it may
-// have made the object.
+// agrees reports whether a controller that got the answer of w records this outcome. made: an earlier write may have
+// made the object.
 func (o *outcome) agrees(w *Write, made bool) bool {
-	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict // then it looks for whose the pod is
+	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict // then the controller reads who owns the pod
 	switch o.Ending {
 	case events.Done:
 		return accepted(w.Told) || meets && made
 	case events.OutcomeUnknown:
 		return meets || o.said == "" || uncertain(w.Told)
 	case events.Refused:
-		return refusedBy(o.Class, w.Told) // of a pod of its own, too: a user may have taken its owner away
+		return refusedBy(o.Class, w.Told) // also if a create meets its own pod: a user may have taken its owner away
 	}
 	return false
 }
 
 func accepted(code int) bool { return code >= 200 && code < 300 }
 
-// uncertain reports whether an answer leaves open what happened.
+// uncertain reports whether an answer leaves open whether the write took effect.
 func uncertain(code int) bool {
 	return code == 0 || code == http.StatusRequestTimeout || code == http.StatusNotFound || code >= http.StatusInternalServerError
 }
 
-// codes are those by which the API server refuses for a reason of each class; nil where no write is made.
+// codes are the codes with which the API server refuses, for each class of refusal; nil: no write is made.
 var codes = map[events.RefusalClass][]int{
 	events.RefusedConflict:             {http.StatusConflict},
-	events.RefusedNotFound:             {http.StatusNotFound, http.StatusUnprocessableEntity}, // the latter: another UID has the name
+	events.RefusedNotFound:             {http.StatusNotFound, http.StatusUnprocessableEntity}, // 422: another UID has the name
 	events.RefusedNameTaken:            {http.StatusConflict},
 	events.RefusedInvalid:              {http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	events.RefusedForbidden:            {http.StatusForbidden, http.StatusUnauthorized},

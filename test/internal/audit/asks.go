@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ask says what a command of a Job or CronJob asks for; its kind comes on top.
+// ask returns the action that a command of a Job or CronJob asks for, without its kind.
 type ask func(life events.Identity, subject types.UID, c events.Command) Deed
 
 // asks has a row for each kind of command that makes a write.
@@ -49,7 +49,7 @@ func ofPod(_ events.Identity, _ types.UID, c events.Command) Deed {
 
 func nothing(events.Identity, types.UID, events.Command) Deed { return Deed{} }
 
-// owned is a row of a write that names the Job or CronJob as the owner of another object.
+// owned changes a row for a write that names the Job or CronJob as the owner of another object.
 func owned(row ask) ask {
 	return func(life events.Identity, subject types.UID, c events.Command) Deed {
 		d := row(life, subject, c)

@@ -68,7 +68,8 @@ func (b *book) add(rec *events.Record) {
 	}
 }
 
-// namespace of the object that a record is about: that of its stream, where the record does not say.
+// namespace returns the namespace of the object that a record is about. If the record has none, it is that of the
+// stream.
 func (b *book) namespace(rec *events.Record) string {
 	switch {
 	case rec.Evidence.Namespace != "":
@@ -79,7 +80,7 @@ func (b *book) namespace(rec *events.Record) string {
 	return b.names[rec.Stream.ID][0]
 }
 
-// cut: the process has ended, and commands under way with it.
+// cut notes that the process has ended: each command that is not over may have lost a try.
 func (b *book) cut() {
 	for _, c := range b.commands {
 		if !c.over {
@@ -88,8 +89,8 @@ func (b *book) cut() {
 	}
 }
 
-// leave: the object of a stream has gone, or the last of its pods after it. An outcome that comes when nothing is known
-// of them any more has no record.
+// leave notes that the object of a stream is gone, or the last of its pods after it. From then on, outcomes of its
+// commands are not recorded.
 func (b *book) leave(s events.Stream) {
 	for _, c := range b.byStream[s] {
 		c.left = c.left || !c.over
@@ -117,7 +118,7 @@ func (b *book) decide(rec *events.Record, d *events.Decision) {
 	}
 }
 
-// end takes an outcome. That of a command which makes no write is passed over.
+// end takes an outcome. It skips the outcome of a command that makes no write.
 func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	c := b.byName[f.Command]
 	if c == nil {
@@ -148,7 +149,7 @@ func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// done completes the commands once all records are in.
+// done completes the commands after the last record.
 func (b *book) done() {
 	for _, c := range b.commands {
 		if c.left {

@@ -8,14 +8,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Report is what a comparison found.
+// Report is the result of a comparison.
 type Report struct {
-	Writes, Commands int // that were compared
-	Cut              int // deeds that go together only because a command was cut off, and its last outcome is not in the log
+	Writes, Commands int // how many were compared
+	Cut              int // deeds that match only because a command was cut off before its last outcome was recorded
 	Problems         []string
 }
 
-// Check compares the writes of a controller with the records of its log. An error is that of reading the records.
+// Check compares the writes of a controller with the records of its log. It returns an error only if reading fails.
 func Check(writes []Write, records iter.Seq2[events.Record, error]) (Report, error) {
 	b := newBook()
 	for rec, err := range records {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// wholeStory is the life of a Job and a CronJob with a command of each kind that writes: each certain of its outcome,
-// so that each mutant shows.
+// wholeStory is the life of a Job and a CronJob with one command of each kind that writes. Each outcome is certain, so
+// that each mutation must be found.
 func wholeStory(t *testing.T) *story {
 	s, j, c := newStory(t), events.JobStream(job), events.CronJobStream(cron)
 	yes := true
@@ -84,8 +84,8 @@ func wholeStory(t *testing.T) *story {
 	return s
 }
 
-// TestEachMutantIsFound takes the whole story, in which all goes together, and changes one thing of each command and
-// each write.
+// TestEachMutantIsFound takes the whole story, which has no problems, and changes one thing of each command and of each
+// write. Check must report each change.
 func TestEachMutantIsFound(t *testing.T) {
 	whole := wholeStory(t)
 	if p := whole.problems(); len(p) > 0 {
@@ -113,7 +113,7 @@ func TestEachMutantIsFound(t *testing.T) {
 	}
 }
 
-// mutant reports a change that is not found.
+// mutant reports an error if Check does not find the change.
 func (s *story) mutant(what string, change func(*story)) {
 	s.t.Helper()
 	m := s.clone()
@@ -141,7 +141,7 @@ func (s *story) mutateLine(i int) {
 	w := s.logged[i]
 	what := w.Verb + " " + w.Resource + " " + w.Name
 	s.mutant("no line for "+what, func(m *story) { m.logged = slices.Delete(m.logged, i, i+1) })
-	if w.Name != "demo-b" { // its command is retried: a refusal that repeats need not be recorded
+	if w.Name != "demo-b" { // the command of demo-b is retried: a repeated refusal need not be recorded
 		s.mutant("two lines for "+what, func(m *story) { m.logged = append(m.logged, w) })
 	}
 	codes := []int{400, 409, 500}

@@ -7,17 +7,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// command is a command of the log that makes a write, with all that the log says of its tries.
+// command is a command of the log that makes a write, with everything that the log has about its tries.
 type command struct {
 	Deed
 	name            events.CommandID
 	retried         bool
 	stream          events.Stream
-	object          [2]string // namespace and name of the object, as the log has them; empty for unknown
+	object          [2]string // namespace and name of the object in the log; empty: unknown
 	outcomes        []outcome
-	cuts            int  // of its process, while the command may have been under way: each hides one try at most
-	left            bool // its Job had gone or retired before its last outcome: that need not be recorded, which hides one try at most
-	over            bool // nothing more of it follows: it was done, or ended in another way that is not asked again
+	cuts            int  // restarts of the process while the command may have been in flight: each hides at most one try
+	left            bool // its Job was gone or retired before the last outcome, which need not be recorded: hides at most one try
+	over            bool // nothing more of it follows: it is done, or ended in a way after which it is not asked again
 	problems        []string
 	answersOfOthers []outcome // of commands that share its backoff: a refusal that repeats one of them is not recorded
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/faults"
 )
 
-// Join takes the writes of an audit log in which the controller speaks through a proxy, in the order in which they came
-// to the proxy. It adds those that never reached the API server. A call that the API server answered has to be in the
-// log, with that answer, and no other write may be there.
+// Join takes the writes of an audit log and the calls of a proxy through which the controller speaks. It returns the
+// writes in the order in which they reached the proxy, including those that never reached the API server. Each call
+// that the API server answered must be in the audit log with that answer, and the audit log must have no other write.
 func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, problems []string) {
 	byID := map[string]*controlplane.Write{}
 	for i := range logged {
@@ -42,7 +42,7 @@ func Join(logged []controlplane.Write, calls []faults.Call) (writes []Write, pro
 		case c.Answer != 0 && c.Answer != at.Code:
 			problems = append(problems, fmt.Sprintf(
 				"the API server answered %d to %s %s (audit ID %s), and %d by its audit log", c.Answer, c.Method, c.Path, c.ID, at.Code))
-		case at.Body == "" && len(c.Body) > 0: // the client hung up before the API server had read all of it
+		case at.Body == "" && len(c.Body) > 0: // the client hung up before the API server had read the whole body
 			if sent, err := unlogged(c); err == nil {
 				sent.Code, at = at.Code, sent
 			}
@@ -66,7 +66,7 @@ var verbs = map[string]string{
 	http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
 }
 
-// unlogged is a call that did not reach the API server, as its audit log would have it.
+// unlogged returns a call that did not reach the API server, in the form of a line of its audit log.
 func unlogged(c *faults.Call) (*controlplane.Write, error) {
 	w := &controlplane.Write{ID: c.ID, Verb: verbs[c.Method]}
 	if err := locate(w, c.Path); err != nil {
@@ -94,8 +94,8 @@ func unlogged(c *faults.Call) (*controlplane.Write, error) {
 	return w, nil
 }
 
-// locate takes the path of a request apart: /api/v1/namespaces/NAMESPACE/pods/NAME, /apis/GROUP/VERSION/…, with a
-// subresource or without.
+// locate splits the path of a request: /api/v1/namespaces/NAMESPACE/pods/NAME or /apis/GROUP/VERSION/…, with or without
+// a subresource.
 func locate(w *controlplane.Write, path string) error {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if parts[0] == "apis" && len(parts) > 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// patch is a patch of a pod's metadata. A field that is not here is none of ours.
+// patch is a patch of a pod's metadata. A patch with any other field is not ours.
 type patch struct {
 	Metadata struct {
 		UID             types.UID         `json:"uid"`
@@ -32,7 +32,7 @@ type patch struct {
 	} `json:"metadata"`
 }
 
-// patched tells the patches of a pod apart.
+// patched tells from a patch of a pod which command asked for it.
 func patched(w *controlplane.Write) (Deed, error) {
 	var p patch
 	reader := json.NewDecoder(strings.NewReader(w.Body))

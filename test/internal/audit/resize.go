@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// resized is a JSON patch of a PodGroup's minCount. It holds for one that the Job controls: its first step compares the
-// owner's UID.
+// resized reads a JSON patch of a PodGroup's minCount. Its first step compares the owner's UID, so it changes only a
+// PodGroup that the Job controls.
 func resized(w *controlplane.Write) (Deed, error) {
 	var steps []struct {
 		Op, Path string

@@ -70,7 +70,7 @@ func (s *story) end(stream events.Stream, id events.CommandID, e events.CommandE
 	s.record(stream, &e, evidence)
 }
 
-// write is what the API server logs.
+// write adds a write to the audit log.
 func (s *story) write(code int, w controlplane.Write, body any) {
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -93,7 +93,7 @@ func (s *story) all() iter.Seq2[events.Record, error] {
 	}
 }
 
-// problems are what is found when the controller speaks to the API server itself.
+// problems returns what Check finds when no proxy is between the controller and the API server.
 func (s *story) problems() []string {
 	var writes []Write
 	var problems []string
@@ -157,7 +157,7 @@ func refused(class events.RefusalClass) events.CommandEnded {
 
 func named(name string) events.Evidence { return events.Evidence{Namespace: ns, Name: name} }
 
-// tells is named with a reason that the API server gave.
+// tells returns evidence like named, with a reason that the API server gave.
 func tells(name string) events.Evidence {
 	return events.Evidence{Namespace: ns, Name: name, Reason: "InternalError", Message: "words of the API server"}
 }

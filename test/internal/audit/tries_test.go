@@ -124,7 +124,7 @@ func TestTriesOfACommand(t *testing.T) {
 	}
 }
 
-// TestNoCommandAsksForSuchAWrite: a write that is like ours, and asks for more.
+// TestNoCommandAsksForSuchAWrite: a write that does more than a write of ours is a problem.
 func TestNoCommandAsksForSuchAWrite(t *testing.T) {
 	j := events.JobStream(job)
 	for sentence, metadata := range map[string]string{
@@ -145,7 +145,7 @@ func TestNoCommandAsksForSuchAWrite(t *testing.T) {
 	}
 }
 
-// TestEachWriteBesideHasItsReason: the list is short, and has none of the writes that commands ask for.
+// TestEachWriteBesideHasItsReason: no write of the list is one that a command asks for, and each has a reason.
 func TestEachWriteBesideHasItsReason(t *testing.T) {
 	for k, why := range beside {
 		if why == "" || deeds[k] != nil {
@@ -159,8 +159,8 @@ func TestEachWriteBesideHasItsReason(t *testing.T) {
 	}
 }
 
-// TestJoin: the writes of an audit log and the calls through a proxy are the same, and those that the proxy answered
-// come in between.
+// TestJoin: the audit log and the calls of the proxy have the same writes. Calls that the proxy answered itself are
+// added in their place.
 func TestJoin(t *testing.T) {
 	s := newStory(t)
 	patchPod(s, 200, "demo-a", dropOf("a"))
@@ -200,9 +200,9 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestAWriteThatTheAPIServerDidNotRead: the controller was killed as it sent a create, so the audit log has a line
-// without a body, and no answer came back. The deed is known from what the proxy passed on; whatever the server says
-// that it made of it is from the audit log.
+// TestAWriteThatTheAPIServerDidNotRead: the controller is killed while it sends a create, so the audit log has a line
+// without a body, and no answer comes back. The action is known from the proxy's copy of the call, and the code is that
+// of the audit log.
 func TestAWriteThatTheAPIServerDidNotRead(t *testing.T) {
 	body := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"` + events.CommandAnnotation + `":"a"},` +
 		`"ownerReferences":[{"uid":"` + job + `","controller":true}]}}`)
@@ -216,7 +216,7 @@ func TestAWriteThatTheAPIServerDidNotRead(t *testing.T) {
 	if w := writes[0]; w.Deed != want || w.Code != http.StatusInternalServerError || w.Told != 0 || w.ID != "cut" {
 		t.Errorf("the write is %s", w.String())
 	}
-	calls[0].Body, calls[0].Answer = nil, http.StatusInternalServerError // one that was answered has to be whole in the audit log
+	calls[0].Body, calls[0].Answer = nil, http.StatusInternalServerError // an answered call must have its body in the audit log
 	if _, problems := Join(logged, calls); len(problems) == 0 {
 		t.Error("a line without a body is taken as a deed though the API server has answered")
 	}

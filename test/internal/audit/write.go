@@ -12,15 +12,16 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Deed is what a command asks for, and what a write asks for: a write belongs to a command with the same deed.
+// Deed is the action that a command asks for and that a write carries out. A write belongs to a command with an equal
+// Deed.
 type Deed struct {
 	Kind events.CommandKind
-	// Object that is changed, by its UID. A create: the pod by its command annotation, anything else by its name; empty
-	// where the name follows from the owner.
+	// Object is the UID of the object that is changed. For a create, it is the command annotation of a pod, the name of
+	// a Job, and empty for objects with a name that follows from the owner.
 	Object string
 	// Owner is the Job or CronJob whose object is made, adopted or released; empty for others.
 	Owner types.UID
-	// Version that the object must still have; 0 for any.
+	// Version is the resourceVersion that the object must still have; 0: any.
 	Version uint64
 }
 
@@ -35,13 +36,13 @@ func (d Deed) String() string {
 	return text
 }
 
-// Write is one try: a write request of the controller, in the order in which they were sent.
+// Write is one try: a write request of the controller. Writes are in the order in which they were sent.
 type Write struct {
 	Deed
 	Namespace, Name string
 	ID              string // of the request in the audit log
-	Code            int    // of the API server's answer; 0: the request never got there
-	Told            int    // the code that the controller was given; 0 for none
+	Code            int    // of the API server's answer; 0: the request never reached it
+	Told            int    // the code that the controller got; 0: none
 }
 
 func (w *Write) String() string {
@@ -49,7 +50,7 @@ func (w *Write) String() string {
 		w.Deed, w.Namespace, w.Name, w.Code, w.Told, w.ID)
 }
 
-// read says what a write asks for; nil for one that is not the deed of a decision.
+// read returns the action of a write; nil if no decision asks for writes of its kind.
 func read(logged *controlplane.Write) (*Write, string) {
 	if beside[kind{logged.Group, logged.Verb, logged.Resource}] != "" {
 		return nil, ""
@@ -62,7 +63,7 @@ func read(logged *controlplane.Write) (*Write, string) {
 	return &Write{Deed: deed, Namespace: logged.Namespace, Name: logged.Name, ID: logged.ID, Code: logged.Code}, ""
 }
 
-// kind is what tells writes apart that are read in different ways.
+// kind selects how the body of a write is read.
 type kind struct{ group, verb, resource string }
 
 var deeds = map[kind]func(*controlplane.Write) (Deed, error){
@@ -86,7 +87,7 @@ func deedOf(w *controlplane.Write) (Deed, error) {
 	return read(w)
 }
 
-// created is an object that belongs to a Job or CronJob.
+// created reads the create of an object that belongs to a Job or CronJob.
 func created(of events.CommandKind) func(*controlplane.Write) (Deed, error) {
 	return func(w *controlplane.Write) (Deed, error) {
 		var body struct{ Metadata metav1.ObjectMeta }
@@ -115,7 +116,7 @@ func updated(of events.CommandKind) func(*controlplane.Write) (Deed, error) {
 	}
 }
 
-// deleted tells the deletions apart by what becomes of the dependents.
+// deleted reads a deletion: resource and propagation policy tell which command asked for it.
 func deleted(w *controlplane.Write) (Deed, error) {
 	var body metav1.DeleteOptions
 	if err := json.Unmarshal([]byte(w.Body), &body); err != nil {

@@ -1,8 +1,8 @@
-// Package built gives tests the program of this repository: built once for all packages, and copied for each.
+// Package built gives tests the program of this repository. It is built once for all packages, and copied for each.
 //
 //	path, err := built.Program(ctx, t.TempDir())
 //
 // # Concurrency
 //
-// Program may be called at any time by anybody: go build puts the whole program in the place of the one before.
+// Program is safe for concurrent use, also by several processes: go build replaces the program in one step.
 package built

@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Variable is the environment variable with the directory of the jobledger that make test has just built. go build
-// takes a second of a processor and more to find that there is nothing to do, and a dozen packages ask it.
+// Variable is the environment variable with the directory of the jobledger that make test has just built. Without it, a
+// dozen packages call go build, which takes more than a second of a processor to find that nothing has changed.
 const Variable = "JOBLEDGER_BUILT"
 
-// Program builds the jobledger of this repository into dir, with build tags if there are any, and returns its path. It
-// is built in the root module, so with the versions that a release has, not those of the tests. What was built stays in
-// bin/test, where the next package of tests finds it and Go has nothing to link. Where the environment names a
-// directory in Variable, the one without tags is there already.
+// Program builds the jobledger of this repository into dir, with build tags if any are given, and returns its path. It
+// is built in the root module, so with the dependency versions of a release, not those of the tests. The result stays
+// in bin/test, so that the next package of tests need not link it again. If the environment has Variable and no tags
+// are given, Program copies the binary of that directory.
 func Program(ctx context.Context, dir string, tags ...string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -51,7 +51,7 @@ func Program(ctx context.Context, dir string, tags ...string) (string, error) {
 	return path, nil
 }
 
-// copyFile copies an executable file, so that a build meanwhile does not change what a test runs.
+// copyFile copies an executable file, so that a later build does not change the copy that a test runs.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package builtin runs the Job controller of kube-controller-manager, alone, as a process that tests start and kill; or
-// its CronJob controller.
+// Package builtin runs one controller of kube-controller-manager, the Job or the CronJob controller, as a process that
+// tests start and kill.
 //
-// It runs the Jobs, or the CronJobs, of every namespace, so no two tests of a control plane that use it may run at a
-// time, unless all want it.
+// It runs the Jobs, or the CronJobs, of every namespace. So of the tests that share a control plane, only those that
+// all want it may run at the same time.
 //
 // # Concurrency
 //
@@ -26,22 +26,22 @@ import (
 // User is its name in the audit log.
 const User = "builtin"
 
-// Controller is one that runs, or ran, or will; New makes it.
+// Controller is a process that may or may not run now; New makes it.
 type Controller struct {
 	program, kubeconfig, output string
-	controller                  string // of kube-controller-manager
+	controller                  string // name of the controller in kube-controller-manager
 
 	pid   int // 0 while it does not run
 	ended <-chan error
 }
 
-// New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. What it
-// says goes into dir.
+// New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. Its output
+// goes into dir.
 func New(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
 	return newOf(ctx, cp, dir, "job-controller")
 }
 
-// NewCronJobs is New for the built-in CronJob controller, alone: it runs no Jobs.
+// NewCronJobs is New for the built-in CronJob controller. It runs no Jobs.
 func NewCronJobs(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
 	return newOf(ctx, cp, dir, "cronjob-controller")
 }
@@ -83,7 +83,7 @@ func (c *Controller) Launch() error {
 	return nil
 }
 
-// Kill ends it by SIGKILL and returns when it has ended. An error says that it had ended by itself.
+// Kill ends it by SIGKILL and returns when it has ended. It returns an error if it had ended by itself.
 func (c *Controller) Kill() error {
 	if c.pid == 0 {
 		return nil

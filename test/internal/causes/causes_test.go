@@ -8,27 +8,27 @@ import (
 	"testing"
 )
 
-// unstaged are causes that the node of the tests cannot have, and why.
+// unstaged are the causes that cannot be staged on the node of the tests, with the reason.
 var unstaged = map[string]string{
 	"shutdown": "the kubelet hears of it from systemd, which does not run there",
 	"device":   "there is no device plugin",
 }
 
-// unplayed are lines of a kubelet that the generator does not play: it is quicker there than a container, or slower.
+// unplayed are lines that a kubelet writes and the generator does not play, mostly because of timing.
 var unplayed = map[string]*regexp.Regexp{
-	// Whether the kubelet finds the container that it has just killed is a matter of luck; the generator plays one case of
-	// each.
+	// Whether the kubelet finds the container that it has just killed depends on timing. The generator plays one case
+	// of each.
 	"storage": regexp.MustCompile(`exit 137 Error|main waits ContainerCreating`),
 	"unknown": regexp.MustCompile(`exit 137 Error`),
-	// On a machine with much to do a pod may be Pending for a moment longer than its container.
+	// On a busy machine a pod may be Pending for a moment after its container runs or has ended.
 	"poddeadline": regexp.MustCompile(`^Pending \| main running$`),
 	"oom":         regexp.MustCompile(`^Pending \| main exit 137 OOMKilled$`),
 	// The generator stops after the second wait.
 	"crashloop": regexp.MustCompile(`restarted 3 times`),
 }
 
-// TestTheGeneratorSpeaksAsAKubelet compares the words that are played with those of a real kubelet, which
-// test/node/situations wrote down: a kubelet writes each line that is played, and what it writes in such a situation is
+// TestTheGeneratorSpeaksAsAKubelet compares the lines that the generator plays with those of a real kubelet, which
+// test/node/situations recorded. The kubelet has written each line that is played, and each line that it wrote is
 // played.
 func TestTheGeneratorSpeaksAsAKubelet(t *testing.T) {
 	real, err := ReadWords(filepath.Join("testdata", "words.txt"))
@@ -55,7 +55,7 @@ func TestTheGeneratorSpeaksAsAKubelet(t *testing.T) {
 	}
 }
 
-// TestWordsAreReadAsTheyWereWritten: the file keeps names and the order of lines.
+// TestWordsAreReadAsTheyWereWritten: the file keeps the names and the order of the lines.
 func TestWordsAreReadAsTheyWereWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "words.txt")
 	wrote := Words{"oom": {"Running ready | main running", "Failed | main exit 137 OOMKilled"}, "class": {""}, "delete": {"Pending"}}

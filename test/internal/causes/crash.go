@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// crashes is a container that exits 3 three times. It is started again at once for the first time, and then after a
-// wait that doubles.
+// crashes plays a container that exits 3 three times. The first restart comes at once, the next after a wait that
+// doubles.
 func crashes() []Step {
 	steps := once(Runs(0))
 	for i, wait := range []string{"", "10s", "20s"} {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Words are series by the name of their situation.
+// Words are series, by the name of their situation.
 type Words map[string][]string
 
-// ReadWords reads a file of words. Without the file there are none, and an error that says so.
+// ReadWords reads a file of series. If the file does not exist, it returns an empty Words and the error.
 func ReadWords(path string) (Words, error) {
 	all := Words{}
 	text, err := os.ReadFile(path)
@@ -34,7 +34,7 @@ func ReadWords(path string) (Words, error) {
 	return all, nil
 }
 
-// Write writes the words into a file.
+// Write writes the series into a file.
 func (w Words) Write(path string) error {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(w)) {
@@ -49,7 +49,7 @@ func (w Words) Write(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// Add adds lines that were not said before.
+// Add adds the lines of others that w does not have.
 func (w Words) Add(others Words) {
 	for name, lines := range others {
 		for _, line := range lines {
@@ -60,7 +60,7 @@ func (w Words) Add(others Words) {
 	}
 }
 
-// News are the lines of others that these words do not have.
+// News returns the lines of others that w does not have.
 func (w Words) News(others Words) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		if news := without(others[name], w[name]); len(news) > 0 {
@@ -70,7 +70,7 @@ func (w Words) News(others Words) (all []string) {
 	return all
 }
 
-// without is the lines but these.
+// without returns the lines that are not in but.
 func without(lines, but []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(but, line) })
 }

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Series is what the versions of a pod say, in the order in which each was said first: a pod whose image does not come
-// changes between two states for ever. Versions in which its containers are being made say nothing, unless nothing
-// follows.
+// Series returns the lines of a pod's versions, each once, in the order in which they first appear: a pod with an image
+// that cannot be pulled alternates between two states for ever. Versions in which the containers are being created are
+// skipped, except the last version.
 func Series(versions []*corev1.Pod) (all []string) {
 	for i, p := range versions {
 		if line := Line(p); !slices.Contains(all, line) && (i == len(versions)-1 || !beingMade(p)) {
@@ -30,8 +30,8 @@ func beingMade(p *corev1.Pod) bool {
 	return true
 }
 
-// Line is what a version of a pod says, as far as an answer can depend on it: phase, reason and message, its deletion,
-// readiness, the conditions that Jobledger tells, and the state of each container. Names, instants, sizes and addresses
+// Line is one version of a pod, as far as an answer can depend on it: phase, reason and message, its deletion,
+// readiness, the conditions that Jobledger tells, and the state of each container. Names, times, sizes and addresses
 // are left out.
 func Line(p *corev1.Pod) string {
 	parts := []string{strings.Join(slices.DeleteFunc([]string{
@@ -78,8 +78,7 @@ func ready(p *corev1.Pod) string {
 	return ""
 }
 
-// isProgress reports whether a condition says no more than how far a pod has come. Package informer leaves the same
-// out.
+// isProgress reports whether a condition says only how far a pod has come. Package informer leaves out the same ones.
 func isProgress(c *corev1.PodCondition) bool {
 	switch c.Type {
 	case corev1.PodReady, corev1.PodInitialized, corev1.ContainersReady, corev1.PodScheduled, corev1.PodReadyToStartContainers:
@@ -112,7 +111,7 @@ func state(s *corev1.ContainerState) string {
 	return "unknown"
 }
 
-// What differs from run to run, and what it becomes.
+// accidental are the parts of a line that differ from run to run, with their replacements.
 var accidental = []struct {
 	is *regexp.Regexp
 	to string
@@ -125,7 +124,7 @@ var accidental = []struct {
 	{regexp.MustCompile(`\b(requested|used|capacity): \d+`), "$1: <n>"},
 }
 
-// strip takes out of a line what differs from run to run.
+// strip replaces the parts of a line that differ from run to run.
 func strip(p *corev1.Pod, line string) string {
 	for name, to := range map[string]string{p.Name: "<pod>", p.Namespace: "<namespace>", p.Spec.NodeName: "<node>"} {
 		if name != "" {

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a kubelet writes about the containers of a pod.
+// The functions below write the status of a pod as a kubelet does.
 
-// Waits: a container cannot start, or not again.
+// Waits: a container waits to start, for the first time or again.
 func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
@@ -25,7 +25,7 @@ func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 func Runs(container int) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
-		if ended := c.State.Terminated; ended != nil { // it is started again at once
+		if ended := c.State.Terminated; ended != nil { // restarted at once
 			c.LastTerminationState = corev1.ContainerState{Terminated: ended}
 		}
 		if c.LastTerminationState.Terminated != nil {
@@ -53,12 +53,12 @@ func Ends(container int, code int32, reason, message string) func(*corev1.PodSta
 	}
 }
 
-// Is: the pod as a whole has come to a phase.
+// Is: the pod as a whole is in that phase.
 func Is(phase corev1.PodPhase) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) { p.Phase = phase }
 }
 
-// All is several of these at once.
+// All makes several changes in one write.
 func All(changes ...func(*corev1.PodStatus)) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		for _, change := range changes {

@@ -16,7 +16,7 @@ const (
 	someID   = "f3b5ac84d89283c8395adb2b13bda4bfb068b7e77ce973b6de41d9fb14d89a1b"
 )
 
-// table has the words of Kubernetes 1.36.
+// table has the messages of Kubernetes 1.36.
 var table = []Cause{
 	{Name: "pressure", Did: "the kubelet evicted the pod: its node was low on memory", Exits: []int32{137}, Runs: true,
 		Says: []string{`low on resource: memory|evicted by (its|the) (node|kubelet)`}, May: "eviction pressure", Words: once(podEnds("Evicted",
@@ -70,15 +70,16 @@ var table = []Cause{
 		Words: crashes()},
 }
 
-// waiting is a pod whose container waits.
+// waiting plays a container that waits.
 func waiting(reason, message string) []Step { return once(Waits(0, reason, message)) }
 
-// exits is a pod whose container ends. A kubelet writes that first, and that the pod has ended a moment later.
+// exits plays a container that ends. A kubelet writes the end of the container first, and that of the pod a moment
+// later.
 func exits(code int32, reason, message string) []Step {
 	return append(once(Ends(0, code, reason, message)), after(soon, Is(corev1.PodFailed)))
 }
 
-// podEnds is a pod that its kubelet ends, with a reason and a message of the pod and of its container.
+// podEnds plays a pod that its kubelet ends, with a reason and a message for the pod and for its container.
 func podEnds(reason, message string, disrupts bool, code int32, why, says string) func(*corev1.PodStatus) {
 	return All(Ends(0, code, why, says), Is(corev1.PodFailed), func(st *corev1.PodStatus) {
 		st.Reason, st.Message = reason, message
@@ -91,15 +92,15 @@ func podEnds(reason, message string, disrupts bool, code int32, why, says string
 	})
 }
 
-// rejects is a pod that its kubelet does not admit: no container of it is ever made.
+// rejects plays a pod that its kubelet does not admit: no container of it is ever created.
 func rejects(reason, message string) func(*corev1.PodStatus) {
 	return func(st *corev1.PodStatus) {
 		*st = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason, Message: message, StartTime: st.StartTime, QOSClass: st.QOSClass}
 	}
 }
 
-// lost is a pod that has ended, and whose container the kubelet does not find: it makes up an exit code. Of one that
-// ran it counts a restart that was none.
+// lost plays a pod that has ended with a container that the kubelet cannot find. The kubelet makes up an exit code; if
+// the container ran, it also counts a restart that never happened.
 func lost(ran bool) func(*corev1.PodStatus) {
 	return func(st *corev1.PodStatus) {
 		end := func(message string) corev1.ContainerState {

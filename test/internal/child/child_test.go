@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// parentEnv makes this test binary play a parent: it starts a child, prints its pid and waits for ever.
+// parentEnv turns this test binary into a parent: it starts a child, prints its pid and waits for ever.
 const parentEnv = "JOBLEDGER_TEST_PARENT"
 
 func TestMain(m *testing.M) {
@@ -77,7 +77,7 @@ func TestChildDiesWithParent(t *testing.T) {
 	}
 }
 
-// alive reports whether pid runs. A zombie that nobody has reaped yet does not run.
+// alive reports whether pid runs. A zombie does not run.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, os.ErrNotExist) {

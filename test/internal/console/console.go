@@ -2,15 +2,15 @@ package console
 
 import "strings"
 
-// Exchange is a command of a session, and what the page shows of its output. A line of output "…" stands for lines that
-// were left out, and "…" in a line of JSON for a part of it that was.
+// Exchange is a command of a session and the output that the page shows. An output line "…" stands for lines that the
+// page leaves out; "…" within a line of JSON stands for a part of it.
 type Exchange struct {
 	Command string
 	Output  []string
 }
 
-// Exchanges are those of all console blocks of a page. Lines that begin with "$ " are commands, which a "\" at the end
-// carries on to the next line; what follows is what came of them.
+// Exchanges returns the exchanges of all console blocks of a page. A line that begins with "$ " is a command; a "\" at
+// its end continues it on the next line. The lines after it are its output.
 func Exchanges(markdown string) []Exchange {
 	var out []Exchange
 	inside := false

@@ -1,2 +1,2 @@
-// Package console reads the sessions that a page shows: its "console" blocks.
+// Package console reads the shell sessions of a page: its "console" blocks.
 package console

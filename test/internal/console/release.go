@@ -12,8 +12,8 @@ var (
 	blanks      = regexp.MustCompile(` +`)
 )
 
-// SaysOfRelease reports whether out is what docs/uninstall.md shows of the command, but for what differs from run to
-// run: the names of pods of the Job report, of logs and of who holds a Lease, and the widths of columns.
+// SaysOfRelease reports whether out equals the output that docs/uninstall.md shows for the command, apart from parts
+// that differ from run to run: pod names of the Job report, log IDs, Lease holders and column widths.
 func (x Exchange) SaysOfRelease(out string) bool {
 	return constant(strings.Join(x.Output, "\n")) == constant(strings.TrimSpace(out))
 }

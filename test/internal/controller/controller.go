@@ -19,20 +19,20 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// Config says what to run. All fields but the last four are required.
+// Config says what to run. The first four fields are required.
 type Config struct {
 	Program    string // path of the binary, see package built
-	Kubeconfig string // of the user that it runs as, see NewUser
-	Namespace  string // the only one that it looks at; empty: all
+	Kubeconfig string // of its user, see NewUser
+	Namespace  string // the only namespace that it watches; empty: all
 	Dir        string // holds the log, in Dir/log, and the output of each run, in Dir/run-N.txt
 
 	Log    string   // directory of the log, if not Dir/log
 	Manage string   // value of --manage; empty: its default
 	Args   []string // more arguments of jobledger run
-	Env    []string // more of the environment, as NAME=VALUE
+	Env    []string // more environment variables, as NAME=VALUE
 }
 
-// Controller is a jobledger that runs, or ran, or will. New makes one.
+// Controller is a jobledger that may or may not run now. New makes it.
 type Controller struct {
 	config Config
 	runs   int
@@ -46,7 +46,7 @@ type process struct {
 	pid   int
 	ended chan struct{} // closed when it has ended; err is set before
 	err   error
-	asked atomic.Bool // to end, by Stop or Kill
+	asked atomic.Bool // Stop or Kill has asked it to end
 	out   string
 }
 
@@ -102,10 +102,10 @@ func (c *Controller) Start(ctx context.Context, env ...string) error {
 	return c.Ready(ctx)
 }
 
-// poll is how often a condition is looked at.
+// poll is the time between two checks of a condition.
 const poll = 10 * time.Millisecond
 
-// Ready returns when the controller says it is ready, with an error when it ends before.
+// Ready returns when the controller says that it is ready. It returns an error if the controller ends before.
 func (c *Controller) Ready(ctx context.Context) error {
 	p := c.now
 	tick := time.NewTicker(poll)
@@ -125,7 +125,8 @@ func (c *Controller) Ready(ctx context.Context) error {
 	}
 }
 
-// answers reports why this process does not say yet that it is ready. An address that an earlier run left is no answer.
+// answers returns nil if this process says that it is ready, else the reason. The address may be one that an earlier
+// run left, so the process ID is compared.
 func (c *Controller) answers(ctx context.Context, p *process) error {
 	text, err := os.ReadFile(filepath.Join(c.Log(), "SERVER"))
 	if err != nil {
@@ -164,7 +165,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(request)
 }
 
-// how is how the process ended, never nil.
+// how returns how the process ended; it is never nil.
 func (p *process) how() error {
 	if p.err == nil {
 		return errors.New("exit status 0")
@@ -188,7 +189,7 @@ func (c *Controller) Running() bool {
 // Ended is closed when the process of the newest Start has ended.
 func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
 
-// Died says how the process of the newest Start ended by itself; nil while it runs, and when it was asked to end.
+// Died returns how the process of the newest Start ended by itself; nil while it runs, and if Stop or Kill ended it.
 func (c *Controller) Died() error {
 	if c.now == nil || c.Running() {
 		return nil
@@ -203,8 +204,8 @@ func (c *Controller) died(p *process) error {
 	return fmt.Errorf("jobledger has ended: %w\n%s", p.how(), c.tail(p))
 }
 
-// While returns a context for waits: it also ends when the process of the newest Start ends by itself, and its cause
-// says how.
+// While returns a context for waits. It also ends when the process of the newest Start ends by itself, with that as its
+// cause.
 func (c *Controller) While(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if p := c.now; p != nil {
@@ -221,11 +222,11 @@ func (c *Controller) While(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() { cancel(nil) }
 }
 
-// Resident is the memory of the process that is in RAM, in bytes, as the kernel counts it.
+// Resident returns the memory of the process that is in RAM, in bytes, as the kernel counts it.
 func (c *Controller) Resident() (int64, error) { return c.memory("VmRSS:") }
 
-// Anonymous is the part of it that is no file's: without the pages of the log, which the kernel takes back when it
-// needs them.
+// Anonymous returns the part of Resident that belongs to no file. It leaves out the pages of the log, which the kernel
+// takes back when it needs memory.
 func (c *Controller) Anonymous() (int64, error) { return c.memory("RssAnon:") }
 
 func (c *Controller) memory(field string) (int64, error) {
@@ -243,8 +244,7 @@ func (c *Controller) memory(field string) (int64, error) {
 	return 0, errors.New("the kernel does not say how much memory jobledger has")
 }
 
-// Failed waits until the process of the newest Start has ended by itself and returns how, nil for exit status 0. It
-// does not run any more then.
+// Failed waits until the process of the newest Start has ended by itself, and returns its error; nil for exit status 0.
 func (c *Controller) Failed() error {
 	p := c.now
 	<-p.ended
@@ -274,7 +274,7 @@ func (c *Controller) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends the process at once, by SIGKILL, and returns when it has ended. One that has ended already is no error.
+// Kill ends the process at once, by SIGKILL, and returns when it has ended. If it has ended already, that is no error.
 func (c *Controller) Kill() error {
 	p := c.now
 	if p == nil {
@@ -289,10 +289,10 @@ func (c *Controller) Kill() error {
 	return nil
 }
 
-// Pause makes the process stand still, so that it misses what happens, until Continue.
+// Pause stops the process by SIGSTOP, so that it misses everything until Continue.
 func (c *Controller) Pause() error { return c.signal("pause", syscall.SIGSTOP) }
 
-// Continue makes the process go on after Pause.
+// Continue resumes the process after Pause.
 func (c *Controller) Continue() error { return c.signal("continue", syscall.SIGCONT) }
 
 func (c *Controller) signal(what string, s syscall.Signal) error {
@@ -305,8 +305,8 @@ func (c *Controller) signal(what string, s syscall.Signal) error {
 	return nil
 }
 
-// LoseLog puts the log of a controller that does not run aside, so that the next start finds none. It returns where to.
-// The Lease goes on to name that log: see DropLease.
+// LoseLog moves the log of a stopped controller aside, so that the next start finds no log, and returns the new place.
+// The Lease still names the lost log: see DropLease.
 func (c *Controller) LoseLog() (aside string, err error) {
 	c.lost++
 	aside = fmt.Sprintf("%s.lost-%d", c.Log(), c.lost)
@@ -320,7 +320,7 @@ func (c *Controller) output(run int) string {
 	return filepath.Join(c.config.Dir, fmt.Sprintf("run-%d.txt", run))
 }
 
-// Output is what all runs wrote to their standard output and standard error.
+// Output returns everything that all runs wrote to their standard output and standard error.
 func (c *Controller) Output() (string, error) {
 	var all strings.Builder
 	for run := 1; run <= c.runs; run++ {
@@ -333,13 +333,13 @@ func (c *Controller) Output() (string, error) {
 	return all.String(), nil
 }
 
-// NewestOutput is what the newest run wrote.
+// NewestOutput returns what the newest run wrote.
 func (c *Controller) NewestOutput() (string, error) {
 	text, err := os.ReadFile(c.output(c.runs))
 	return string(text), err
 }
 
-// tail is the end of what a run wrote.
+// tail returns the end of a run's output.
 func (c *Controller) tail(p *process) string {
 	text, err := os.ReadFile(p.out)
 	if err != nil {

@@ -1,12 +1,12 @@
-// Package controller runs the real jobledger binary for tests: builds it, gives it a user with exactly the rights that
-// a Job controller has, starts it, stops it or kills it, starts it again with its log or without, and reads through its
-// command line what it wrote down.
+// Package controller runs the real jobledger binary for tests. It gives the binary a user with exactly the rights of a
+// deployment, starts, stops and kills it, starts it again with or without its log, and reads its log through its
+// command line.
 //
 // Invariants:
 //
-//   - Start returns when the controller says that it is ready, as the process that was started.
+//   - Start returns when the process that it started says that it is ready.
 //   - No process outlives the test program.
-//   - Everything that every run wrote to its standard output and standard error is kept, see Output.
+//   - The standard output and standard error of every run are kept, see Output.
 //
 // # Concurrency
 //

@@ -9,11 +9,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// LeaseName is the name of the Lease of every controller that is given no other.
+// LeaseName is the default name of a controller's Lease.
 const LeaseName = "jobledger"
 
-// DropLease deletes the Lease of a namespace, as an operator who knows that its holder has ended and that its log is
-// lost: the next controller begins at once, with another log. No Lease is no error.
+// DropLease deletes the Lease of a namespace. An operator does this after the holder has ended and its log is lost: the
+// next controller then begins at once, with a new log. If there is no Lease, that is no error.
 func DropLease(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	err := client.CoordinationV1().Leases(namespace).Delete(ctx, LeaseName, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

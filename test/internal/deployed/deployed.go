@@ -17,10 +17,11 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Base is what 'kubectl apply -k deploy' applies, in its order.
+// Base returns the objects that 'kubectl apply -k deploy' applies, in its order.
 func Base() ([]unstructured.Unstructured, error) { return Directory(".") }
 
-// Directory is what 'kubectl apply -k deploy/NAME' applies, in its order, of a kustomization that has only resources.
+// Directory returns the objects that 'kubectl apply -k deploy/NAME' applies, in its order. The kustomization may have
+// only resources.
 func Directory(name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -29,8 +30,7 @@ func Directory(name string) ([]unstructured.Unstructured, error) {
 	return read(filepath.Join(root, "deploy", name))
 }
 
-// read follows the resources of a kustomization, which are files and directories. It refuses one that has more than
-// resources.
+// read reads the resources of a kustomization: files and directories. It refuses a kustomization with any other field.
 func read(dir string) ([]unstructured.Unstructured, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
 	if err != nil {
@@ -67,7 +67,8 @@ func read(dir string) ([]unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// Chart is what 'helm install NAME' applies with these values, in a namespace of that name, which comes first.
+// Chart returns the objects that 'helm install NAME' applies with these values, in a namespace of that name. The
+// Namespace comes first.
 func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -84,8 +85,8 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 	return objects(text)
 }
 
-// Overlay is what 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a namespace of that
-// name.
+// Overlay returns the objects that 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a
+// namespace of that name.
 func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -98,7 +99,7 @@ func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstruct
 	return Chart(ctx, name, string(values))
 }
 
-// objects of a stream of documents, the namespace first.
+// objects reads a stream of documents. The Namespace comes first.
 func objects(text []byte) (all []unstructured.Unstructured, err error) {
 	for documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
 		var o unstructured.Unstructured
@@ -117,7 +118,7 @@ func objects(text []byte) (all []unstructured.Unstructured, err error) {
 	}
 }
 
-// File is what 'kubectl apply -f deploy/NAME' applies.
+// File returns the objects that 'kubectl apply -f deploy/NAME' applies.
 func File(name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

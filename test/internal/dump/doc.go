@@ -1,4 +1,4 @@
-// Package dump reads every object of a cluster, and says how two readings differ: so tests see what an installation
+// Package dump reads every object of a cluster and compares two such readings, so that tests see what an installation
 // leaves behind.
 //
 // # Concurrency

@@ -21,11 +21,11 @@ import (
 // Dump is every object of the cluster, as JSON, by resource, namespace and name.
 type Dump map[string]string
 
-// Of reads every object of every resource that can be listed, but Events. What the cluster itself goes on changing is
-// left out: versions and statuses, and when the holders of Leases renewed them.
+// Of reads every object of every resource that can be listed, except Events. It leaves out fields that the cluster
+// changes by itself: versions, statuses, and the renew times of Leases.
 func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // resources that are deprecated are read, too
+	config.WarningHandler = rest.NoWarnings{} // deprecated resources are read, too
 	finder, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			if resource.Name == "events" || resource.Name == "componentstatuses" { // those are no objects
+			if resource.Name == "events" || resource.Name == "componentstatuses" { // the latter are no objects
 				continue
 			}
 			objects, err := client.Resource(version.WithResource(resource.Name)).List(ctx, metav1.ListOptions{})
@@ -64,7 +64,7 @@ func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	return all, nil
 }
 
-// constant is what only somebody who means it changes of an object.
+// constant returns an object without the fields that change by themselves.
 func constant(o *unstructured.Unstructured) string {
 	delete(o.Object, "status")
 	for _, field := range []string{"resourceVersion", "managedFields", "generation"} {
@@ -80,7 +80,7 @@ func constant(o *unstructured.Unstructured) string {
 	return string(text)
 }
 
-// Since are the differences, a line for each object: it is new, it is gone, or it is another one.
+// Since returns the differences, one line for each object: it is new (+), gone (-) or changed (~).
 func (d Dump) Since(before Dump) []string {
 	var lines []string
 	for key, text := range d {
@@ -100,8 +100,8 @@ func (d Dump) Since(before Dump) []string {
 	return lines
 }
 
-// Settle returns a dump that does not change any more: a cluster that has just started goes on making objects of its
-// own.
+// Settle returns a dump once two dumps in a row are equal. A cluster that has just started still creates its own
+// objects.
 func Settle(ctx context.Context, config *rest.Config) (Dump, error) {
 	last, err := Of(ctx, config)
 	if err != nil {

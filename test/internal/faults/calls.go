@@ -10,22 +10,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 )
 
-// auditID is the header that names a request in the API server's audit log.
+// auditID is the header with the ID of a request, which the API server's audit log has, too.
 const auditID = "Audit-ID"
 
 // Call is one write that came to the proxy.
 type Call struct {
-	ID           string // of the request in the API server's audit log, if it got there
+	ID           string // of the request in the API server's audit log, if it arrived there
 	Method, Path string
 	Type         string // media type of Body
-	Body         []byte // nil when the API server has answered: its audit log has the call
-	Kind         Kind   // what went wrong; empty for nothing
-	// Answer is the code that the API server gave the proxy, Told the one that the proxy gave the client; 0 for none.
+	Body         []byte // nil once the API server has answered: its audit log has the body
+	Kind         Kind   // what went wrong; empty: nothing
+	// Answer is the code that the API server gave the proxy. Told is the code that the proxy gave the client. 0: none.
 	Answer, Told int
 }
 
-// kept is a call that is kept; nil in a proxy that keeps none. The goroutine that serves the call owns its fields, but
-// for the mutex.
+// kept is a call with its mutex; nil in a proxy that keeps none. The goroutine that serves the call owns it, except
+// that Calls reads under the mutex.
 type kept struct {
 	mu   sync.Mutex
 	call Call
@@ -33,7 +33,7 @@ type kept struct {
 
 type keptKey struct{}
 
-// Calls are the writes that came so far, in their order; none without Config.Keep.
+// Calls returns the writes so far, in the order of their arrival; none without Config.Keep.
 func (p *Proxy) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,8 @@ func (p *Proxy) Calls() []Call {
 	return all
 }
 
-// keep notes a write before anything happens to it, and gives it an ID. An error is that of the client, which has gone.
+// keep notes a write and gives it an ID, before anything happens to it. It returns an error if the client has gone
+// away.
 func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	if !p.config.Keep || r.Method == http.MethodGet {
 		return nil, r, nil
@@ -67,7 +68,7 @@ func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	return k, r, nil
 }
 
-// passedOn takes notice of an answer of the API server that the client is given.
+// passedOn notes an answer of the API server that is passed to the client.
 func passedOn(response *http.Response) error {
 	if k, ok := response.Request.Context().Value(keptKey{}).(*kept); ok {
 		k.answered(response.StatusCode)

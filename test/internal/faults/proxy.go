@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kind says in which way a call goes wrong.
+// Kind is a way in which a call goes wrong.
 type Kind string
 
 // The faults.
@@ -30,32 +30,32 @@ const (
 	LostBefore  Kind = "lost before its effect"  // the connection ends, the call never reaches the server
 	LostAfter   Kind = "lost after its effect"   // the connection ends instead of the answer
 	TimedOut    Kind = "504 before its effect"   // the server gives up
-	LateTimeout Kind = "504 after its effect"    // the server gives up, and the call took effect all the same
+	LateTimeout Kind = "504 after its effect"    // the server gives up, but the call takes effect
 	TooMany     Kind = "429"                     // with Retry-After, no effect
 	Failed      Kind = "500"                     // no effect
-	Touched     Kind = "somebody else is faster" // Config.Touch is called first; what was read before is old then
+	Touched     Kind = "somebody else is faster" // Config.Touch is called first, so the client has read an old version
 	Cut         Kind = "watch cut"               // a watch ends in the middle
 )
 
-// Rates are probabilities of faults for each write, of Cut for each watch.
+// Rates are the probabilities of faults: for each write, and of Cut for each watch.
 type Rates map[Kind]float64
 
-// longestWatch is how long a watch lasts at most that is to be cut.
+// longestWatch is the longest time after which a watch is cut.
 const longestWatch = 20 * time.Second
 
-// Config is what a Proxy is made from.
+// Config is the configuration of a Proxy.
 type Config struct {
-	// Upstream reaches the API server as the user whose calls these are.
+	// Upstream reaches the API server as the user who makes the calls.
 	Upstream *rest.Config
 	Rates    Rates
 	Seed     uint64
-	// Touch changes the object that a write is about, given by its path; nil: Touched is no fault.
+	// Touch changes the object that a write is about; path is the object's path. nil: Touched does not happen.
 	Touch func(ctx context.Context, path string) error
-	// Keep keeps each write, for Calls.
+	// Keep keeps each write for Calls.
 	Keep bool
 }
 
-// Proxy is a running one; Start makes it.
+// Proxy is a running proxy; Start makes it.
 type Proxy struct {
 	config   Config
 	upstream http.RoundTripper
@@ -89,7 +89,7 @@ func Start(config Config) (*Proxy, error) {
 		config: config, upstream: upstream, host: "http://" + listener.Addr().String(), ended: make(chan struct{}),
 		rand: rand.New(rand.NewPCG(config.Seed, 3)), counts: map[Kind]int{},
 	}
-	quiet := log.New(io.Discard, "", 0) // what goes wrong here was meant to, or the client hears of it
+	quiet := log.New(io.Discard, "", 0) // failures here are intended, or the client sees them
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      upstream,
@@ -106,13 +106,13 @@ func Start(config Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Client is the configuration of the client whose calls are to go wrong.
+// Client returns the configuration of the client with calls that go wrong.
 func (p *Proxy) Client() *rest.Config { return &rest.Config{Host: p.host} }
 
-// Calm lets nothing go wrong from now on.
+// Calm ends the faults: from now on nothing goes wrong.
 func (p *Proxy) Calm() { p.calm.Store(true) }
 
-// Counts are how many faults of each kind there were.
+// Counts returns how many faults of each kind there were.
 func (p *Proxy) Counts() map[Kind]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +155,7 @@ func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
 	return "", 0
 }
 
-// ServeHTTP passes a call on, or lets it go wrong.
+// ServeHTTP passes a call on or makes it go wrong.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, after := p.draw(r)
 	call, r, err := p.keep(r, kind)
@@ -185,7 +185,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: leader changed")
 		return
 	case Touched:
-		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status")) // it may be gone
+		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status")) // the object may be gone
 	case Cut:
 		ctx, cancel := context.WithTimeout(r.Context(), after)
 		defer cancel()
@@ -199,7 +199,7 @@ func gatewayTimeout(w http.ResponseWriter, call *kept) {
 	answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
 }
 
-// effect carries a call out and drops the answer.
+// effect carries out a call and drops the answer.
 func (p *Proxy) effect(r *http.Request, call *kept) {
 	out := r.Clone(context.WithoutCancel(r.Context()))
 	p.forward.Rewrite(&httputil.ProxyRequest{In: r, Out: out})
@@ -213,7 +213,7 @@ func (p *Proxy) effect(r *http.Request, call *kept) {
 	response.Body.Close()
 }
 
-// answer says what a server would say that does not carry out the call.
+// answer answers in place of a server that does not carry out the call.
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, text string) {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
@@ -221,5 +221,5 @@ func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, text st
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(status) // the client is gone else
+	_ = json.NewEncoder(w).Encode(status) // an error means that the client is gone
 }

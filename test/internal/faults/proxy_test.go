@@ -79,7 +79,7 @@ func TestEachFaultIsWhatItSays(t *testing.T) {
 	}
 }
 
-// checkCall: what is kept of the one call tells what went wrong, and finds it in the log of the server.
+// checkCall: the one call that is kept tells what went wrong, and its ID is that in the server's log.
 func checkCall(t *testing.T, calls []Call, kind Kind, told int, arrived bool, logged *atomic.Value) {
 	t.Helper()
 	if len(calls) != 1 {

@@ -21,27 +21,27 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// Change is a version of an object. Its resourceVersion orders it among those of all objects: there is one etcd behind.
+// Change is a version of an object. Its resourceVersion orders it among the versions of all objects: there is one etcd.
 type Change struct {
 	Version uint64
 	Pod     *corev1.Pod  // or
 	Job     *batchv1.Job //
 	Gone    bool
-	Seen    time.Time // when the test heard of it, by its monotonic clock
+	Seen    time.Time // when the test received it, by its monotonic clock
 }
 
-// History is what was recorded.
+// History is a recording of one namespace.
 type History struct {
 	client    kubernetes.Interface
 	namespace string
 	ended     sync.WaitGroup
 
 	mu      sync.Mutex
-	all     map[types.UID][]Change    // by Job, see jobOf
+	all     map[types.UID][]Change    // by Job, see jobOfLocked
 	owners  map[types.UID]types.UID   // of pods: the Job that each belongs to, or belonged to last
 	pods    map[types.UID]*corev1.Pod // those that exist
-	jobs    map[string]*batchv1.Job   // by name; the newest, also when it is gone
-	newest  map[types.UID]uint64      // the version up to which an object was seen
+	jobs    map[string]*batchv1.Job   // by name; the newest, also after it is gone
+	newest  map[types.UID]uint64      // by UID: the newest version that was seen
 	failed  error
 	changed chan struct{} // closed and replaced at each change
 }
@@ -78,7 +78,7 @@ func (h *History) list(ctx context.Context) (*corev1.PodList, *batchv1.JobList, 
 	return pods, jobs, nil
 }
 
-// follow records what a watch says. The goroutine ends with ctx.
+// follow records the events of a watch. The goroutine ends with ctx.
 func (h *History) follow(ctx context.Context, version string, open func(context.Context, metav1.ListOptions) (watch.Interface, error)) error {
 	w, err := watchtools.NewRetryWatcherWithContext(ctx, version, &cache.ListWatch{WatchFuncWithContext: open})
 	if err != nil {
@@ -107,7 +107,7 @@ func (h *History) note(e watch.Event) {
 		return
 	}
 	object := e.Object.(metav1.Object)
-	object.SetManagedFields(nil) // half of the memory, and no rule asks
+	object.SetManagedFields(nil) // saves half of the memory, and no rule reads them
 	var err error
 	if c.Version, err = strconv.ParseUint(object.GetResourceVersion(), 10, 64); err != nil {
 		h.fail(fmt.Errorf("order what the watch says: %w", err))
@@ -129,7 +129,7 @@ func (h *History) note(e watch.Event) {
 	h.announceLocked()
 }
 
-// jobOfLocked is the UID of the Job that a change is about; empty for a pod that never was a Job's.
+// jobOfLocked returns the UID of the Job that a change is about; empty for a pod that never belonged to a Job.
 func (h *History) jobOfLocked(c Change) types.UID {
 	if c.Job != nil {
 		return c.Job.UID
@@ -152,13 +152,13 @@ func (h *History) announceLocked() {
 	h.changed = make(chan struct{})
 }
 
-// Now is what exists as far as the watch has got.
+// Now is what exists, as far as the watch has got.
 type Now struct {
-	Jobs map[string]*batchv1.Job // by name; the newest, also when it is gone
+	Jobs map[string]*batchv1.Job // by name; the newest, also after it is gone
 	Pods map[types.UID]*corev1.Pod
 }
 
-// PodsOf are the pods that exist and whose controller is the Job, in the order of their creation.
+// PodsOf returns the existing pods that the Job controls, in the order of their creation.
 func (n Now) PodsOf(job types.UID) []*corev1.Pod {
 	var all []*corev1.Pod
 	for _, pod := range n.Pods {
@@ -179,8 +179,8 @@ func (h *History) Now() Now {
 	return Now{maps.Clone(h.jobs), maps.Clone(h.pods)}
 }
 
-// Await returns as soon as missing says that nothing is missing any more. Its error has what is. What missing is given
-// is good for that call only.
+// Await calls missing at each change, and returns as soon as missing returns "". Its error has the last text that
+// missing returned. The Now that missing gets is valid for that call only.
 func (h *History) Await(ctx context.Context, missing func(Now) string) error {
 	for {
 		h.mu.Lock()
@@ -201,7 +201,7 @@ func (h *History) Await(ctx context.Context, missing func(Now) string) error {
 	}
 }
 
-// CatchUp returns when everything that is stored now was seen.
+// CatchUp returns when the history has everything that is stored now.
 func (h *History) CatchUp(ctx context.Context) error {
 	pods, jobs, err := h.list(ctx)
 	if err != nil {
@@ -232,8 +232,8 @@ func (h *History) CatchUp(ctx context.Context) error {
 	})
 }
 
-// Changes are all versions seen, in the order in which they were stored; of these Jobs and the pods that were theirs,
-// if any are named.
+// Changes returns all recorded versions, in the order in which they were stored. If Jobs are named, only theirs and
+// those of their pods.
 func (h *History) Changes(jobs ...types.UID) []Change {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +248,7 @@ func (h *History) Changes(jobs ...types.UID) []Change {
 	return all
 }
 
-// Of returns a Job, nil when it is gone or was not seen yet, and those pods that exist and are the Job's or were last.
+// Of returns a Job, nil if it is gone or not seen yet, and the existing pods that belong to it or belonged to it last.
 func (h *History) Of(job types.UID) (*batchv1.Job, []*corev1.Pod) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -269,7 +269,7 @@ func (h *History) Of(job types.UID) (*batchv1.Job, []*corev1.Pod) {
 	return found, pods
 }
 
-// Forget drops what was seen of a Job and its pods, to keep memory small; but not how far the watch has got (CatchUp).
+// Forget drops what was recorded of a Job and its pods, to save memory. CatchUp still knows how far the watch has got.
 func (h *History) Forget(job types.UID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tell is a history for people who look for what went wrong, a line for each version. It is long: what is wrong is to
-// be said after it, where those who see only the end of an output see it.
+// Tell prints a history for people who search for what went wrong, one line for each version. It is long: print the
+// error after it, so that the end of the output shows the error.
 func Tell(all []Change) string {
 	var text strings.Builder
 	for _, c := range all {

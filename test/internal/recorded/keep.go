@@ -1,5 +1,5 @@
-// Package recorded keeps the log of a recording as small as it can be: sealed, packed, and without what only its
-// controller needs.
+// Package recorded keeps the log of a recording as small as it can be: it seals and packs the files, and removes the
+// files that only the controller needs.
 package recorded
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// fileBytes is the least size at which a file of a log is sealed. By default it is 256 MiB, which no recording fills.
+// fileBytes is the size from which a file of a log is sealed. The default is 256 MiB, which no recording fills.
 const fileBytes = 32 << 10
 
-// Keep seals and packs the log of a controller that has stopped, as a controller does when a file is full, and copies
-// it to where nothing is yet or an older one. What says which process wrote it stays behind. The kubeconfig and the
-// settings are those of the controller; its cluster has no Jobs any more.
+// Keep seals and packs the log of a controller that has stopped, as a controller does when a file is full. Then it
+// copies the log to the directory `to`, in place of an older copy. The files that tell which process wrote the log are
+// not copied. The kubeconfig and the settings are those of the controller. The cluster must have no Jobs any more.
 func Keep(ctx context.Context, from, kubeconfig string, settings *events.Settings, to string) error {
 	if err := seal(ctx, from, kubeconfig, settings); err != nil {
 		return fmt.Errorf("seal %s: %w", from, err)
@@ -39,7 +39,7 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	for _, name := range []string{"LOCK", "SERVER", "KEY"} { // a process, its address, and what only who goes on with the log needs
+	for _, name := range []string{"LOCK", "SERVER", "KEY"} { // a process, its address, and the key: only the log's next writer needs them
 		if err := os.Remove(filepath.Join(from, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -47,8 +47,8 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	return os.CopyFS(to, os.DirFS(from))
 }
 
-// seal runs the controller once more, in this process, with small files: the program has no flag for their size. It
-// finds an empty cluster and a full file, and begins the next one.
+// seal runs the controller once more, in this process, with a small limit for files: the program has no flag for it.
+// The controller finds an empty cluster and a full file, and begins the next file.
 func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings) error {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, nil)
@@ -80,7 +80,7 @@ func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings
 	}
 }
 
-// pack packs the files that are sealed.
+// pack packs the sealed files.
 func pack(ctx context.Context, dir string) (err error) {
 	log, err := open.Log(dir, store.Options{RotateBytes: fileBytes})
 	if err != nil {
@@ -99,14 +99,14 @@ func pack(ctx context.Context, dir string) (err error) {
 	}
 }
 
-// trim takes the free pages out of the newest file. A controller reserves some 20 MB there, so that it never waits for
-// room.
+// trim removes the free pages of the newest file. A controller reserves some 20 MB there, so that it never waits for
+// space.
 func trim(dir string) (err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err != nil || len(files) == 0 {
 		return errors.Join(errors.New("no file"), err)
 	}
-	newest := files[len(files)-1] // they are named by their first record, in digits
+	newest := files[len(files)-1] // a file's name is the number of its first record
 	from, err := bbolt.Open(newest, 0o600, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err
