@@ -65,7 +65,7 @@ const (
 	versityVersion    = "module m\n\ngo 1.26.0\n\nrequire github.com/versity/versitygw v1.8.0\n"
 )
 
-// versionOf is a program's in someVersions.
+// versionOf returns the version of a program in someVersions.
 func versionOf(p program) string {
 	if minor := p.minor(); minor != "" {
 		return "v" + minor + ".9"
@@ -148,14 +148,15 @@ func TestStaleProgramsAreThoseMissingOrOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestEstimateFollowsTheMachine: the first is for two idle cores, the next ones are for this machine as it is.
+// TestEstimateFollowsTheMachine: the first estimate is for two idle cores, the next ones follow the speed of this
+// machine.
 func TestEstimateFollowsTheMachine(t *testing.T) {
 	for _, row := range []struct {
 		so         pace
 		cold, want time.Duration
 	}{
 		{pace{}, 75 * time.Second, 75 * time.Second},
-		{pace{took: 150 * time.Second, cold: 75 * time.Second}, 285 * time.Second, 570 * time.Second}, // others use it too
+		{pace{took: 150 * time.Second, cold: 75 * time.Second}, 285 * time.Second, 570 * time.Second}, // a busy machine
 		{pace{took: 3 * time.Second, cold: 75 * time.Second}, 285 * time.Second, 11 * time.Second},    // most of it is cached
 	} {
 		if got := row.so.estimate(row.cold); got != row.want {
@@ -171,8 +172,8 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// TestAnOlderMinorHasFilesOfItsOwn: they stand beside those of test/tools, and are built only for who asks for that
-// minor.
+// TestAnOlderMinorHasFilesOfItsOwn: the files are separate from those of test/tools, and are built only if a caller
+// asks for that minor.
 func TestAnOlderMinorHasFilesOfItsOwn(t *testing.T) {
 	root := repository(t, someVersions)
 	want, err := versions(filepath.Join(root, "test", "tools"))
@@ -229,7 +230,7 @@ func TestEnsureWaitsForAnotherBuilder(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, stampDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	// flock belongs to the open file, so a second descriptor of this process is as good as another process.
+	// A flock belongs to the open file, so a second descriptor of this process acts like another process.
 	other, err := acquire(t.Context(), filepath.Join(dir, stampDir, "lock"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +245,7 @@ func TestEnsureWaitsForAnotherBuilder(t *testing.T) {
 		t.Errorf("Ensure said %q, want that it waits", said.String())
 	}
 
-	// The other one finishes: everything is there, and nothing is built.
+	// The other one finishes: all programs are current, and nothing is built.
 	s := Set{dir: dir}
 	for _, p := range programs {
 		install(t, s, p, versionOf(p))

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// build is one program being made.
+// build is the build of one program.
 type build struct {
 	program
 	version  string
@@ -23,8 +23,8 @@ type build struct {
 	dir      string
 }
 
-// run builds the program into a temporary name, renames it and then writes the stamp, so that a stamp never stands
-// beside another program than the one it describes.
+// run builds the program into a temporary name, renames it and then writes the stamp. So a stamp never stands beside a
+// program that it does not describe.
 func (b build) run(ctx context.Context, p *progress) error {
 	stamp := stampPath(b.dir, b.label())
 	if err := os.Remove(stamp); err != nil && !os.IsNotExist(err) {
@@ -47,7 +47,7 @@ func (b build) run(ctx context.Context, p *progress) error {
 	return os.WriteFile(stamp, []byte(b.stamp(b.version)), 0o644)
 }
 
-// compile counts the packages first, so that the progress of the build has something to be measured against.
+// compile builds the program. It counts the packages first, so that progress can be shown as a part of them.
 func (b build) compile(ctx context.Context, output string, p *progress) error {
 	var packages bytes.Buffer
 	if err := b.goCommand(ctx, p, &packages, "list", "-deps", b.pkg); err != nil {
@@ -58,9 +58,8 @@ func (b build) compile(ctx context.Context, output string, p *progress) error {
 	return b.goCommand(ctx, p, io.Discard, args...)
 }
 
-// goCommand runs a go command in the tools module, with low priority, because a build of this size makes a machine
-// unpleasant to use. When ctx ends, the command and its compilers are told to stop. The error of one that fails holds
-// the last lines it said.
+// goCommand runs a go command in the tools module, with low priority so that the machine stays usable. When ctx ends,
+// the command and its compilers are stopped. If the command fails, the error has the last lines of its output.
 func (b build) goCommand(ctx context.Context, p *progress, stdout io.Writer, args ...string) error {
 	argv := append([]string{"go"}, args...)
 	if nice, err := exec.LookPath("nice"); err == nil {
@@ -87,7 +86,7 @@ func (b build) goCommand(ctx context.Context, p *progress, stdout io.Writer, arg
 	}
 }
 
-// withoutModFlag drops -mod and -modfile, which the caller set for its own module.
+// withoutModFlag drops -mod and -modfile, which the caller has set for its own module.
 func withoutModFlag(flags string) string {
 	var kept []string
 	for _, f := range strings.Fields(flags) {
@@ -98,15 +97,15 @@ func withoutModFlag(flags string) string {
 	return strings.Join(kept, " ")
 }
 
-// keepLines bounds what a follower keeps of a build that fails.
+// keepLines is how many lines a follower keeps of a failed build.
 const keepLines = 40
 
-// follower reads what go build -v says: a line that is one package path is progress, a download likewise; everything
-// else is a complaint, of which the last lines are kept. It is not safe for concurrent use; os/exec writes to it from
-// one goroutine, and complaint is called after that has ended.
+// follower reads the output of go build -v. A line that is a package path, or a download, is progress. All other lines
+// are complaints; the last of them are kept. It is not safe for concurrent use: os/exec writes to it from one
+// goroutine, and complaint is called after that goroutine has ended.
 type follower struct {
 	progress *progress
-	partial  []byte // the line that has not ended yet
+	partial  []byte // the unfinished last line
 	kept     []string
 }
 

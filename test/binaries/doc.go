@@ -1,19 +1,19 @@
-// Package binaries builds the programs of a Kubernetes control plane from their Go modules, once, and remembers where
+// Package binaries builds the programs of a Kubernetes control plane from their Go modules, once, and returns where
 // they are.
 //
-// The versions are those of test/tools/go.mod, a module of its own: what Kubernetes, etcd and kwok need never meets
-// what Jobledger needs, and a change of Jobledger's own modules does not make Kubernetes compile again.
+// The versions are those of test/tools/go.mod, a separate module. So the dependencies of Kubernetes, etcd and kwok do
+// not mix with those of Jobledger, and a change of Jobledger's modules does not rebuild Kubernetes.
 //
-// Older minor versions of Kubernetes have modules of their own, test/tools/kubernetes-1.X, and files of their own, such
-// as 1.32/kube-apiserver. They are built only for who asks for that minor, as test/minors does.
+// Older minor versions of Kubernetes have their own modules, test/tools/kubernetes-1.X, and their own files, such as
+// 1.32/kube-apiserver. They are built only if a caller asks for that minor, as test/minors does.
 //
-// A program in the directory is current when the stamp beside it names the version and the flags that are wanted; a
-// current program is never built again. A program appears by rename, so half of one is never run.
+// A program in the directory is current if the stamp beside it names the wanted version and flags; a current program is
+// never built again. A finished program is renamed into its place, so an unfinished one is never run.
 //
 // # Concurrency
 //
-// Any number of processes may call Ensure at once: one of them builds, under a file lock in the directory, and the
-// others wait and then find everything there. The kernel releases the lock of a process that dies.
+// Any number of processes may call Ensure at once. One of them builds, under a file lock in the directory; the others
+// wait and then find the programs. The kernel releases the lock of a process that dies.
 //
 // Read next: package controlplane, which runs them.
 package binaries

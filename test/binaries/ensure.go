@@ -11,20 +11,19 @@ import (
 	"time"
 )
 
-// Config says where to build from, where to, and whom to tell. The zero value builds from the repository around the
-// working directory into its bin/controlplane, and tells standard error.
+// Config says what to build and where. The zero value builds from the repository around the working directory into its
+// bin/controlplane, and reports progress on standard error.
 type Config struct {
 	// Root of the repository; empty: FindRoot.
 	Root string
 	// Dir receives the programs; empty: bin/controlplane under Root.
 	Dir string
-	// Programs are those that are needed, by their names; empty: those of a cluster.
+	// Programs are the names of the needed programs; empty: those of Cluster.
 	Programs []string
-	// Minor is one of Minors: programs of Kubernetes are of that version where there are such; empty: of that in
-	// test/tools.
+	// Minor is one of Minors: programs of Kubernetes that exist for it have that version; empty: that of test/tools.
 	Minor string
-	// Progress is told what is being built, how far it is and how long it will take; nil: standard error. Nothing is
-	// written when there is nothing to build.
+	// Progress receives what is built, how far it is and how long it will take; nil: standard error. If nothing has to
+	// be built, nothing is written.
 	Progress io.Writer
 }
 
@@ -51,7 +50,7 @@ func (c *Config) setDefaults() error {
 	return nil
 }
 
-// Set is where current programs are.
+// Set is a directory with current programs.
 type Set struct {
 	dir      string
 	minor    string // see Config.Minor
@@ -66,7 +65,7 @@ func (s Set) Path(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
-// Version returns the version of the named program's module, such as v1.37.2, or "" for a name that is none of ours.
+// Version returns the version of the named program's module, such as v1.37.2, or "" for an unknown name.
 func (s Set) Version(name string) string {
 	p, ok := find(name, s.minor)
 	if !ok {
@@ -75,9 +74,9 @@ func (s Set) Version(name string) string {
 	return s.versions[p.origin()]
 }
 
-// Ensure builds those of the programs asked for that are missing or of another version and returns when all are
-// current. With everything current it reads a few small files and nothing else. When ctx ends, the build is stopped and
-// ctx's error returned; programs that were finished by then stay.
+// Ensure builds those of the requested programs that are missing or have another version, and returns when all are
+// current. If all are current, it only reads a few small files. When ctx ends, it stops the build and returns ctx's
+// error; programs that are finished by then stay.
 func Ensure(ctx context.Context, c Config) (Set, error) {
 	if err := c.setDefaults(); err != nil {
 		return Set{}, err
@@ -101,7 +100,7 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	}
 	defer lock.release()
 
-	todo := stale(set, c.Programs) // again: whoever held the lock may have built them
+	todo := stale(set, c.Programs) // checked again: the last holder of the lock may have built them
 	if len(todo) == 0 {
 		return set, nil
 	}
@@ -129,7 +128,7 @@ const stampDir = ".controlplane"
 
 func stampPath(dir, name string) string { return filepath.Join(dir, stampDir, name+".stamp") }
 
-// stale lists those of the programs that have to be built.
+// stale returns the programs that must be built.
 func stale(s Set, needed []string) []program {
 	var out []program
 	for _, p := range programs {

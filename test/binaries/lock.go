@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock is an advisory lock on a file, held by an open descriptor. The file stays; only the lock goes.
+// lock is an advisory lock on a file, held by an open descriptor. The file itself stays after the release.
 type lock struct{ file *os.File }
 
-// lockPoll is how often a waiting process asks again. flock can wait by itself, but not be interrupted by a context.
+// lockPoll is how often a waiting process tries again: a blocking flock cannot be interrupted by a context.
 const lockPoll = 200 * time.Millisecond
 
-// acquire takes the lock at path and writes this process's pid into the file. It waits while another process holds it,
-// and says so once.
+// acquire takes the lock at path and writes this process's pid into the file. While another process holds the lock, it
+// waits, and says so once.
 func acquire(ctx context.Context, path string, progress io.Writer) (*lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -47,7 +47,7 @@ func acquire(ctx context.Context, path string, progress io.Writer) (*lock, error
 		case <-tick.C:
 		}
 	}
-	// The pid is only for people who wait; a failure to write it is no reason not to build.
+	// The pid is only for people who wait; if it cannot be written, the build goes on.
 	_ = file.Truncate(0)
 	_, _ = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	return &lock{file}, nil
@@ -63,7 +63,7 @@ func tryLock(file *os.File) error {
 
 func (l *lock) release() { l.file.Close() }
 
-// holder is the pid that the file at path names, for a message.
+// holder returns the pid in the file at path, for a message.
 func holder(path string) string {
 	data, err := os.ReadFile(path)
 	if pid := strings.TrimSpace(string(data)); err == nil && pid != "" {

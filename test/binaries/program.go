@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Names of the programs, as they stand in the directory.
+// Names of the programs, which are also their file names.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -37,38 +37,39 @@ const (
 	VersityGW         = "versitygw" // an S3 server that keeps objects as files of a directory
 )
 
-// Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built when a test takes a backup.
+// Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built only when a test takes a backup.
 var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
 
-// Node are the programs of a real node, which runs containers, of its DNS, and kubectl.
+// Node are the programs of a real node, which runs containers, and of its DNS, and kubectl.
 var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 
-// Minors are the older minor versions of Kubernetes whose API server, controllers and scheduler can be built too, when
-// a test asks for them (Config.Minor). Each has a go.mod of its own.
+// Minors are the older minor versions of Kubernetes that can be built, too: API server, controllers and scheduler, when
+// a test asks for them (Config.Minor). Each has its own go.mod.
 var Minors = []string{"1.32", "1.33", "1.34", "1.35", "1.36"}
 
-// Beside are the programs that tests run beside ours, and kubectl, which reads the manifests of their releases.
+// Beside are the programs that tests run beside Jobledger, and kubectl, which reads the manifests of their releases.
 var Beside = []string{Kubectl, Kueue, JobSet}
 
-// Installers install from charts and manifests, as administrators do.
+// Installers install charts and manifests, as administrators do.
 var Installers = []string{Helm, Kustomize}
 
 // Buckets is the S3 server that copies of logs are put to.
 var Buckets = []string{VersityGW}
 
-// program is one thing to build.
+// program is one program to build.
 type program struct {
 	name   string
 	pkg    string // import path of its main package
-	module string // the module whose version it carries
-	tools  string // directory below test/tools of the go.mod that it is built by; empty for test/tools itself
-	// cold is how long the build takes with an empty build cache, after those before it in the list, on two idle cores.
+	module string // the module that determines its version
+	tools  string // directory below test/tools with its go.mod; empty: test/tools itself
+	// cold is how long the build takes on two idle cores with an empty build cache, after the programs before it in the
+	// list.
 	cold time.Duration
-	// vars gives the values that the linker sets, for a version such as v1.37.2.
+	// vars returns the values that the linker sets, for a version such as v1.37.2.
 	vars func(version string) []string
 }
 
-// minor is the one of Minors that it is of; empty for all others.
+// minor returns the minor of Minors that the program belongs to; empty: none.
 func (p program) minor() string {
 	minor, older := strings.CutPrefix(p.tools, olderPrefix)
 	if !older {
@@ -77,19 +78,19 @@ func (p program) minor() string {
 	return minor
 }
 
-// olderPrefix begins the directories below test/tools of Minors.
+// olderPrefix begins the names of the directories of Minors below test/tools.
 const olderPrefix = "kubernetes-"
 
-// origin is what says the version of a program: a module that a go.mod requires.
+// origin determines the version of a program: a module that a go.mod requires.
 type origin struct{ tools, module string }
 
 func (p program) origin() origin { return origin{p.tools, p.module} }
 
-// file is its path in the directory. Older minors have directories of their own, for a program has to keep its name: it
-// calls itself by it in the managed fields of objects.
+// file returns the program's path in the directory. Older minors have their own directories, because a program must
+// keep its file name: it uses that name in the managed fields of objects.
 func (p program) file() string { return filepath.Join(p.minor(), p.name) }
 
-// label names it among all.
+// label is unique among all programs.
 func (p program) label() string {
 	if minor := p.minor(); minor != "" {
 		return p.name + "-" + minor
@@ -97,7 +98,7 @@ func (p program) label() string {
 	return p.name
 }
 
-// programs are all, in the order of building.
+// programs are all programs, in the order of building.
 var programs = slices.Concat(ours, olderKubernetes())
 
 // olderKubernetes are the programs of each of Minors.
@@ -113,7 +114,7 @@ func olderKubernetes() (all []program) {
 	return all
 }
 
-// find is the program of that name: of the minor, if there is one of it.
+// find returns the program of that name, in the version of the minor if there is one.
 func find(name, minor string) (program, bool) {
 	for _, of := range []string{minor, ""} {
 		i := slices.IndexFunc(programs, func(p program) bool { return p.name == name && p.minor() == of })
@@ -124,8 +125,8 @@ func find(name, minor string) (program, bool) {
 	return program{}, false
 }
 
-// ours are those whose versions test/tools and the modules below it say, in the order of building: each reuses what the
-// ones before it compiled.
+// ours are the programs with versions in test/tools and the modules below it that are not older minors. They are in the
+// order of building: each reuses what the ones before it compiled.
 var ours = []program{
 	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", "", 75 * time.Second, noVars},
 	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule, "", 285 * time.Second, kubernetesVars},
@@ -148,11 +149,11 @@ var ours = []program{
 	{VersityGW, versityModule + "/cmd/versitygw", versityModule, "versitygw", 60 * time.Second, versityVars},
 }
 
-// pace is how fast this machine builds: what the builds so far took, against what they take on two idle cores with
-// nothing cached.
+// pace is how fast this machine builds: the time of the builds so far, and their time on two idle cores with an empty
+// cache.
 type pace struct{ took, cold time.Duration }
 
-// estimate is how long a build takes here that takes that long there.
+// estimate returns how long a build takes here that takes `cold` on two idle cores.
 func (p pace) estimate(cold time.Duration) time.Duration {
 	if p.cold == 0 {
 		return cold
@@ -163,7 +164,7 @@ func (p pace) estimate(cold time.Duration) time.Duration {
 func noVars(string) []string { return nil }
 
 // kubernetesVars are the variables that the release build of Kubernetes sets. Without them /version says v0.0.0-master,
-// and clients that compare versions take the server for an ancient one.
+// and clients that compare versions take the server for a very old one.
 func kubernetesVars(version string) []string {
 	mm := strings.TrimPrefix(semver.MajorMinor(version), "v")
 	major, minor, _ := strings.Cut(mm, ".")
@@ -179,7 +180,7 @@ func kubernetesVars(version string) []string {
 	return vars
 }
 
-// ownPrefix begins the import path of a main package of ours, in a module that requires what is built.
+// ownPrefix begins the import paths of our own main packages, which are in modules that require the program to build.
 const ownPrefix = "github.com/jobledger/jobledger/"
 
 const kubernetesModule = "k8s.io/kubernetes"
@@ -195,7 +196,7 @@ const (
 	jobSetModule = "sigs.k8s.io/jobset"
 )
 
-// Without these both name themselves v0.0.0 in what they write, as a user agent.
+// Without these, kueue and jobset use v0.0.0 in their user agent.
 func kueueVars(version string) []string {
 	return []string{kueueModule + "/pkg/version.GitVersion=" + version}
 }
@@ -225,8 +226,8 @@ func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
 }
 
-// verb is the go command that builds the program. The end-to-end specs are the tests of a package; to vet all that they
-// import takes longer than to build them.
+// verb returns the go command that builds the program. The end-to-end specs are the tests of a package, built without
+// vet: to vet all their imports takes longer than the build.
 func (p program) verb() []string {
 	if p.name == E2E {
 		return []string{"test", "-c", "-vet=off", "-v"}
@@ -234,8 +235,7 @@ func (p program) verb() []string {
 	return []string{"build", "-v"}
 }
 
-// ldflags leaves out the symbol table and the debug information: these programs are not debugged, and linking is
-// faster.
+// ldflags omits the symbol table and the debug information: these programs are not debugged, and linking is faster.
 func (p program) ldflags(version string) string {
 	flags := "-s -w"
 	for _, v := range p.vars(version) {
@@ -244,7 +244,7 @@ func (p program) ldflags(version string) string {
 	return flags
 }
 
-// stamp is what must stand in the stamp file of a current program.
+// stamp returns the text of the stamp file of a current program.
 func (p program) stamp(version string) string {
 	return fmt.Sprintf("%s %s %s/%s %s\n", p.pkg, version, runtime.GOOS, runtime.GOARCH, p.ldflags(version))
 }
@@ -271,7 +271,7 @@ func versions(toolsDir string) (map[origin]string, error) {
 	return found, nil
 }
 
-// requirements are the versions of the modules that a go.mod requires.
+// requirements returns the versions of the modules that a go.mod requires.
 func requirements(path string) (map[string]string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -288,7 +288,7 @@ func requirements(path string) (map[string]string, error) {
 	return required, nil
 }
 
-// toolsMarker is how the tools module is recognised, seen from the root of the repository.
+// toolsMarker identifies the repository: its path of the tools module.
 const toolsMarker = "test/tools/go.mod"
 
 // FindRoot returns the root of the Jobledger repository: the nearest directory at or above the working directory that

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far one build is: on a terminal one line that changes, elsewhere a line from time to time. Its
+// progress shows how far one build is: on a terminal as one changing line, elsewhere as a line from time to time. Its
 // methods may be called from any goroutine.
 type progress struct {
 	w        io.Writer
@@ -22,8 +22,8 @@ type progress struct {
 	stopped  sync.WaitGroup
 
 	mu       sync.Mutex
-	packages int // of the program, 0 when not known
-	built    int // compiled so far; those found in the build cache are not among them
+	packages int // of the program; 0: unknown
+	built    int // compiled so far, without those from the build cache
 	noted    string
 }
 
@@ -79,7 +79,7 @@ func (p *progress) note(s string) {
 	p.noted = s
 }
 
-// line is one line of progress without its end.
+// line returns one line of progress without its line end.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *progress) show() {
 	fmt.Fprintln(p.w, p.line())
 }
 
-// end stops the goroutine and says how the build ended.
+// end stops the goroutine and prints how the build ended.
 func (p *progress) end(ok bool) {
 	close(p.stop)
 	p.stopped.Wait()

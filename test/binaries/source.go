@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Source is the directory of the module that the named program is built from, in Go's module cache. A release has more
-// than its program there: the manifests that install it.
+// Source returns the directory, in Go's module cache, of the module that the named program is built from. It also has
+// the manifests that install the program.
 func Source(ctx context.Context, name string) (string, error) {
 	root, err := FindRoot()
 	if err != nil {

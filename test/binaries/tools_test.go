@@ -10,9 +10,9 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Kubernetes is released as one repository and as its parts; k8s.io/kubernetes v1.X.Y asks for its parts as v0.0.0 and
-// means v0.X.Y, which only a replace can say. A part whose release cannot be had is replaced by another of its minor,
-// with a comment.
+// Kubernetes is released as one repository and also as its parts. k8s.io/kubernetes v1.X.Y requires its parts as v0.0.0
+// and means v0.X.Y; only a replace can say this. If the release of a part is not available, another release of its
+// minor replaces it, with a comment.
 func TestToolsReplaceEveryPartOfKubernetesByItsOwnRelease(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {
@@ -55,7 +55,7 @@ func TestToolsReplaceEveryPartOfKubernetesByItsOwnRelease(t *testing.T) {
 	}
 }
 
-// The oracle compares with the release that the control plane is built from.
+// The oracle must have the same release as the control plane.
 func TestOracleHasTheReleaseOfTheTools(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {
@@ -87,8 +87,8 @@ func TestOracleHasTheReleaseOfTheTools(t *testing.T) {
 	}
 }
 
-// The manifests of deploy/ are made from the chart by the Helm that installs it, and held against the kustomize that
-// applies them.
+// The manifests of deploy/ are made from the chart with the release of Helm that installs it, and compared with the
+// output of the kustomize that applies them.
 func TestManifestsHaveTheReleasesOfTheTools(t *testing.T) {
 	root, err := FindRoot()
 	if err != nil {
@@ -127,7 +127,7 @@ func TestToolsListsWhatIsBuilt(t *testing.T) {
 	}
 }
 
-// listedTools are the packages that a go.mod names as tools.
+// listedTools returns the packages that a go.mod names as tools.
 func listedTools(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Write is one write request that the API server answered, successfully or not. (An audit event has more; these are the
-// fields that tests ask for.)
+// Write is one write request that the API server answered, successfully or not. It has the fields of the audit event
+// that tests use.
 type Write struct {
-	// ID of the request: that of its header Audit-ID, else one that the API server made.
+	// ID is the request's header Audit-ID, or an ID that the API server made.
 	ID string
-	// User who asked, or whom the asker impersonated: admin, the name given to UserConfig, or
+	// User is the user of the request, or the one that it impersonated: admin, the name given to UserConfig, or
 	// system:serviceaccount:NAMESPACE:NAME.
 	User string
 	// Verb is create, update, patch, delete or deletecollection; with Options.AuditReads also get, list or watch.
@@ -31,16 +31,16 @@ type Write struct {
 	Namespace, Name string
 	// UID and Version of the object in the body of an update.
 	UID, Version string
-	// Body of the request as JSON, with Options.AuditBodies. Only WritesSince gives it: it is not kept.
+	// Body is the body of the request as JSON, with Options.AuditBodies. Only WritesSince returns it: it is not kept.
 	Body string
-	// Code is the HTTP status of the answer, and Message what it says when that is a refusal.
+	// Code is the HTTP status of the answer. Message is the text of a refusal.
 	Code    int
 	Message string
 	// At is when the request arrived.
 	At time.Time
 }
 
-// WriteKind is what CountWrites counts by.
+// WriteKind is the key by which CountWrites counts.
 type WriteKind struct{ User, Verb, Resource string }
 
 // auditLog is the path of the audit log.
@@ -52,21 +52,21 @@ func (cp *ControlPlane) auditLog() string {
 }
 
 // Writes returns the write requests answered so far, in the order of their answers. The API server logs a request just
-// after it has answered it, so a caller that has the answer may have to ask again.
+// after it has answered, so a caller that has the answer may have to call Writes again.
 func (cp *ControlPlane) Writes() (writes []Write, err error) {
 	err = cp.eachWrite(func(w *Write) { writes = append(writes, *w) })
 	return writes, err
 }
 
-// audited is what was read of the audit log. Each line is read once: a control plane that many tests share writes
-// 50,000, and each test asks.
+// audited is the part of the audit log that was read. Each line is read once: a control plane that many tests share
+// writes 50,000 lines, and each test reads them.
 type audited struct {
 	mu     sync.Mutex
 	writes []Write
 	next   int64 // offset in the file
 }
 
-// eachWrite calls do for each write that was answered so far, in their order. Do keeps no pointer.
+// eachWrite calls do for each write that was answered so far, in order. do must not keep the pointer.
 func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	a := &cp.audited
 	a.mu.Lock()
@@ -85,8 +85,8 @@ func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	return nil
 }
 
-// Forbidden returns the write requests of a user that were refused because no role grants them. (What a quota or a
-// webhook forbids is another matter. Reads are not in the audit log.)
+// Forbidden returns the write requests of a user that were refused because no role grants them. It leaves out refusals
+// by a quota or a webhook. Reads are not in the audit log.
 func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
 	err = cp.eachWrite(func(w *Write) {
 		if w.User == user && w.Code == http.StatusForbidden && strings.Contains(w.Message, "cannot "+w.Verb+" resource") {
@@ -96,7 +96,7 @@ func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
 	return refused, err
 }
 
-// WritesSince is Writes without the part of the audit log before offset, a value that an earlier call returned, or 0.
+// WritesSince is Writes without the part of the audit log before offset, which is 0 or what an earlier call returned.
 // It returns the offset from which to go on.
 func (cp *ControlPlane) WritesSince(offset int64) (writes []Write, next int64, err error) {
 	f, err := os.Open(cp.auditLog())
@@ -149,8 +149,8 @@ type auditUser struct {
 	Username string `json:"username"`
 }
 
-// readAudit reads one event per line, and says how many bytes these were. A last line without an end is still being
-// written and is left for the next time.
+// readAudit reads one event per line, and returns the size of these lines. A last line without an end is still being
+// written, so it is left for the next call.
 func readAudit(r io.Reader) (writes []Write, size int64, err error) {
 	lines := bufio.NewReader(r)
 	for {

@@ -10,14 +10,13 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Backup writes a snapshot of etcd, as it is now, into a file.
+// Backup writes a snapshot of the present etcd into a file.
 func (cp *ControlPlane) Backup(ctx context.Context, file string) error {
 	return cp.tool(ctx, binaries.Etcdctl, "--endpoints="+cp.etcdSocket(), "snapshot", "save", file)
 }
 
-// Restore puts a backup in the place of what is stored: it kills every component, as one does who restores a cluster,
-// and starts them again when etcd has the data of the backup. Revisions go back. It returns when the API server is
-// ready.
+// Restore replaces the stored data by a backup. As when a cluster is restored, it kills every component, and starts
+// them again when etcd has the data of the backup. Revisions go back. It returns when the API server is ready.
 func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	var running []string
 	cp.mu.Lock()
@@ -25,7 +24,7 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 		running = append(running, p.name)
 	}
 	cp.mu.Unlock()
-	for _, name := range slices.Backward(running) { // what needs another ends before it
+	for _, name := range slices.Backward(running) { // a component ends before those that it needs
 		if err := cp.Interrupt(name); err != nil {
 			return err
 		}
@@ -52,8 +51,8 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	return nil
 }
 
-// PrepareBackups builds the programs by which Backup and Restore work, if they are missing. That may take long, and the
-// cluster goes on meanwhile.
+// PrepareBackups builds the programs for Backup and Restore if they are missing. This may take long; the cluster runs
+// on.
 func (cp *ControlPlane) PrepareBackups(ctx context.Context) error {
 	_, err := binaries.Ensure(ctx, binaries.Config{
 		Dir: cp.opts.BinDir, Progress: cp.opts.Progress, Programs: []string{binaries.Etcdctl, binaries.Etcdutl},
@@ -61,7 +60,7 @@ func (cp *ControlPlane) PrepareBackups(ctx context.Context) error {
 	return err
 }
 
-// tool runs a program that no cluster runs to its end.
+// tool runs a program that is no component of a cluster, and waits for its end.
 func (cp *ControlPlane) tool(ctx context.Context, name string, args ...string) error {
 	if err := cp.PrepareBackups(ctx); err != nil {
 		return err

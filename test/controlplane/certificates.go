@@ -15,11 +15,10 @@ import (
 	"time"
 )
 
-// certificateLife is far longer than any control plane of ours lives.
+// certificateLife is far longer than any test control plane runs.
 const certificateLife = 30 * 24 * time.Hour
 
-// authority signs the certificates of the API server and of its clients. There is one, because nothing is gained here
-// by trusting servers and clients apart.
+// authority signs the certificates of the API server and of its clients. One authority for both is enough for tests.
 type authority struct {
 	key  crypto.Signer
 	cert *x509.Certificate
@@ -58,12 +57,12 @@ func certificateTemplate(subject pkix.Name) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      subject,
-		NotBefore:    now.Add(-time.Hour), // clocks of processes on one machine agree, but a clock may be set back
+		NotBefore:    now.Add(-time.Hour), // all processes use one clock, but it may be set back
 		NotAfter:     now.Add(certificateLife),
 	}, nil
 }
 
-// server returns certificate and key, in PEM, of a server on loopback.
+// server returns certificate and key, in PEM, for a server on loopback.
 func (a *authority) server() (cert, key []byte, err error) {
 	template, err := certificateTemplate(pkix.Name{CommonName: "kube-apiserver"})
 	if err != nil {
@@ -76,7 +75,7 @@ func (a *authority) server() (cert, key []byte, err error) {
 	return a.sign(template)
 }
 
-// client returns certificate and key, in PEM, by which the API server knows a user and its groups.
+// client returns certificate and key, in PEM, that authenticate a user and its groups to the API server.
 func (a *authority) client(user string, groups []string) (cert, key []byte, err error) {
 	template, err := certificateTemplate(pkix.Name{CommonName: user, Organization: groups})
 	if err != nil {
@@ -103,7 +102,7 @@ func (a *authority) sign(template *x509.Certificate) (cert, key []byte, err erro
 	return encodeCertificate(der), key, nil
 }
 
-// newSigningKey is a key for ServiceAccount tokens, in PEM.
+// newSigningKey returns a key for ServiceAccount tokens, in PEM.
 func newSigningKey() ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -124,7 +123,7 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
 }
 
-// writeFiles writes each file for its owner alone; keys are among them.
+// writeFiles writes each file readable by its owner only; some are keys.
 func writeFiles(files map[string][]byte) error {
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {

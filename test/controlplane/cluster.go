@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// nodeAnnotation marks, with the value fake, the nodes whose pods kwok plays.
+// nodeAnnotation, with the value fake, marks the nodes for which kwok plays the kubelet.
 const nodeAnnotation = "kwok.x-k8s.io/node"
 
 // createNodes registers the nodes as a kubelet would, ready and with room for any number of pods.
@@ -31,7 +31,7 @@ func (cp *ControlPlane) createNodes(ctx context.Context) error {
 	return nil
 }
 
-// AddNode registers one more such node; change, if not nil, changes it first.
+// AddNode registers one more node like those of createNodes; change, if not nil, changes it first.
 func (cp *ControlPlane) AddNode(ctx context.Context, name string, change func(*corev1.Node)) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -77,8 +77,8 @@ func newNode(name, version string) *corev1.Node {
 	}
 }
 
-// CreateNamespace creates a namespace whose name begins with prefix and returns the name when pods can be created in
-// it.
+// CreateNamespace creates a namespace with a name that begins with prefix. It returns the name when pods can be created
+// in the namespace.
 func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -114,7 +114,7 @@ func (cp *ControlPlane) awaitServiceAccount(ctx context.Context, namespace strin
 			return false, nil
 		}
 		if ctx.Err() != nil {
-			return false, nil // await says more
+			return false, nil // await returns a better error
 		}
 		return err == nil, err
 	})

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// etcdSocket is a Unix socket: no port that another process could take first.
+// etcdSocket is a Unix socket: unlike a port, no other process can take it first.
 func (cp *ControlPlane) etcdSocket() string { return "unix://" + cp.path("etcd.sock") }
 
 func (cp *ControlPlane) startEtcd() error {
@@ -30,8 +30,8 @@ func (cp *ControlPlane) startEtcd() error {
 	)
 }
 
-// auditPolicy records every write once, when it has been answered; reads, too, if so asked, and bodies of requests. A
-// watch is recorded when it ends. The audit event of an update names UID and version of the object without its body.
+// auditPolicy records every write once, when it was answered; optionally also reads, and bodies of requests. A watch is
+// recorded when it ends. The audit event of an update has the UID and version of the object even without its body.
 func (cp *ControlPlane) auditPolicy() string {
 	verbs := "create, update, patch, delete, deletecollection"
 	if cp.opts.AuditReads {
@@ -51,7 +51,7 @@ rules:
 `
 }
 
-// startAPIServer starts the API server, at a port that is held for it until Stop, and returns when it is ready.
+// startAPIServer starts the API server and returns when it is ready. Its port is reserved until Stop.
 func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
 	files, err := cp.writeServerFiles()
 	if err != nil {
@@ -72,7 +72,7 @@ func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
 	return cp.awaitAPIServer(ctx)
 }
 
-// serverFiles are the paths of what the API server reads.
+// serverFiles are the paths of the files that the API server reads.
 type serverFiles struct{ ca, cert, key, signingKey, auditPolicy string }
 
 func (cp *ControlPlane) writeServerFiles() (serverFiles, error) {
@@ -107,7 +107,7 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),
 		"--endpoint-reconciler-type=none",        // a loopback address is no endpoint
-		"--service-cluster-ip-range=10.0.0.0/24", // ServiceIP is its first
+		"--service-cluster-ip-range=10.0.0.0/24", // ServiceIP is its first address
 		"--tls-cert-file=" + f.cert,
 		"--tls-private-key-file=" + f.key,
 		"--client-ca-file=" + f.ca,
@@ -153,7 +153,7 @@ func (cp *ControlPlane) startControllerManager() error {
 		"--secure-port=0",
 		"--leader-elect=false",
 		"--controllers=" + strings.Join(cp.opts.controllers(), ","),
-		"--use-service-account-credentials=true", // each controller a user of its own, as in a cluster and in the audit log
+		"--use-service-account-credentials=true", // each controller has its own user, in the audit log too
 		"--service-account-private-key-file=" + cp.path("components/serviceaccount.key"),
 		"--root-ca-file=" + cp.path("components/ca.crt"),
 		"--kube-api-qps=1000",
@@ -204,10 +204,10 @@ func (cp *ControlPlane) startKwok() error {
 	)
 }
 
-// poll is how often a condition is looked at while something starts.
+// poll is the time between two checks of a condition during a start.
 const poll = 50 * time.Millisecond
 
-// awaitAPIServer returns when the API server says it is ready, or has ended.
+// awaitAPIServer returns when the API server says that it is ready. It returns an error if the API server has ended.
 func (cp *ControlPlane) awaitAPIServer(ctx context.Context) error {
 	client, err := rest.HTTPClientFor(cp.admin)
 	if err != nil {
@@ -229,7 +229,7 @@ func (cp *ControlPlane) awaitAPIServer(ctx context.Context) error {
 	})
 }
 
-// await polls done until it reports true or an error, p has ended, or ctx has.
+// await polls done until it returns true or an error, or until p or ctx ends.
 func (cp *ControlPlane) await(ctx context.Context, what string, p *process, done func() (bool, error)) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()

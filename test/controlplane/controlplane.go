@@ -21,10 +21,10 @@ type ControlPlane struct {
 	programs binaries.Set
 	dir      string
 	ca       *authority
-	// host, admin and releasePort are set before Start returns and not after.
+	// host, admin and releasePort are set before Start returns, and then never changed.
 	host        string
 	admin       *rest.Config
-	releasePort func() error // of host; nil when Start failed before it had one
+	releasePort func() error // releases the port of host; nil if Start failed before it had one
 	audited     audited
 
 	mu        sync.Mutex
@@ -34,9 +34,9 @@ type ControlPlane struct {
 	done      chan struct{} // closed when err is set or Stop was called
 }
 
-// Start builds what is missing, starts a control plane and returns when it serves, its namespaces have ServiceAccounts
-// and its nodes are there. ctx bounds the start only; the control plane runs until Stop. When Start fails, nothing is
-// left running, and the error says where the logs are.
+// Start builds missing programs, starts a control plane and returns when it serves, its namespaces have ServiceAccounts
+// and its nodes exist. ctx limits only the start; the control plane runs until Stop. If Start fails, no process is
+// left, and the error says where the logs are.
 func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
@@ -85,7 +85,8 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 	return nil
 }
 
-// startTheRest starts what makes an API server a cluster, and returns when pods can be created and given a node.
+// startTheRest starts the components that make an API server a cluster. It returns when pods can be created and
+// scheduled.
 func (cp *ControlPlane) startTheRest(ctx context.Context) error {
 	components := []func() error{cp.startControllerManager, cp.startScheduler}
 	if !cp.opts.RealNodes {
@@ -102,7 +103,7 @@ func (cp *ControlPlane) startTheRest(ctx context.Context) error {
 	return g.Wait()
 }
 
-// makeDir makes the directory of this control plane and those in it.
+// makeDir makes the directory of this control plane and its subdirectories.
 func (cp *ControlPlane) makeDir() error {
 	if cp.dir = cp.opts.DataDir; cp.dir == "" {
 		dir, err := os.MkdirTemp("", "jobledger-controlplane-")
@@ -133,7 +134,7 @@ func (cp *ControlPlane) LogDir() string { return cp.path("logs") }
 // Version is the version of Kubernetes, such as v1.37.2.
 func (cp *ControlPlane) Version() string { return cp.programs.Version(binaries.APIServer) }
 
-// Done is closed when a component has ended by itself, which Err then tells, or Stop was called.
+// Done is closed when a component has ended by itself, see Err, or when Stop is called.
 func (cp *ControlPlane) Done() <-chan struct{} { return cp.done }
 
 // Err is nil while everything runs, and after Stop if everything ran until then.
@@ -143,7 +144,7 @@ func (cp *ControlPlane) Err() error {
 	return cp.err
 }
 
-// PIDs are the processes of the control plane that run.
+// PIDs returns the process IDs of the components that run.
 func (cp *ControlPlane) PIDs() []int {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -156,7 +157,7 @@ func (cp *ControlPlane) PIDs() []int {
 	return pids
 }
 
-// PID is the process of the program of that name, as package binaries names it; 0 when it does not run.
+// PID returns the process ID of a program, by its name in package binaries; 0 if it does not run.
 func (cp *ControlPlane) PID(program string) int {
 	if p := cp.process(program); p != nil && p.running() {
 		return p.pid
@@ -164,11 +165,11 @@ func (cp *ControlPlane) PID(program string) int {
 	return 0
 }
 
-// Program is the path of the program of that name, for a caller that runs one more.
+// Program returns the path of a program, for callers that run one more process of it.
 func (cp *ControlPlane) Program(name string) string { return cp.programs.Path(name) }
 
-// Stop ends all processes and removes what the control plane wrote, unless it was to be kept or a component ended by
-// itself. The error says which, and where the logs are. A second call does nothing.
+// Stop ends all processes. It removes what the control plane wrote, unless Keep is set or a component ended by itself:
+// then the error names the component and says where the logs are. A second call does nothing.
 func (cp *ControlPlane) Stop() error {
 	cp.mu.Lock()
 	if cp.stopped {
@@ -187,7 +188,7 @@ func (cp *ControlPlane) Stop() error {
 	cp.mu.Unlock()
 
 	var errs []error
-	for _, p := range slices.Backward(processes) { // what needs another ends before it
+	for _, p := range slices.Backward(processes) { // a component ends before those that it needs
 		errs = append(errs, p.kill())
 	}
 	if cp.releasePort != nil {
@@ -201,7 +202,7 @@ func (cp *ControlPlane) Stop() error {
 	return errors.Join(errs...)
 }
 
-// KeepData makes Stop leave the data and the logs, as Options.Keep does.
+// KeepData makes Stop keep the data and the logs, as Options.Keep does.
 func (cp *ControlPlane) KeepData() {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -223,8 +224,8 @@ func (cp *ControlPlane) launch(name string, args ...string) error {
 	return nil
 }
 
-// watch waits for a process to end and remembers the first that was not asked to. It runs from the end of Start, which
-// looks after its processes itself, to the end of the process.
+// watch waits for a process to end and remembers the first one that ended by itself. It runs from the end of Start,
+// which watches its processes itself, to the end of the process.
 func (cp *ControlPlane) watch(p *process) {
 	<-p.ended
 	cp.mu.Lock()

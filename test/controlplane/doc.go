@@ -1,18 +1,19 @@
 // Package controlplane runs a real Kubernetes control plane for tests and demonstrations: etcd, kube-apiserver,
-// kube-controller-manager with the controllers a Job needs around it, kube-scheduler, and kwok in the place of the
-// kubelets. The programs come from package binaries.
+// kube-controller-manager with the controllers that Jobs depend on, kube-scheduler, and kwok in place of the kubelets.
+// The programs come from package binaries.
 //
-// What is as in a cluster: validation, defaulting, admission, RBAC, resource versions, watches, finalizers, graceful
-// deletion, owner references and their garbage collection, scheduling. What is not: no container runs. A pod's life is
-// chosen by its annotations, see Outcome and the other annotations in stages.go; nodes never become unhealthy; there is
-// no network and no storage.
+// As in a cluster: validation, defaulting, admission, RBAC, resource versions, watches, finalizers, graceful deletion,
+// owner references and their garbage collection, scheduling. Not as in a cluster: no container runs. Annotations choose
+// the life of a pod, see Outcome and the other annotations in stages.go. Nodes never become unhealthy. There is no
+// network and no storage.
 //
 // Invariants:
 //
-//   - Everything listens on loopback, on ports (or a socket) that the kernel chose; any number of control planes run beside
-//     each other.
+//   - Everything listens on loopback, on ports (or a socket) that the kernel chose. Any number of control planes can
+//     run at the same time.
 //   - No process outlives Stop, nor, on Linux, the process that called Start.
-//   - Stop removes what Start wrote, except after a failure: then the logs stay, and the error or the test's log says where.
+//   - Stop removes what Start wrote, except after a failure. Then the logs stay, and the error or the test's log says
+//     where.
 //
 // # Concurrency
 //

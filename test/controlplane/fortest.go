@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// ForTest starts a control plane that lives as long as the test. When the test has failed by then, data and logs are
-// kept and the test's log says where.
+// ForTest starts a control plane that runs until the end of the test. If the test fails, data and logs are kept, and
+// the test's log says where.
 //
-// Building what is missing can take longer than go test allows a package; build it before with
-// go run ./cmd/cluster --build.
+// Building missing programs can take longer than the time limit of go test for a package. Build them before with go run
+// ./cmd/cluster --build.
 func ForTest(t testing.TB, opts Options) *ControlPlane {
 	t.Helper()
 	if opts.Progress == nil {

@@ -16,17 +16,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// mastersGroup may do everything; the API server asks RBAC nothing about its members.
+// mastersGroup may do everything; the API server does not check RBAC for its members.
 const mastersGroup = "system:masters"
 
 // RESTConfig returns a client configuration of an administrator, without a client-side rate limit. The caller owns it.
 func (cp *ControlPlane) RESTConfig() *rest.Config { return rest.CopyConfig(cp.admin) }
 
-// Kubeconfig is the path of the administrator's kubeconfig.
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (cp *ControlPlane) Kubeconfig() string { return cp.path("kubeconfig") }
 
-// UserConfig returns a client configuration for a user of that name in the groups, authenticated by a certificate. The
-// user may do nothing until RBAC says so, see Bind. The audit log knows the user by this name.
+// UserConfig returns a client configuration for a user in these groups, authenticated by a certificate. The user has no
+// rights until RBAC grants them, see Bind. The audit log has the user's name.
 func (cp *ControlPlane) UserConfig(name string, groups ...string) (*rest.Config, error) {
 	cert, key, err := cp.ca.client(name, groups)
 	if err != nil {
@@ -37,8 +37,8 @@ func (cp *ControlPlane) UserConfig(name string, groups ...string) (*rest.Config,
 	return c, nil
 }
 
-// ServiceAccountConfig returns a client configuration that carries a token of an existing ServiceAccount, valid for a
-// day. The audit log knows it as system:serviceaccount:NAMESPACE:NAME.
+// ServiceAccountConfig returns a client configuration with a token of an existing ServiceAccount, valid for a day. Its
+// name in the audit log is system:serviceaccount:NAMESPACE:NAME.
 func (cp *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -56,8 +56,8 @@ func (cp *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, nam
 	return c, nil
 }
 
-// Bind gives a user, of UserConfig, or a ServiceAccount, as system:serviceaccount:NAMESPACE:NAME, a ClusterRole in all
-// namespaces.
+// Bind gives a user a ClusterRole in all namespaces. user is a name of UserConfig or, for a ServiceAccount,
+// system:serviceaccount:NAMESPACE:NAME.
 func (cp *ControlPlane) Bind(ctx context.Context, user, clusterRole string) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -83,7 +83,7 @@ func subject(user string) rbacv1.Subject {
 	return rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}
 }
 
-// WriteKubeconfig writes a client configuration as a kubeconfig for a program to read, readable by its owner alone.
+// WriteKubeconfig writes a client configuration as a kubeconfig that only its owner can read.
 func WriteKubeconfig(c *rest.Config, path string) error {
 	data, err := clientcmd.Write(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{"test": {
@@ -108,7 +108,7 @@ func WriteKubeconfig(c *rest.Config, path string) error {
 	return nil
 }
 
-// anonymous is a client configuration without credentials. QPS -1 is no limit: tests look for what the server does.
+// anonymous returns a client configuration without credentials. QPS -1 means no limit: tests measure the server.
 func (cp *ControlPlane) anonymous() *rest.Config {
 	return &rest.Config{
 		Host:            cp.host,

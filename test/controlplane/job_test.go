@@ -20,7 +20,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// world is one control plane with the built-in batch controllers, shared by the tests of this file, and a namespace for
+// world is a control plane with the built-in batch controllers, shared by the tests of this file, and a namespace for
 // one test.
 type world struct {
 	cp        *controlplane.ControlPlane
@@ -323,7 +323,7 @@ func TestWritesAreCountedByUser(t *testing.T) {
 	}
 	eventually(t, "the audit log has the delete", func() (bool, error) {
 		got, err := w.cp.CountWrites(func(x controlplane.Write) bool { return x.User == user && x.Code < 300 })
-		delete(got, controlplane.WriteKind{User: user, Verb: "create", Resource: "secrets"}) // tries without and with effect
+		delete(got, controlplane.WriteKind{User: user, Verb: "create", Resource: "secrets"}) // attempts, refused and allowed
 		return maps.Equal(got, want), err
 	})
 	refused, err := w.cp.CountWrites(func(x controlplane.Write) bool { return x.User == user && x.Code == 403 })

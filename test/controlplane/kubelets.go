@@ -4,8 +4,8 @@ import (
 	"net/url"
 )
 
-// ServiceIP is the cluster IP of the Service kubernetes, by which pods reach the API server. Its certificate is for it
-// too.
+// ServiceIP is the cluster IP of the Service kubernetes, at which pods reach the API server. The certificate of the API
+// server includes it.
 const ServiceIP = "10.0.0.1"
 
 // kubeletArgs let kubelets join: the API server knows them as nodes, and calls them for logs and exec.
@@ -16,11 +16,11 @@ func (cp *ControlPlane) kubeletArgs() []string {
 		"--kubelet-client-certificate=" + cp.path("components/kubelet-client.crt"),
 		"--kubelet-client-key=" + cp.path("components/kubelet-client.key"),
 		"--kubelet-preferred-address-types=InternalIP",
-		"--allow-privileged=true", // as clusters have it
+		"--allow-privileged=true", // as in most clusters
 	}
 }
 
-// writeKubeletClient writes the certificate by which kubelets know the API server.
+// writeKubeletClient writes the certificate that authenticates the API server to kubelets.
 func (cp *ControlPlane) writeKubeletClient() error {
 	cert, key, err := cp.ca.client("kube-apiserver", []string{mastersGroup})
 	if err != nil {
@@ -32,14 +32,14 @@ func (cp *ControlPlane) writeKubeletClient() error {
 	})
 }
 
-// KubeletFiles are what a kubelet needs to join as the node of that name: a kubeconfig, and the certificate authority
-// that signs who may call it.
+// KubeletFiles returns the files that a kubelet needs to join as that node: a kubeconfig, and the certificate authority
+// of the clients that may call it.
 func (cp *ControlPlane) KubeletFiles(node string) (kubeconfig, ca string, err error) {
 	kubeconfig, err = cp.componentKubeconfig("system:node:"+node, "system:nodes")
 	return kubeconfig, cp.path("components/ca.crt"), err
 }
 
-// Address is the host and port at which the API server listens.
+// Address returns host and port of the API server.
 func (cp *ControlPlane) Address() (string, error) {
 	at, err := url.Parse(cp.host)
 	if err != nil {

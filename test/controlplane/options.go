@@ -10,36 +10,35 @@ import (
 	"time"
 )
 
-// Options choose what a control plane is like. The zero value is one node, RBAC, and no controller that touches Jobs.
+// Options configure a control plane. The zero value has one node, RBAC, and no controller that touches Jobs.
 type Options struct {
-	// Bare runs etcd and kube-apiserver and nothing beside them: no controller, no scheduler, no nodes, no kwok, and pods
-	// need no ServiceAccount. It is for measuring, where unrequested objects would be measured too.
+	// Bare runs only etcd and kube-apiserver: no controller, no scheduler, no nodes, no kwok, and pods need no
+	// ServiceAccount. It is for measurements, which would count the writes of other components, too.
 	Bare bool
-	// BuiltinBatch runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager too.
+	// BuiltinBatch also runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager.
 	BuiltinBatch bool
-	// Controllers are more controllers of kube-controller-manager to run, by their names there.
+	// Controllers are further controllers of kube-controller-manager, by their names there.
 	Controllers []string
-	// Nodes is how many nodes there are, node-0 and so on; 0 means 1. A node takes any number of pods.
+	// Nodes is the number of nodes: node-0 and so on; 0 means 1. A node takes any number of pods.
 	Nodes int
-	// RealNodes leaves the nodes to kubelets that join by themselves, see KubeletFiles: there is no simulated node and no
-	// kwok.
+	// RealNodes: kubelets join by themselves, see KubeletFiles. There is no simulated node and no kwok.
 	RealNodes bool
 
-	// PodOutcome and PodRunFor are queries (jq) of a pod, for its Outcome and for how long it runs, such as "200ms";
-	// empty: its annotations say so.
+	// PodOutcome and PodRunFor are jq queries on a pod. They return its Outcome, and how long it runs, such as "200ms";
+	// empty: the pod's annotations decide.
 	PodOutcome, PodRunFor string
 
-	// AuditLog is the file for the audit log of all writes; empty: a file of our own. See Writes.
+	// AuditLog is the file for the audit log of all writes; empty: a file in DataDir. See Writes.
 	AuditLog string
-	// AuditReads has reads in the audit log, too: then Writes and what rests on it have them as well.
+	// AuditReads adds reads to the audit log, and so to Writes and the methods that use it.
 	AuditReads bool
-	// AuditBodies has the bodies of creates, patches and deletes in the audit log, too: see Write.Body.
+	// AuditBodies adds the bodies of creates, patches and deletes to the audit log: see Write.Body.
 	AuditBodies bool
-	// Minor is an older version of Kubernetes, one of binaries.Minors, whose API server, controllers and scheduler run,
-	// built when they are missing; empty: the version of test/tools. Gates and API versions that it does not know end its
-	// programs.
+	// Minor is an older version of Kubernetes, one of binaries.Minors; empty: the version of test/tools. Its API
+	// server, controllers and scheduler run, and are built if they are missing. They end if they get gates or API
+	// versions that they do not know.
 	Minor string
-	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler alike.
+	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler.
 	FeatureGates map[string]bool
 	// RuntimeConfig enables and disables API versions, such as "scheduling.k8s.io/v1alpha1": true.
 	RuntimeConfig map[string]bool
@@ -51,13 +50,13 @@ type Options struct {
 	BinDir string
 	// DataDir is created and holds data, logs, certificates and kubeconfigs; empty: a new directory for temporary files.
 	DataDir string
-	// Keep makes Stop leave DataDir.
+	// Keep makes Stop keep DataDir.
 	Keep bool
-	// Timeout bounds how long Start waits for the control plane after the programs are built; 0 means 5 min: it takes ten
-	// seconds alone, and several start at a time on machines that have much else to do. A program that ends meanwhile is
-	// told at once.
+	// Timeout limits how long Start waits for the control plane once the programs are built; 0 means 5 min. A start
+	// takes ten seconds on an idle machine, but several may start at a time on a busy one. If a program ends, Start
+	// fails at once.
 	Timeout time.Duration
-	// Progress is told what is being built, if anything is; nil: standard error.
+	// Progress receives the progress of a build, if anything is built; nil: standard error.
 	Progress io.Writer
 }
 
@@ -80,8 +79,8 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// Controllers that always run. Without them namespaces never end, pods are refused for want of a ServiceAccount, what a
-// deleted Job owns stays, and the ClusterRoles view, edit and admin are empty.
+// baseControllers always run. Without them namespaces never end, pods are refused because they have no ServiceAccount,
+// the pods of a deleted Job stay, and the ClusterRoles view, edit and admin are empty.
 var baseControllers = []string{
 	"namespace-controller",
 	"serviceaccount-controller",
@@ -105,7 +104,7 @@ func (o *Options) controllers() []string {
 	return all
 }
 
-// switches writes a map of booleans as Kubernetes components want it: a=true,b=false, in a fixed order.
+// switches formats a map of booleans for the flags of Kubernetes components: a=true,b=false, in a fixed order.
 func switches(m map[string]bool) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Interrupt kills a component, by its name in package binaries, and returns when it has ended. What it served or did is
-// away until Resume; this is not a failure of the control plane.
+// Interrupt kills a component, by its name in package binaries, and returns when it has ended. The component is away
+// until Resume. This is not a failure of the control plane.
 func (cp *ControlPlane) Interrupt(component string) error {
 	p := cp.process(component)
 	if p == nil || !p.running() {
@@ -22,13 +22,12 @@ func (cp *ControlPlane) Interrupt(component string) error {
 	return p.kill()
 }
 
-// Freeze makes a component stand still until Thaw: it takes connections and requests, and answers none.
+// Freeze stops a component until Thaw: it accepts connections and requests, and answers none.
 func (cp *ControlPlane) Freeze(component string) error {
 	return cp.signal("freeze", component, syscall.SIGSTOP)
 }
 
-// Thaw makes a component go on after Freeze. It carries out what it was asked meanwhile, as far as who asked still
-// waits.
+// Thaw continues a component after Freeze. It carries out the requests of clients that still wait.
 func (cp *ControlPlane) Thaw(component string) error {
 	return cp.signal("thaw", component, syscall.SIGCONT)
 }
@@ -44,13 +43,13 @@ func (cp *ControlPlane) signal(what, component string, s syscall.Signal) error {
 	return nil
 }
 
-// Resume starts an interrupted component again with the arguments, and so the address, that it had. Resuming
-// kube-apiserver, or etcd, returns when kube-apiserver is ready; other components need some time after Resume.
+// Resume starts an interrupted component again, with the same arguments and so at the same address. For kube-apiserver
+// and etcd it returns when kube-apiserver is ready; other components need some time after Resume.
 func (cp *ControlPlane) Resume(ctx context.Context, component string) error {
 	return cp.ResumeWith(ctx, component)
 }
 
-// ResumeWith is Resume with more arguments, which win over those that it had. They stay for the next time.
+// ResumeWith is Resume with more arguments, which override the earlier ones. They stay for later calls.
 func (cp *ControlPlane) ResumeWith(ctx context.Context, component string, more ...string) error {
 	old := cp.process(component)
 	if old == nil || old.running() {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestAnInterruptedComponentIsNoFailure: whoever watches a process may see late that it was interrupted, when the
-// component has been resumed.
+// TestAnInterruptedComponentIsNoFailure: watch may notice the end of a process only after its component was resumed.
 func TestAnInterruptedComponentIsNoFailure(t *testing.T) {
 	p, err := launch("sleeper", filepath.Join(t.TempDir(), "log"), "/bin/sleep", "3600")
 	if err != nil {

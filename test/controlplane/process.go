@@ -13,21 +13,21 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// process is one program that runs for the control plane.
+// process is one component of the control plane.
 type process struct {
 	name string
 	argv []string
-	log  string // path; a program that is started again appends
+	log  string // path; a restart of the program appends
 	pid  int
-	// asked: it was told to end. It is guarded by ControlPlane.mu.
+	// asked: it was asked to end. Guarded by ControlPlane.mu.
 	asked bool
-	// ended is closed when the process has ended; err says how and is set before.
+	// ended is closed when the process has ended; err is set before and says how.
 	ended chan struct{}
 	err   error
 }
 
-// garbage lets the heap of a program grow to five times what is alive before it is collected: what is alive is small,
-// and at Go's own 100 the collector takes a sixth of the start of an API server.
+// garbage is GOGC for the components: the heap may grow to five times the live heap between collections. The live heap
+// is small, and with Go's default of 100 the collector takes a sixth of the start of an API server.
 const garbage = "400"
 
 // launch starts a program. Its goroutine ends with the process.
@@ -62,8 +62,8 @@ func (p *process) running() bool {
 	}
 }
 
-// kill ends the process and every other one in its group at once, and returns when it has ended. There is no polite way
-// before it: what a program could save then is thrown away or, in etcd's case, already in the page cache.
+// kill kills the process and its whole group at once, and returns when it has ended. It does not ask first: what a
+// program would save is not needed or, for etcd, already in the page cache.
 func (p *process) kill() error {
 	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill %s (pid %d): %w", p.name, p.pid, err)
@@ -81,7 +81,7 @@ func (p *process) failure() error {
 	return fmt.Errorf("%s ended by itself (%s); the end of its log %s:\n%s", p.name, how, p.log, tail(p.log, 4096))
 }
 
-// tail is the end of a file, from the beginning of a line where there is one; empty when it cannot be read.
+// tail returns the end of a file, from the beginning of a line if possible; empty if the file cannot be read.
 func tail(path string, size int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {

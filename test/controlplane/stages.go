@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Annotations on a pod (in a Job: on its template) that choose the pod's life. Without any of them a pod that was given
-// a node runs and succeeds at once.
+// Annotations of a pod (for a Job: of its template) that choose the pod's life. Without any of them a pod with a node
+// runs and succeeds at once.
 const (
 	// AnnotationOutcome is how the pod ends, see Outcome. The default is OutcomeSucceed.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"
-	// AnnotationFailIndexes lists completion indexes, such as "2,5", whose pods fail, whatever AnnotationOutcome says.
+	// AnnotationFailIndexes lists completion indexes, such as "2,5". Their pods fail, whatever AnnotationOutcome says.
 	AnnotationFailIndexes = "sim.jobledger.dev/fail-indexes"
-	// AnnotationExitCode is the exit code of all containers of a pod that fails; the default is 1.
+	// AnnotationExitCode is the exit code of all containers of a failing pod; the default is 1.
 	AnnotationExitCode = "sim.jobledger.dev/exit-code"
-	// AnnotationRunFor is how long the pod runs before it ends, as time.ParseDuration reads it; the default is no time. A
-	// change of the pod while it runs starts this time again.
+	// AnnotationRunFor is how long the pod runs before it ends, as a duration of time.ParseDuration; the default is 0.
+	// A change of the running pod restarts this time.
 	AnnotationRunFor = "sim.jobledger.dev/run-for"
-	// AnnotationStartAfter is how long the pod stays Pending once it has a node; the default is no time.
+	// AnnotationStartAfter is how long the pod stays Pending after it got a node; the default is 0.
 	AnnotationStartAfter = "sim.jobledger.dev/start-after"
-	// AnnotationStopAfter is how long the containers take to end when the pod is deleted; the default is no time. They end
+	// AnnotationStopAfter is how long the containers take to end after the pod was deleted; the default is 0. They end
 	// with exit code 143, and the pod as Failed.
 	AnnotationStopAfter = "sim.jobledger.dev/stop-after"
 )
@@ -31,10 +31,10 @@ type Outcome = string
 const (
 	// OutcomeSucceed ends the pod as Succeeded, all containers with exit code 0.
 	OutcomeSucceed Outcome = "succeed"
-	// OutcomeFail ends the pod as Failed when its restart policy is Never. With another one its containers are started
-	// again, each time after AnnotationRunFor (by default one second), for ever.
+	// OutcomeFail ends the pod as Failed if its restart policy is Never. Else its containers are restarted for ever,
+	// each time after AnnotationRunFor, by default after one second.
 	OutcomeFail Outcome = "fail"
-	// OutcomeRun lets the pod run, and be Ready, until it is deleted.
+	// OutcomeRun keeps the pod running and Ready until it is deleted.
 	OutcomeRun Outcome = "run"
 	// OutcomePending never starts the pod; the test writes its status itself.
 	OutcomePending Outcome = "pending"
@@ -43,7 +43,7 @@ const (
 //go:embed stages.yaml
 var stagesYAML string
 
-// outcomeQuery computes, from a pod, the outcome that holds for it.
+// outcomeQuery computes the outcome of a pod.
 const outcomeQuery = `
 (.metadata.annotations // {}) as $a
 | (.metadata.labels["batch.kubernetes.io/job-completion-index"] // "") as $index
@@ -52,10 +52,10 @@ const outcomeQuery = `
   else $a["` + AnnotationOutcome + `"] // "` + OutcomeSucceed + `"
   end`
 
-// runForQuery computes, from a pod, how long it runs.
+// runForQuery computes how long a pod runs.
 const runForQuery = `.metadata.annotations["` + AnnotationRunFor + `"]`
 
-// kwokConfig is the configuration of kwok: stages.yaml with queries in the places of the words OUTCOME and RUNFOR.
+// kwokConfig returns the configuration of kwok: stages.yaml with queries in place of the words OUTCOME and RUNFOR.
 func (o *Options) kwokConfig() string {
 	indented := func(query string) string {
 		return "|-" + strings.ReplaceAll("\n"+strings.TrimSpace(query), "\n", "\n        ")

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// TestDeletedPodsSayWhatARealKubeletSays: the last words about a pod that is deleted while it runs, and before it
-// starts, are those that a real kubelet wrote (test/node/situations).
+// TestDeletedPodsSayWhatARealKubeletSays: a pod is deleted while it runs, or before it starts. Its last status has the
+// words of a real kubelet (test/node/situations).
 func TestDeletedPodsSayWhatARealKubeletSays(t *testing.T) {
 	real, err := causes.ReadWords(filepath.Join("..", "internal", "causes", "testdata", "words.txt"))
 	if err != nil {
@@ -35,7 +35,8 @@ func TestDeletedPodsSayWhatARealKubeletSays(t *testing.T) {
 	}
 }
 
-// deleted makes a pod, deletes it with a grace of 2 s when it runs or waits, and returns the last that is said of it.
+// deleted makes a pod, deletes it with a grace period of 2 s while it runs or waits, and returns the line of its last
+// version.
 func (w *world) deleted(t *testing.T, name, outcome string) string {
 	t.Helper()
 	ctx, cancel := patience.Context(t.Context())

@@ -94,8 +94,8 @@ func unlogged(c *faults.Call) (*controlplane.Write, error) {
 	return w, nil
 }
 
-// locate splits the path of a request: /api/v1/namespaces/NAMESPACE/pods/NAME or /apis/GROUP/VERSION/…, with or without
-// a subresource.
+// locate splits the path of a request, with or without a subresource: /api/v1/namespaces/NAMESPACE/pods/NAME or
+// /apis/GROUP/VERSION/….
 func locate(w *controlplane.Write, path string) error {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	if parts[0] == "apis" && len(parts) > 1 {

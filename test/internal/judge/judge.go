@@ -29,22 +29,22 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// enough is in how many of 100 situations the staged cause has to be named.
+// enough: of 100 situations, at least 95 must name the staged cause.
 const enough = 95
 
-// many are enough situations that those of one kind do not weigh too much.
+// many: above 100 situations, late answers count; among fewer, those of one kind would weigh too much.
 const many = 100
 
-// judged is what came of one situation.
+// judged is the result for one situation.
 type judged struct {
 	*Told
-	missed []string // what answers do not say
+	missed []string // what the answers lack
 	wrong  []string // false sentences
 	head   string   // the first lines of the answer
-	late   []string // what does not stand in the first lines of a narrow terminal
+	late   []string // what is missing from the first lines of a narrow terminal
 }
 
-// All asks a log for its situations, and holds the answers against the truth.
+// All asks a log about its situations and compares the answers with the truth.
 func All(t *testing.T, dir string) {
 	t.Helper()
 	src := openSituations(t, filepath.Join(dir, "log"))
@@ -76,7 +76,7 @@ func All(t *testing.T, dir string) {
 	cited(t, src)
 }
 
-// cited holds what is said of CronJobs against the records that are cited for it.
+// cited checks that what is said of CronJobs follows from the records that are cited for it.
 func cited(t *testing.T, src history.Source) {
 	t.Helper()
 	r, err := explaintest.CitedOfCrons(t.Context(), src, 1)
@@ -89,7 +89,7 @@ func cited(t *testing.T, src history.Source) {
 	t.Logf("%d values that %d answers about CronJobs cite were altered", r.Sentences, r.Answers)
 }
 
-// Read reads the truths that lie beside a log.
+// Read reads the truth.json beside a log.
 func Read(t *testing.T, dir string) (all []Told) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
@@ -108,11 +108,11 @@ func openSituations(t *testing.T, dir string) history.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = log.Close() }) // it was only read
+	t.Cleanup(func() { _ = log.Close() }) // nothing was written
 	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}
 }
 
-// judge asks for everything that concerns a situation, as of when it was over.
+// judge asks for everything about a situation, as of its end.
 func (j *judged) judge(ctx context.Context, src history.Source, failed *failures.Failures) error {
 	if j.CronUID != "" {
 		if err := j.judgeCron(ctx, src); err != nil {
@@ -167,7 +167,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *failures
 	return j.judgeFailures(failed)
 }
 
-// judgeCron asks about a CronJob: how it is, and what became of its due times.
+// judgeCron asks how a CronJob is, and what became of its due times.
 func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	stream := events.CronJobStream(types.UID(j.CronUID))
 	c, err := cron.Read(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
@@ -198,7 +198,7 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	return nil
 }
 
-// stateWord is the state in an answer of a Job whose state is that.
+// stateWord maps the state of a Job to the word for it in an answer.
 var stateWord = map[string]string{"Complete": "Complete", "Failed": "Failed"}
 
 func (j *judged) judgeFailures(failed *failures.Failures) error {
@@ -212,9 +212,9 @@ func (j *judged) judgeFailures(failed *failures.Failures) error {
 	return nil
 }
 
-// hold notes what is missing and what is false.
+// hold notes which groups of says are missing from said, and which of its statements are false.
 func (j *judged) hold(what string, said []string, says [][]string, may []string) {
-	for i := range said { // a namespace, of which nodes are called, too
+	for i := range said { // node names contain the namespace, too
 		said[i] = strings.ReplaceAll(said[i], j.Namespace, "team")
 	}
 	for _, w := range unsaid(says, said) {
@@ -225,7 +225,7 @@ func (j *judged) hold(what string, said []string, says [][]string, may []string)
 	}
 }
 
-// screen is an answer as a terminal shows it: what did not fit is left out.
+// screen returns an answer as a terminal of 100 columns shows it.
 func screen(a *explain.Answer) ([]string, error) {
 	var b strings.Builder
 	page := show.Page{Out: &b, Width: 100}
@@ -233,10 +233,10 @@ func screen(a *explain.Answer) ([]string, error) {
 	return []string{strings.Join(strings.Fields(b.String()), " ")}, err
 }
 
-// firstLines is how many lines a tired reader reads, of 80 columns.
+// firstLines is the number of lines, of 80 columns, that a tired reader reads.
 const firstLines = 3
 
-// late is what of the cause does not stand in the first lines of an answer, and those lines.
+// late returns the parts of the cause that are missing from the first lines of an answer, and after them those lines.
 func late(a *explain.Answer, says [][]string, namespace string) ([]string, error) {
 	var b strings.Builder
 	page := show.Page{Out: &b, Width: 80}
@@ -245,7 +245,7 @@ func late(a *explain.Answer, says [][]string, namespace string) ([]string, error
 	}
 	lines := strings.Split(b.String(), "\n")
 	first := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines[:min(len(lines), firstLines)], " "), namespace, "team")), " ")
-	quotes := strings.ReplaceAll(first, "'", `"`) // what is quoted has its own quotes as single ones
+	quotes := strings.ReplaceAll(first, "'", `"`) // within quoted text, quotes are single
 	if not := unsaid(says, []string{first, quotes}); len(not) > 0 {
 		return append(not, first), nil
 	}
@@ -257,7 +257,7 @@ func head(a *explain.Answer) string {
 	return strings.Join(said[:min(len(said), 4)], "\n      ")
 }
 
-// sum prints misses by cause, and fails where too much was missed or anything was false.
+// sum prints the misses by cause. It fails if too much was missed or if anything was false.
 func sum(t *testing.T, all []*judged) {
 	t.Helper()
 	byCause := map[string][2]int{}
@@ -285,7 +285,7 @@ func sum(t *testing.T, all []*judged) {
 	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
 		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
 	}
-	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many { // few of one kind weigh too much there
+	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many { // fewer say too little
 		t.Errorf("the staged cause stands in the first lines in %d of %d situations (%d %%), less than %d %%", len(all)-late, len(all), rate, enough)
 	}
 	t.Logf("the staged cause is named in %d of %d situations, and in the first %d lines of 80 columns in %d", len(all)-missed, len(all), firstLines, len(all)-late)

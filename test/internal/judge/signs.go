@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// signatures are words that say that something was so. In an answer about a situation in which it was not, they are
-// false.
+// signatures are words that claim that something happened. They are false in an answer about a situation in which it
+// did not happen.
 var signatures = map[string]*regexp.Regexp{
 	"client":     regexp.MustCompile(`(deleted|asked for|removed)[^.;]* by an API client|by an API client`),
 	"force":      regexp.MustCompile(`\bby force\b`),
@@ -44,18 +44,18 @@ var signatures = map[string]*regexp.Regexp{
 	"namespace":  regexp.MustCompile(`(?i)namespace .*(deleted|terminat)|with its namespace`),
 }
 
-// negated is what a sentence denies: "not by eviction, preemption, taint", "(none of its rules asks for it)".
+// negated matches what a sentence denies: "not by eviction, preemption, taint", "(none of its rules asks for it)".
 var negated = regexp.MustCompile(`(?:;|,)? (?:and )?not (?:by|of|an?|its) [^(#;.:]*(?:\([^)]*\))?[^(#;.:]*|no pod had [^;.]*|one more would have [^;.]*|[Nn]othing in its spec[^;.]*|activeDeadlineSeconds is not set|missing: .*`)
 
-// quoted is what programs wrote.
+// quoted matches text that other programs wrote.
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
 var exitCode = regexp.MustCompile(`\bexit(?:ed)?(?: code)? (\d+)\b`)
 
-// elsewhere are heads under which an answer speaks of other Jobs, or of what was not.
+// elsewhere are the sections in which an answer speaks of other Jobs, or of things that did not happen.
 var elsewhere = []string{"RULED OUT", "ALSO", "CHANGED"}
 
-// statements are the sentences of an answer that say what was so.
+// statements returns the sentences of an answer that claim that something happened.
 func statements(a *explain.Answer) (all []string) {
 	all = append(all, a.Verdict.Text)
 	if a.Deleted != nil {
@@ -71,7 +71,7 @@ func statements(a *explain.Answer) (all []string) {
 	return all
 }
 
-// falsehoods are the statements that say what was not so.
+// falsehoods returns the statements that claim something that did not happen.
 func falsehoods(t *Told, may []string, said []string) (all []string) {
 	for _, text := range said {
 		claims := negated.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
@@ -90,7 +90,7 @@ func falsehoods(t *Told, may []string, said []string) (all []string) {
 	return all
 }
 
-// unsaid are the groups of which nothing is said.
+// unsaid returns the groups that nothing in said matches.
 func unsaid(groups [][]string, said []string) (all []string) {
 	text := strings.Join(said, "\n")
 	for _, any := range groups {

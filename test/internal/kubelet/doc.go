@@ -1,7 +1,7 @@
 // Package kubelet plays the kubelet of a node by hand: nothing happens to a pod there before a test says so.
 //
-// Pods come to the node by spec.nodeName, see [Place]; neither the scheduler nor kwok has to do with them. What is
-// written to a pod carries its UID, so that it never reaches a successor of the same name.
+// Pods come to the node by spec.nodeName, see [Place]; neither the scheduler nor kwok touches them. Each write to a pod
+// carries the pod's UID, so that it never reaches a successor of the same name.
 //
 // # Concurrency
 //

@@ -16,7 +16,7 @@ import (
 // Node is the name of the node.
 const Node = "by-hand"
 
-// Kubelet writes what a kubelet would.
+// Kubelet writes the pod statuses that a kubelet would write.
 type Kubelet struct {
 	client kubernetes.Interface
 	exact  bool
@@ -31,14 +31,14 @@ func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 	return &Kubelet{client: client}, nil
 }
 
-// Exact returns a Kubelet that writes only to the version of the pod that it is given, and gets a conflict from any
-// other: a pod that has ended never runs again.
+// Exact returns a Kubelet that writes only to the version of the pod that it is given; for any other version it gets a
+// conflict. So a pod that has ended never runs again.
 func (k *Kubelet) Exact() *Kubelet { return &Kubelet{client: k.client, exact: true} }
 
 // Place makes the pods of a template run on the node.
 func Place(template *corev1.PodTemplateSpec) { template.Spec.NodeName = Node }
 
-// Run makes the pod run, and be Ready if so wished.
+// Run makes the pod run, and Ready if ready is set.
 func (k *Kubelet) Run(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	s := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.Now()), Conditions: conditions(ready)}
 	for _, c := range pod.Spec.Containers {
@@ -50,7 +50,7 @@ func (k *Kubelet) Run(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	return k.write(ctx, pod, s)
 }
 
-// Restart is Run of a pod whose containers have ended and were started again.
+// Restart is Run for a pod with containers that ended and were started again.
 func (k *Kubelet) Restart(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	again := pod.DeepCopy()
 	if len(again.Status.ContainerStatuses) > 0 {
@@ -59,7 +59,7 @@ func (k *Kubelet) Restart(ctx context.Context, pod *corev1.Pod, ready bool) erro
 	return k.Run(ctx, again, ready)
 }
 
-// Wait makes the containers of a pod that does not run yet wait, for a reason.
+// Wait makes the containers of a pod that does not run yet wait, with a reason.
 func (k *Kubelet) Wait(ctx context.Context, pod *corev1.Pod, reason, message string) error {
 	s := corev1.PodStatus{Phase: corev1.PodPending, StartTime: new(metav1.Now()), Conditions: conditions(false)}
 	for _, c := range pod.Spec.Containers {
@@ -83,7 +83,7 @@ func (k *Kubelet) Succeed(ctx context.Context, pod *corev1.Pod) error {
 	return k.write(ctx, pod, ended(pod, corev1.PodSucceeded, 0))
 }
 
-// Fail ends the pod as Failed, now, with an exit code for all containers and, if any, more conditions that are True.
+// Fail ends the pod as Failed, now, with an exit code for all containers. It also sets the conditions `also` to True.
 func (k *Kubelet) Fail(ctx context.Context, pod *corev1.Pod, exitCode int32, also ...corev1.PodConditionType) error {
 	s := ended(pod, corev1.PodFailed, exitCode)
 	for _, kind := range also {
@@ -94,7 +94,7 @@ func (k *Kubelet) Fail(ctx context.Context, pod *corev1.Pod, exitCode int32, als
 	return k.write(ctx, pod, s)
 }
 
-// Remove lets go of a pod that was deleted: it is gone as soon as nothing else holds it.
+// Remove ends the deletion of a deleted pod: it is gone as soon as no finalizer holds it.
 func (k *Kubelet) Remove(ctx context.Context, pod *corev1.Pod) error {
 	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID},
@@ -130,7 +130,7 @@ func conditions(ready bool) []corev1.PodCondition {
 	return []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.Now()}}
 }
 
-// write replaces the status of this very pod.
+// write replaces the status of this pod, and of no other pod of its name.
 func (k *Kubelet) write(ctx context.Context, pod *corev1.Pod, s corev1.PodStatus) error {
 	meta := map[string]any{"uid": pod.UID}
 	if k.exact {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// Explain tells the histories of the Jobs about which something is wrong, and after them what is wrong: of a long
-// output people, and machines that keep logs, see the end.
+// Explain prints the histories of the Jobs with violations, and after them the violations: people, and machines that
+// keep logs, see only the end of a long output.
 func Explain(found []Violation, h *history.History) string {
 	var text strings.Builder
 	told := map[types.UID]bool{}

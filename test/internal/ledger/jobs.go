@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/jobstatus"
 )
 
-// entry is the place that a UID has, or had, in uncountedTerminatedPods.
+// entry is the present or past place of a UID in uncountedTerminatedPods.
 type entry struct {
-	succeeded bool // the list it is or was in
+	succeeded bool // whether the list is or was that of succeeded pods
 	left      bool
 }
 
@@ -45,7 +45,7 @@ func (a *Account) seeJob(job *batchv1.Job, gone bool) {
 	a.markExcess()
 }
 
-// checkStatus checks a status that was written.
+// checkStatus checks a status that was written; old is the version before.
 func (a *Account) checkStatus(old, job *batchv1.Job) {
 	s := &job.Status
 	if old != nil {
@@ -72,7 +72,7 @@ func (a *Account) checkStatus(old, job *batchv1.Job) {
 	}
 }
 
-// checkSteps: how a status may follow the one before.
+// checkSteps checks how a status may differ from the one before.
 func (a *Account) checkSteps(old, job *batchv1.Job) {
 	was, is := &old.Status, &job.Status
 	if Finished(old) {
@@ -86,8 +86,8 @@ func (a *Account) checkSteps(old, job *batchv1.Job) {
 	}
 }
 
-// checkGoesOn: a Job goes on only while nothing published says that it has failed (J-112, J-123, J-124), by any spec
-// that it had. While pods are adopted no end is found (J-018).
+// checkGoesOn: a Job goes on only while its published status does not say that it has failed (J-112, J-123, J-124). The
+// limits are the highest of any spec that it had. While it may adopt pods, no end is decided (J-018).
 func (a *Account) checkGoesOn(job *batchv1.Job) {
 	if True(job, batchv1.JobFailureTarget) || True(job, batchv1.JobSuccessCriteriaMet) || a.claiming() {
 		return
@@ -104,8 +104,8 @@ func (a *Account) checkGoesOn(job *batchv1.Job) {
 	}
 }
 
-// claiming reports whether the Job ever had a pod that another client took away, or that it did not make, so that it
-// may be adopting.
+// claiming reports whether the Job ever had a pod that another client took away, or that the Job did not make. It may
+// then be adopting.
 func (a *Account) claiming() bool {
 	for _, p := range a.pods {
 		if p.released || p.stray && !a.ledger.config.Builtin {
@@ -115,10 +115,10 @@ func (a *Account) claiming() bool {
 	return false
 }
 
-// checkLists: a UID enters one list, once, of a pod of the Job; it leaves for the counter when its finalizer has gone,
-// or in the write that finishes the Job (J-085, J-087, J-088).
+// checkLists: the UID of a pod enters one list, once. It moves to the counter after its finalizer was removed, or in
+// the write that finishes the Job (J-085, J-087, J-088).
 func (a *Account) checkLists(job *batchv1.Job) {
-	now := map[types.UID]bool{} // whether it is in the list of those that succeeded
+	now := map[types.UID]bool{} // true: in the list of succeeded pods
 	lists := uncounted(job)
 	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
 		if _, twice := now[uid]; twice {
@@ -149,7 +149,7 @@ func (a *Account) checkLists(job *batchv1.Job) {
 	}
 }
 
-// checkEvidence: no counter is higher than there are pods for it (J-036, each pod is counted once).
+// checkEvidence: no counter is higher than the number of pods that can explain it (J-036, each pod is counted once).
 func (a *Account) checkEvidence(job *batchv1.Job) {
 	lists := uncounted(job)
 	failed, succeeded := 0, 0
@@ -174,7 +174,7 @@ func (a *Account) checkIndexes(old, job *batchv1.Job) {
 	s := &job.Status
 	completed, failed := Indexes(s.CompletedIndexes), Indexes(deref(s.FailedIndexes, ""))
 	if n := int(s.Succeeded); n != len(completed) && (n < len(completed) || a.spec.leastCompletions == a.spec.mostCompletion) {
-		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed)) // J-236 may hold it up
+		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed)) // J-236 may delay it
 	}
 	had, lost := map[int]bool{}, map[int]bool{}
 	for _, p := range a.pods {
@@ -244,7 +244,7 @@ func find(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition
 	return nil
 }
 
-// True reports whether the condition is there and True.
+// True reports whether the Job has the condition with status True.
 func True(job *batchv1.Job, kind batchv1.JobConditionType) bool {
 	c := find(job, kind)
 	return c != nil && c.Status == corev1.ConditionTrue
@@ -263,7 +263,7 @@ func isIndexed(job *batchv1.Job) bool {
 	return deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
 }
 
-// failedOnly: a pod that is being deleted fails when its phase says so, not before (J-022, J-024).
+// failedOnly reports whether a pod that is being deleted counts as failed only once its phase is Failed (J-022, J-024).
 func failedOnly(s *batchv1.JobSpec) bool {
 	return s.PodFailurePolicy != nil || deref(s.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed
 }

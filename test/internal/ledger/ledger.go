@@ -15,19 +15,20 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// Config says what a history cannot show.
+// Config has what a history cannot show.
 type Config struct {
-	// Stripped reports whether a user removed the tracking finalizer of a pod, or was about to; nil when no user did.
+	// Stripped reports whether a user removed the tracking finalizer of a pod, or may have been about to; nil: no user
+	// did.
 	Stripped func(pod types.UID) bool
-	// Deleted reports whether a client other than the Job's controller deleted a pod, or was about to; nil when that is
+	// Deleted reports whether a client other than the Job's controller deleted a pod, or may have been about to; nil:
 	// unknown.
 	Deleted func(pod types.UID) bool
-	// Builtin says that the built-in controller ran the Jobs too. What we promise beyond it is not asked of it: J-030 when
-	// there is nothing to count, J-126, J-142.
+	// Builtin says that the built-in controller ran the Jobs, too. Rules that only Jobledger promises are then not
+	// checked: J-030 when there is nothing to count, J-126, J-142.
 	Builtin bool
 }
 
-// Violation is what must never be.
+// Violation is a break of a rule.
 type Violation struct {
 	Version uint64
 	Rule    string
@@ -40,7 +41,7 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s broken at version %d, job %s: %s", v.Rule, v.Version, v.Job, v.What)
 }
 
-// Ledger is what a history says of each Job.
+// Ledger checks a history, Job by Job.
 type Ledger struct {
 	config Config
 	jobs   map[types.UID]*Account
@@ -48,7 +49,7 @@ type Ledger struct {
 	found  []Violation
 }
 
-// New returns a ledger of nothing yet.
+// New returns an empty ledger.
 func New(config Config) *Ledger {
 	if config.Stripped == nil {
 		config.Stripped = func(types.UID) bool { return false }
@@ -56,7 +57,7 @@ func New(config Config) *Ledger {
 	return &Ledger{config: config, jobs: map[types.UID]*Account{}, owner: map[types.UID]types.UID{}}
 }
 
-// Read goes through a history, in the order of its versions.
+// Read reads a history, in the order of its versions.
 func Read(config Config, all []history.Change) *Ledger {
 	l := New(config)
 	for _, c := range all {
@@ -82,7 +83,7 @@ func (l *Ledger) See(c history.Change) {
 	a.seePod(c.Pod, c.Gone)
 }
 
-// jobOf is the Job that a pod belongs to, or belonged to last.
+// jobOf returns the UID of the Job that a pod belongs to, or belonged to last.
 func (l *Ledger) jobOf(c history.Change) types.UID {
 	if owner := metav1.GetControllerOfNoCopy(c.Pod); owner != nil {
 		l.owner[c.Pod.UID] = owner.UID
@@ -99,38 +100,38 @@ func (l *Ledger) account(uid types.UID) *Account {
 	return a
 }
 
-// Violations are what was found, in the order of their versions.
+// Violations returns the violations in the order of their versions.
 func (l *Ledger) Violations() []Violation { return l.found }
 
-// Accounts are the Jobs of the history, by name and then UID.
+// Accounts returns the Jobs of the history, by name and then UID.
 func (l *Ledger) Accounts() []*Account {
 	return slices.SortedFunc(maps.Values(l.jobs), func(a, b *Account) int {
 		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.UID, b.UID))
 	})
 }
 
-// Account is one Job and its pods, as far as the history has been read.
+// Account is one Job and its pods, as far as the history was read.
 type Account struct {
 	ledger  *Ledger
 	UID     types.UID
 	Job     *batchv1.Job // the newest version; nil before the first
 	Gone    bool
 	version uint64
-	seen    time.Time // when the test heard of the newest version
-	edited  time.Time // when it heard of the newest change of the spec
-	success time.Time // when it heard that the Job has succeeded
-	failing time.Time // and that it fails
+	seen    time.Time // when the test received the newest version
+	edited  time.Time // when it received the newest change of the spec
+	success time.Time // when it received that the Job succeeds
+	failing time.Time // when it received that the Job fails
 	pods    map[types.UID]*pod
-	entries map[types.UID]entry // of every UID that was ever in uncountedTerminatedPods
+	entries map[types.UID]entry // every UID that was ever in uncountedTerminatedPods
 
 	spec   bounds
-	wanted []wish // what the spec wanted, one after the other
-	// What the status said when the Job's end was decided: fewer completions later trim its sets (J-039).
-	verdict indexCounts // when FailureTarget was stored
-	policy  bool        // when SuccessCriteriaMet was: a rule of the success policy was met
+	wanted []wish // how many pods the spec wanted, one after the other
+	// The status when the end of the Job was decided. Later, fewer completions trim its sets of indexes (J-039).
+	verdict indexCounts // at FailureTarget
+	policy  bool        // at SuccessCriteriaMet: a rule of the success policy was met
 }
 
-// indexCounts are how many indexes had failed and completed.
+// indexCounts are the numbers of failed and of completed indexes.
 type indexCounts struct{ failed, completed int }
 
 func (a *Account) name() string {
@@ -146,7 +147,7 @@ func (a *Account) complain(rule, format string, args ...any) {
 	})
 }
 
-// bounds are the least and the most that fields of a spec ever said: a controller may have acted on any version of it.
+// bounds are the lowest and highest values that fields of a spec ever had. A controller may have acted on any version.
 type bounds struct {
 	seen                             bool
 	leastParallel, mostParallel      int32
@@ -154,8 +155,8 @@ type bounds struct {
 	leastBackoff, mostBackoff        int32
 	leastFailedIndexes               int32
 	mostFailedIndexes                int32
-	leastDeadline                    int64 // 0 while there was none
-	replacesEarly                    bool  // pods being deleted counted as failed at any time (J-022)
+	leastDeadline                    int64 // 0: there was none
+	replacesEarly                    bool  // at some time, pods being deleted counted as failed (J-022)
 }
 
 func (b *bounds) note(s *batchv1.JobSpec) {
@@ -177,13 +178,13 @@ func (b *bounds) note(s *batchv1.JobSpec) {
 	b.replacesEarly = b.replacesEarly || !failedOnly(s)
 }
 
-// wish is how many pods a spec wanted, until another one was seen.
+// wish is how many pods a spec wanted, until the next spec was seen.
 type wish struct {
-	parallel, completions int32 // completions -1 without
+	parallel, completions int32 // completions -1: unset
 	until                 time.Time
 }
 
-// wish notes what the newest spec wants.
+// wish notes how many pods the newest spec wants.
 func (a *Account) wish(s *batchv1.JobSpec) {
 	now := wish{parallel: deref(s.Parallelism, 1), completions: deref(s.Completions, -1)}
 	if deref(s.Suspend, false) {
@@ -199,8 +200,7 @@ func (a *Account) wish(s *batchv1.JobSpec) {
 	a.wanted = append(a.wanted, now)
 }
 
-// leastWanted is how many pods were wanted at least by the specs that a controller may be going by; completions -1 for
-// any number.
+// leastWanted returns the lowest numbers among the specs that a controller may still be acting on; completions -1: any.
 func (a *Account) leastWanted() (parallel, completions int32) {
 	parallel, completions = math.MaxInt32, -1
 	for _, w := range a.wanted {

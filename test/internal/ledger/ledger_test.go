@@ -24,7 +24,7 @@ func (p past) add(c history.Change) past {
 	return append(slices.Clip(p), c)
 }
 
-// after lets time pass before the newest version.
+// after makes everything so far older by d.
 func (p past) after(d time.Duration) past {
 	p = slices.Clone(p)
 	for i := range p {
@@ -35,7 +35,7 @@ func (p past) after(d time.Duration) past {
 
 var start = metav1.NewTime(time.Unix(1_000_000, 0))
 
-// newJob is an Indexed Job of 50 with two pods at a time, as it is stored first.
+// newJob is an Indexed Job with 50 completions and parallelism 2, as it is first stored.
 func newJob() *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "demo", UID: "job"},
@@ -75,7 +75,7 @@ func fixed(n int32) func(*batchv1.Job) {
 	return spec(func(s *batchv1.JobSpec) { s.CompletionMode, s.Completions = nil, &n })
 }
 
-// perIndexLimit makes a Job whose indexes fail at once, and of which one may.
+// perIndexLimit makes a Job in which an index fails at its first failure, and which one failed index does not fail.
 func perIndexLimit(j *batchv1.Job) {
 	j.Spec.BackoffLimitPerIndex, j.Spec.MaxFailedIndexes = new(int32(0)), new(int32(1))
 	j.Status.FailedIndexes = new("")
@@ -109,7 +109,7 @@ func complete(j *batchv1.Job) {
 	j.Status.CompletionTime = &start
 }
 
-// indexFour makes a Job that succeeds with its index 4.
+// indexFour makes a Job that succeeds when its index 4 does.
 func indexFour(j *batchv1.Job) {
 	j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("4")}}}
 }
@@ -128,7 +128,7 @@ func fails(reason string) func(*batchv1.Job) {
 	}
 }
 
-// pod adds a version of a pod: its name, index and phase, with the finalizer unless it is said to be free.
+// pod adds a version of a pod: its name, index and phase. It has the finalizer unless an edit removes it.
 func (p past) pod(name string, index int, phase corev1.PodPhase, edits ...func(*corev1.Pod)) past {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: name, UID: types.UID(name), Finalizers: []string{events.TrackingFinalizer},
@@ -152,12 +152,12 @@ func (p past) gone(name string, index int, phase corev1.PodPhase) past {
 
 func free(pod *corev1.Pod) { pod.Finalizers = nil }
 
-// again is a pod of an index that has failed before.
+// again marks a pod of an index that has failed before.
 func again(failures string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = failures }
 }
 
-// disrupted is a failure that ignoring does not count.
+// disrupted marks a failed pod that a Job with the policy of ignoring does not count.
 func disrupted(pod *corev1.Pod) {
 	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 }
@@ -169,7 +169,7 @@ func ignoring(j *batchv1.Job) {
 	}}}
 }
 
-// limited makes a Job of which each index may fail once, and itself n times.
+// limited makes a Job in which each index may fail once, and which has a backoffLimit of n.
 func limited(n int32) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		perIndexLimit(j)
@@ -195,7 +195,7 @@ func TestRulesFindWhatMustNeverBe(t *testing.T) {
 	rows := []struct {
 		sentence string
 		past     past
-		want     string // part of what is found; empty: nothing is
+		want     string // part of a violation; empty: there is none
 	}{
 		{
 			"a Job that runs as it should",

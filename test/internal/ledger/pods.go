@@ -15,24 +15,24 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// pod is what the history says of a pod.
+// pod is what the history says of a pod. "Ever" in a comment: at some time, in any version.
 type pod struct {
 	now         *corev1.Pod
 	gone        bool
-	index       int  // -1 when it has none
-	stray       bool // no command of ours made it
-	released    bool // its owner or its labels say at any time that it is not the Job's
+	index       int  // -1: it has none
+	stray       bool // not made by a command of ours
+	released    bool // its owner or its labels ever said that it is not the Job's
 	everTracked bool
-	succeeded   bool      // Succeeded at any time
-	credit      bool      // Succeeded with the finalizer at any time
-	failed      bool      // Failed with the finalizer at any time
+	succeeded   bool      // ever Succeeded
+	credit      bool      // ever Succeeded with the finalizer
+	failed      bool      // ever Failed with the finalizer
 	deleted     bool      // deleted with the finalizer, before it had ended
-	leaving     bool      // its deletion was asked for
-	ended       time.Time // when it was first seen to have ended
-	inactive    time.Time // when it was first seen to have ended or to be leaving
-	excess      bool      // at some time it may have been surplus, and so may go uncounted (J-073)
-	ignored     bool      // a rule of the policy says that its failure does not count (J-114)
-	afterwards  bool      // deleted, before it had ended, after the Job was stored to have succeeded (J-142)
+	leaving     bool      // its deletion was requested
+	ended       time.Time // when it was first seen as ended
+	inactive    time.Time // when it was first seen as ended or being deleted
+	excess      bool      // it may ever have been surplus, and so may stay uncounted (J-073)
+	ignored     bool      // a rule of the policy says not to count its failure (J-114)
+	afterwards  bool      // deleted before it had ended, after the Job's success was stored (J-142)
 }
 
 func (p *pod) tracked() bool  { return !p.gone && Tracked(p.now) }
@@ -67,7 +67,7 @@ func (a *Account) seePod(now *corev1.Pod, gone bool) {
 }
 
 func (p *pod) noteEnd(at time.Time) {
-	tracked := Tracked(p.now) // also of the last version of one that is gone
+	tracked := Tracked(p.now) // also for the last version of a pod that is gone
 	p.everTracked = p.everTracked || tracked
 	if p.terminal() && p.ended.IsZero() {
 		p.ended = at
@@ -87,8 +87,8 @@ func (p *pod) noteEnd(at time.Time) {
 	}
 }
 
-// endedFirst reports whether the containers of a pod that failed say that it had done so before its deletion was asked
-// for: then it counts, though its Job has succeeded (J-140).
+// endedFirst reports whether the containers of a failed pod ended before its deletion was requested. Such a pod counts
+// even if its Job has succeeded (J-140).
 func endedFirst(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodFailed || p.DeletionTimestamp == nil || len(p.Status.ContainerStatuses) == 0 {
 		return false
@@ -102,8 +102,8 @@ func endedFirst(p *corev1.Pod) bool {
 	return true
 }
 
-// noteDeletion: a pod that is deleted while it has not ended loses its finalizer first, so that it is not counted,
-// unless the Job ends or its pods go with it (J-073, J-078, J-079).
+// noteDeletion: if a pod is deleted before it has ended, its finalizer is removed first, so that it does not count as
+// failed. Exceptions: the Job is ending, or is deleted itself (J-073, J-078, J-079).
 func (a *Account) noteDeletion(p *pod) {
 	if p.leaving || p.now.DeletionTimestamp == nil {
 		return
@@ -119,7 +119,7 @@ func (a *Account) noteDeletion(p *pod) {
 	}
 }
 
-// claims reports whether the pod is the Job's, by its controller and its labels.
+// claims reports whether the pod belongs to the Job, by its controller and its labels.
 func (a *Account) claims(now *corev1.Pod) bool {
 	owner := metav1.GetControllerOfNoCopy(now)
 	if owner == nil || owner.UID != a.UID {
@@ -129,8 +129,7 @@ func (a *Account) claims(now *corev1.Pod) bool {
 	return err != nil || a.Job.Spec.Selector == nil || selector.Matches(labels.Set(now.Labels))
 }
 
-// checkCreated: what must hold of a pod that its Job's controller has just made (J-009, J-047, J-048, J-052, J-084,
-// J-136).
+// checkCreated checks a pod that the Job's controller has just created (J-009, J-047, J-048, J-052, J-084, J-136).
 func (a *Account) checkCreated(p *pod) {
 	if !p.tracked() {
 		a.complain("J-084", "pod %s was created without the finalizer", p.now.Name)
@@ -165,8 +164,8 @@ func (a *Account) checkCreated(p *pod) {
 	}
 }
 
-// meddled reports whether another pod of the index was taken away, or deleted before it succeeded: it may end at any
-// time, and in any way, while another one is being made.
+// meddled reports whether another pod of the index was taken away by a client, or deleted and then succeeded. Such a
+// pod may end at any time and in any way, also while its replacement is being created.
 func (a *Account) meddled(p *pod) bool {
 	for _, other := range a.pods {
 		if other != p && other.index == p.index && (other.released || other.stray || other.deleted && other.succeeded || a.ledger.config.Stripped(other.now.UID)) {
@@ -176,8 +175,8 @@ func (a *Account) meddled(p *pod) bool {
 	return false
 }
 
-// checkIndexWants: an index gets a pod only while it is published neither as completed nor as failed, and the pod takes
-// over how often the index has failed (J-052, J-117, J-119).
+// checkIndexWants: an index gets a pod only while it is published as neither completed nor failed. The new pod carries
+// how often the index has failed (J-052, J-117, J-119).
 func (a *Account) checkIndexWants(p *pod, i int) {
 	s := &a.Job.Status
 	if Indexes(s.CompletedIndexes)[i] || Indexes(deref(s.FailedIndexes, ""))[i] {
@@ -201,13 +200,13 @@ func (a *Account) checkIndexWants(p *pod, i int) {
 	}
 }
 
-// mayFail reports whether the pod may be counted as failed by a status (J-022, J-038).
+// mayFail reports whether a status may count the pod as failed (J-022, J-038).
 func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	switch failing := p.everTracked && True(job, batchv1.JobFailureTarget); {
-	case p.ignored: // unless it counted before it had ended, as all pods of a failing Job do
+	case p.ignored: // it may have counted before it ended, as all pods of a failing Job do
 		return failing && p.ended.After(a.failing.Add(-lag))
 	case p.afterwards:
-		return false // whatever it came to
+		return false // however it ended
 	case p.failed, failing:
 		return true
 	default:
@@ -215,8 +214,8 @@ func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	}
 }
 
-// mayDrop reports whether the finalizer of a pod may go: a stored status says what became of it, or it is not to be
-// counted.
+// mayDrop reports whether the finalizer of a pod may be removed: a stored status accounts for the pod, or it need not
+// be counted.
 func (a *Account) mayDrop(p *pod) bool {
 	switch {
 	case a.accounted(p), p.excess, p.released, a.ledger.config.Stripped(p.now.UID):
@@ -231,7 +230,7 @@ func (a *Account) mayDrop(p *pod) bool {
 	return p.ignored // J-114
 }
 
-// accounted reports whether the stored status of the Job says what became of the pod.
+// accounted reports whether the stored status of the Job accounts for the pod.
 func (a *Account) accounted(p *pod) bool {
 	if _, listed := a.entries[p.now.UID]; listed {
 		return true
@@ -239,20 +238,19 @@ func (a *Account) accounted(p *pod) bool {
 	return isIndexed(a.Job) && (p.succeeded || p.now.Status.Phase == corev1.PodSucceeded) && Indexes(a.Job.Status.CompletedIndexes)[p.index]
 }
 
-// lag is how far behind the API server a controller may be in what it knows of pods.
+// lag is the longest time by which a controller's knowledge of pods may be behind the API server.
 const lag = 10 * time.Second
 
-// perhapsLive reports whether a pod is active; or, while a change of the spec is new, was active so short a while ago
-// that a controller that acts on the change may not have heard that it no longer is. (Without a change, pods that are
-// not make room for others, and no check finds those surplus.)
+// perhapsLive reports whether a pod is active in the view of a controller. For a while after a change of the spec, this
+// includes pods that ended a short while ago: a controller that acts on the change may not know it yet. Without a
+// change nothing finds such a pod surplus.
 func (a *Account) perhapsLive(p *pod) bool {
 	return p.live() || !a.edited.IsZero() && a.seen.Sub(a.edited) < lag && a.seen.Sub(p.inactive) < lag
 }
 
-// markExcess marks the pods that a controller may find surplus: more than the Job wanted at least, by any spec that it
-// may still go by, or not the only one for an index, or one for an index that needs none (J-071, J-073, J-076, J-078).
-// What was decided then is not taken back once it may have been sent, as it may have been before a crash: not even if
-// the pod has ended meanwhile.
+// markExcess marks the pods that a controller may find surplus: the Job has more active pods than any spec that the
+// controller may still act on wants, or the index has another pod, or needs none (J-071, J-073, J-076, J-078). The mark
+// stays: a deletion may have been sent already, for example before a crash, even if the pod ends meanwhile.
 func (a *Account) markExcess() {
 	if a.Job == nil {
 		return
@@ -301,7 +299,7 @@ func Tracked(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, events.TrackingFinalizer) || slices.Contains(p.Finalizers, events.BuiltinTrackingFinalizer)
 }
 
-// indexOf is the completion index of a pod; -1 when it has none.
+// indexOf returns the completion index of a pod; -1: it has none.
 func indexOf(p *corev1.Pod) int {
 	index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
@@ -310,7 +308,7 @@ func indexOf(p *corev1.Pod) int {
 	return index
 }
 
-// Indexes reads the text of an index set, such as 1,3-5. What it cannot read shows as a wrong number of indexes.
+// Indexes reads an index set such as 1,3-5. It skips text that it cannot read, so the number of indexes is then wrong.
 func Indexes(text string) map[int]bool {
 	set := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {

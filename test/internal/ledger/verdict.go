@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Failures are how many pods the Job is to have counted as failed once it has finished. Least are those that failed
-// with the finalizer, are not ignored and were never surplus; most also those that were deleted, and, of a Job that
-// failed, all that had not succeeded.
+// Failures returns the bounds of how many pods a finished Job must have counted as failed. least: pods that failed with
+// the finalizer, or were deleted where that counts, and that must be counted (mustCount). most: all pods that may count
+// as failed (mayFail).
 func (a *Account) Failures() (least, most int32) {
 	for _, p := range a.pods {
 		certain := p.failed || p.deleted && !p.succeeded
@@ -25,9 +25,9 @@ func (a *Account) Failures() (least, most int32) {
 	return least, most
 }
 
-// mustCount reports whether the pod's end has to be in the counters: no other client meddled with it, it was never
-// surplus, and the Job had not succeeded by a policy when it ended, or its controller may not have heard of the end
-// (J-140, J-142).
+// mustCount reports whether the counters must include the pod's end: no other client interfered with it, it was never
+// surplus, and, if the Job has a success policy, it ended so long before the success that the controller knew (J-140,
+// J-142).
 func (a *Account) mustCount(p *pod) bool {
 	switch {
 	case p.excess, p.released, p.ignored, p.afterwards, !a.validIndex(p), a.ledger.config.Stripped(p.now.UID):
@@ -38,8 +38,8 @@ func (a *Account) mustCount(p *pod) bool {
 	return true
 }
 
-// countsDeleted: one that only was deleted counts when pods being deleted are failed ones, whenever that was (J-022),
-// and the Job did not succeed before (J-142).
+// countsDeleted reports whether the pod failed without a deletion, or a deletion counts as a failure by the newest spec
+// (J-022) and the Job did not succeed (J-142).
 func (a *Account) countsDeleted(p *pod) bool {
 	if p.failed && p.now.DeletionTimestamp == nil {
 		return true
@@ -51,8 +51,8 @@ func (a *Account) validIndex(p *pod) bool {
 	return !isIndexed(a.Job) || p.index >= 0 && p.index < int(a.spec.leastCompletions)
 }
 
-// Settle says what is wrong about a Job that has finished and of which nothing is under way any more: pods that keep a
-// finalizer, counters that forget a pod, and an end that the evidence does not bear out (J-102, J-168).
+// Settle checks a Job that has finished and has nothing in flight: no pod keeps a finalizer, no counter lacks a pod,
+// and the history supports the way in which the Job ended (J-102, J-168).
 func (a *Account) Settle() []Violation {
 	before := len(a.ledger.found)
 	for _, p := range a.sortedPods() {
@@ -81,7 +81,7 @@ func (a *Account) checkForgotten() {
 	}
 	done, credits := Indexes(a.Job.Status.CompletedIndexes), 0
 	for _, p := range a.sortedPods() {
-		e, listed := a.entries[p.now.UID] // as failed for good, whatever it came to (J-034)
+		e, listed := a.entries[p.now.UID] // as failed for good, however it ended (J-034)
 		if !p.credit || p.deleted || !a.mustCount(p) || listed && !e.succeeded {
 			continue
 		}
@@ -95,7 +95,7 @@ func (a *Account) checkForgotten() {
 	}
 }
 
-// checkComplete: the Job has what it wanted.
+// checkComplete: a Job that is complete has reached its goal.
 func (a *Account) checkComplete(reason string) {
 	s := &a.Job.Status
 	switch completions := a.Job.Spec.Completions; {
@@ -112,7 +112,7 @@ func (a *Account) checkComplete(reason string) {
 	}
 }
 
-// policyMet reports whether the completed indexes of the status meet a rule of the success policy (J-139).
+// policyMet reports whether the completed indexes in the status meet a rule of the success policy (J-139).
 func policyMet(job *batchv1.Job) bool {
 	if job.Spec.SuccessPolicy == nil {
 		return false
@@ -136,7 +136,7 @@ func policyMet(job *batchv1.Job) bool {
 	return false
 }
 
-// checkFailed: the reason is borne out by what the history shows, whichever version of the spec the controller went by.
+// checkFailed: the history supports the reason, whichever version of the spec the controller acted on.
 func (a *Account) checkFailed(c *batchv1.JobCondition) {
 	s := &a.Job.Status
 	switch c.Reason {
@@ -177,10 +177,10 @@ func (a *Account) policyMatched(message string) bool {
 	return false
 }
 
-// Pods are how many pods the Job ever had.
+// Pods returns how many pods the Job ever had.
 func (a *Account) Pods() int { return len(a.pods) }
 
-// Succeeded are the pods that ever were Succeeded, by UID: their index, -1 without one.
+// Succeeded returns the pods that ever were Succeeded: UID to index; -1: it has none.
 func (a *Account) Succeeded() map[types.UID]int {
 	all := map[types.UID]int{}
 	for uid, p := range a.pods {

@@ -1,2 +1,2 @@
-// Package oldlog writes logs of months ago, for tests of what becomes of old records.
+// Package oldlog writes logs with months of records, for tests of what happens to old records.
 package oldlog

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Write writes a log into dir for a controller whose log may have that many bytes, until three quarters are full, and
-// returns its last record.
+// Write writes a log into dir, for a controller with a log of at most that many bytes, until it is three quarters full.
+// It returns the last sequence.
 func Write(dir string, most int64) (events.Sequence, error) {
 	log, err := open.Log(dir, store.Options{MaxBytes: most})
 	if err != nil {
@@ -43,7 +43,7 @@ func Write(dir string, most int64) (events.Sequence, error) {
 	return head, log.Close()
 }
 
-// Bytes is what the files in a directory take. A file that goes meanwhile may count or not.
+// Bytes returns the size of the files in a directory. A file that is removed meanwhile may or may not count.
 func Bytes(dir string) (bytes int64, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestAnOldLogIsOneThatCanBeOpened: by a controller of that size, with all its records.
+// TestAnOldLogIsOneThatCanBeOpened: a controller with that size limit opens it, with all its records.
 func TestAnOldLogIsOneThatCanBeOpened(t *testing.T) {
 	const most = 16 << 20
 	dir := t.TempDir()

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// again is how long Eventually waits before it looks again.
+// again is the time between two checks of Eventually.
 const again = 100 * time.Millisecond
 
-// Eventually looks again and again until something is so.
+// Eventually checks `is` again and again until it returns true.
 func Eventually(ctx context.Context, t testing.TB, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(again)

@@ -1,4 +1,4 @@
-// Package suite is the TestMain of a package whose tests share one control plane and one jobledger.
+// Package suite has the TestMain for packages with tests that share one control plane and one jobledger.
 package suite
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// Suite is what the tests of a package share. It is for reading once Main runs them.
+// Suite is shared by the tests of a package. It is read-only once Main runs the tests.
 type Suite struct {
 	*controlplane.ControlPlane
-	Admin   kubernetes.Interface // may do everything; speaks protobuf, since it shares the machine with what is tested
+	Admin   kubernetes.Interface // may do everything; speaks protobuf, to spare the shared machine
 	Program string               // path of jobledger
 }
 
-// Options say what a package needs beyond the usual.
+// Options are the special needs of a package.
 type Options struct {
 	Tags        []string // build tags of jobledger
 	Controllers []string // of kube-controller-manager, see controlplane.Options
@@ -30,8 +30,8 @@ type Options struct {
 	AuditBodies   bool     // likewise
 }
 
-// Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. When a test
-// fails, the logs of the control plane are kept and it says where.
+// Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. If a test
+// fails, it keeps the logs of the control plane and prints where they are.
 func (s *Suite) Main(m *testing.M, options Options) {
 	status, err := s.run(m, options)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx := context.Background() // a build may take as long as it takes; the control plane bounds its start itself
+	ctx := context.Background() // no limit for a build; the control plane limits its start itself
 	if s.Program, err = built.Program(ctx, dir, options.Tags...); err != nil {
 		return 0, err
 	}
