@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// packages of Debian, and a file of each, by which it is seen whether it is installed.
+// packages of Debian, each with a file that tells whether it is installed.
 var packages = []struct{ name, file string }{
 	{"runc", "/usr/sbin/runc"},
 	{"containernetworking-plugins", "/usr/lib/cni/bridge"},
@@ -25,7 +25,7 @@ var packages = []struct{ name, file string }{
 
 const busyboxFile = "/usr/bin/busybox"
 
-// install installs the packages that lack. Of several processes one does, and the others wait.
+// install installs the missing packages. If several processes call it, one installs and the others wait.
 func install() error {
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "jobledger-packages.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -54,6 +54,6 @@ func install() error {
 	if err := run(ctx, apt, args...); err == nil {
 		return nil
 	}
-	// The lists of packages may be old, or not there yet.
+	// The package lists may be old or missing.
 	return errors.Join(run(ctx, apt, "update"), run(ctx, apt, args...))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// corefile knows the names of the cluster, and no other.
+// corefile resolves only the names of the cluster.
 const corefile = `cluster.local:53 {
   bind ` + DNSIP + `
   errors
@@ -22,7 +22,7 @@ const corefile = `cluster.local:53 {
 }
 `
 
-// startDNS starts CoreDNS beside the pods, not as one of them, and returns when it knows the API server's name.
+// startDNS starts CoreDNS as a process, not as a pod, and returns when it resolves the API server's name.
 func (n *Node) startDNS(ctx context.Context) error {
 	file := n.path("Corefile")
 	if err := os.WriteFile(file, fmt.Appendf(nil, corefile, n.cp.Kubeconfig()), 0o600); err != nil {

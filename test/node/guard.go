@@ -12,27 +12,27 @@ import (
 	"syscall"
 )
 
-// guardEnv is set in the guard.
+// guardEnv is set in the environment of the guard.
 const guardEnv = "JOBLEDGER_NODE_GUARD"
 
 // lockFD is the descriptor of the lock in the guard: the first after standard error.
 const lockFD = 3
 
-// guard is a process that puts the machine back. It does so when the parent says that the node has ended, or when the
-// parent is dead.
+// guard is a process that restores the machine, when the parent says that the node has ended or when the parent has
+// died.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe io.WriteCloser // the guard reads its other end; the kernel closes it when the parent dies
 }
 
-// task is what the guard is told.
+// task is what the guard must restore.
 type task struct {
 	Dir    string // of the node
 	Kernel settings
 }
 
-// startGuard starts the guard of a node. It has a session of its own, so neither Ctrl-C nor a signal to the parent's
-// process group reaches it. The lock (see share) is held until both have closed the file.
+// startGuard starts the guard of a node, in its own session, so that neither Ctrl-C nor a signal to the parent's
+// process group reaches it. The lock (see share) is held until both processes have closed the file.
 func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -57,7 +57,7 @@ func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	return g, nil
 }
 
-// end has the guard put the machine back, and returns when it has ended.
+// end makes the guard restore the machine, and returns when the guard has ended.
 func (g *guard) end() error {
 	err := g.pipe.Close()
 	if failed := g.cmd.Wait(); failed != nil {
@@ -66,7 +66,7 @@ func (g *guard) end() error {
 	return err
 }
 
-// standGuard is what the guard does.
+// standGuard is the main function of the guard.
 func standGuard() error {
 	var t task
 	in := json.NewDecoder(os.Stdin)

@@ -19,11 +19,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// parentEnv makes a test play the parent, for the node of that directory.
+// parentEnv makes a test act as the parent of the node in that directory.
 const parentEnv = "JOBLEDGER_NODE_TEST_PARENT"
 
-// TestAKilledParentLeavesTheMachineAsItWas: the kernel settings are put back, and the cgroups removed. Here the setting
-// is a file, and the node is a program that waits.
+// TestAKilledParentLeavesTheMachineAsItWas: the guard resets the kernel settings and removes the cgroups. Here the only
+// setting is a file, and the node is a program that waits.
 func TestAKilledParentLeavesTheMachineAsItWas(t *testing.T) {
 	if dir := os.Getenv(parentEnv); dir != "" {
 		playParent(t, dir)
@@ -39,9 +39,9 @@ func TestAKilledParentLeavesTheMachineAsItWas(t *testing.T) {
 	m.holds("before\n")
 }
 
-// TestNodesShareTheMachine: a second node does not wait for the first, nor take the settings of the first one's kubelet
-// for those of the machine. They are put back when the last node has ended, whichever that is, and a later node begins
-// anew.
+// TestNodesShareTheMachine: a second node does not wait for the first, and does not take settings that the first one's
+// kubelet has changed for those of the machine. The settings are reset when the last node has ended, in any order. A
+// later node reads them anew.
 func TestNodesShareTheMachine(t *testing.T) {
 	m := newMachine(t)
 	one := m.start("one")
@@ -62,7 +62,7 @@ func TestNodesShareTheMachine(t *testing.T) {
 	m.holds("since then\n")
 }
 
-// TestOneThatDiedBeforeItStoredTheSettings: the next one reads them.
+// TestOneThatDiedBeforeItStoredTheSettings: the next process reads them.
 func TestOneThatDiedBeforeItStoredTheSettings(t *testing.T) {
 	m := newMachine(t)
 	lock, err := os.OpenFile(filepath.Join(m.tmp, lockName), os.O_CREATE|os.O_RDWR, 0o600)
@@ -70,7 +70,7 @@ func TestOneThatDiedBeforeItStoredTheSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil { // as one that comes after it, and finds nothing there
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_SH); err != nil { // like a later process that finds the file empty
 		t.Fatal(err)
 	}
 	if kernel, err := next(lock); kernel != nil || err != nil {
@@ -82,7 +82,7 @@ func TestOneThatDiedBeforeItStoredTheSettings(t *testing.T) {
 	m.holds("before\n")
 }
 
-// machine is one that has a single setting, a file.
+// machine is a machine with a single kernel setting: a file.
 type machine struct {
 	t            *testing.T
 	tmp, setting string
@@ -99,7 +99,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// holds judges the setting.
+// holds checks the value of the setting.
 func (m *machine) holds(want string) {
 	m.t.Helper()
 	if now, err := os.ReadFile(m.setting); err != nil || string(now) != want {
@@ -107,22 +107,22 @@ func (m *machine) holds(want string) {
 	}
 }
 
-// parent is a process that plays the parent of a node.
+// parent is a process that acts as the parent of a node.
 type parent struct {
 	t     *testing.T
 	dir   string // of the node
 	cmd   *exec.Cmd
-	lines *bufio.Reader // what it and its guard write; it ends when both have ended
+	lines *bufio.Reader // output of parent and guard; it ends when both have ended
 }
 
-// start starts a parent, and returns when its node is there.
+// start starts a parent, and returns when its node exists.
 func (m *machine) start(name string) *parent {
 	m.t.Helper()
 	p := &parent{t: m.t, dir: filepath.Join(m.tmp, fmt.Sprintf("jl-node-%s-%d", name, os.Getpid()))}
 	if err := os.Mkdir(p.dir, 0o700); err != nil {
 		m.t.Fatal(err)
 	}
-	m.t.Cleanup(func() { _ = removeCgroups(cgroupOf(p.dir)) }) // where the guard has not
+	m.t.Cleanup(func() { _ = removeCgroups(cgroupOf(p.dir)) }) // if the guard has not
 	exe, err := os.Executable()
 	if err != nil {
 		m.t.Fatal(err)
@@ -130,7 +130,7 @@ func (m *machine) start(name string) *parent {
 	p.cmd = exec.Command(exe, "-test.run=^TestAKilledParentLeavesTheMachineAsItWas$", "-test.v")
 	p.cmd.Env = append(without(os.Environ(), "JOBLEDGER_LONG=", dirEnv+"="), parentEnv+"="+p.dir, "TMPDIR="+m.tmp)
 	p.cmd.Stderr = os.Stderr
-	if _, err := p.cmd.StdinPipe(); err != nil { // it waits until this is closed
+	if _, err := p.cmd.StdinPipe(); err != nil { // the parent waits until this is closed
 		m.t.Fatal(err)
 	}
 	stdout, err := p.cmd.StdoutPipe()
@@ -178,7 +178,7 @@ func (p *parent) kill() {
 	}
 }
 
-// playParent does what outside does, as far as the guard is concerned.
+// playParent does the part of outside that concerns the guard.
 func playParent(t *testing.T, dir string) {
 	t.Helper()
 	setting := filepath.Join(os.TempDir(), "setting")
@@ -211,14 +211,14 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// without drops the variables that begin so.
+// without drops the variables that begin with one of these texts.
 func without(env []string, begins ...string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		return slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(v, b) })
 	})
 }
 
-// cgroupsOf are the cgroups of the node of a directory.
+// cgroupsOf returns the cgroups of the node in that directory.
 func cgroupsOf(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	all, err := hierarchies()

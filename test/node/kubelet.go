@@ -16,11 +16,11 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// kubeletConfig differs from how a kubelet is by itself in its directories, and in these:
+// kubeletConfig differs from the defaults of a kubelet in its directories, and in these points:
 //
-//   - cgroups of version 1 will do, and nobody is systemd;
-//   - the disk and the memory are those of the machine, which others use too: pods are evicted late, images never;
-//   - of the machine's firewall it leaves its hands.
+//   - It accepts cgroups of version 1, and does without systemd.
+//   - Disk and memory belong to a machine that other programs use, too: pods are evicted late, images never.
+//   - It does not touch the firewall.
 const kubeletConfig = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 containerRuntimeEndpoint: unix://%[1]s
@@ -52,7 +52,7 @@ registryPullQPS: 100
 registryBurst: 200
 `
 
-// startKubelet starts it, and returns when its node is ready.
+// startKubelet configures and starts the kubelet, and returns when its node is ready.
 func (n *Node) startKubelet(ctx context.Context) error {
 	_, ca, err := n.cp.KubeletFiles(Name)
 	if err != nil {
@@ -75,8 +75,8 @@ func (n *Node) startKubelet(ctx context.Context) error {
 	return n.StartKubelet(ctx)
 }
 
-// StartKubelet starts the kubelet again, after StopKubelet, with more arguments if there are any, and returns when its
-// node is ready.
+// StartKubelet starts the kubelet again after StopKubelet, with these additional arguments, and returns when its node
+// is ready.
 func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	kubeconfig, _, err := n.cp.KubeletFiles(Name)
 	if err != nil {
@@ -100,8 +100,8 @@ func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	})
 }
 
-// hasRenewed says that the kubelet has not renewed its lease since then. The node of one that was killed stays ready
-// for a while.
+// hasRenewed returns an error if the kubelet has not renewed its lease since then. It is needed because the node of a
+// killed kubelet stays ready for a while.
 func (n *Node) hasRenewed(ctx context.Context, since time.Time) error {
 	lease, err := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, Name, metav1.GetOptions{})
 	if err != nil {
@@ -113,7 +113,7 @@ func (n *Node) hasRenewed(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// StopKubelet kills the kubelet. The containers of its pods run on.
+// StopKubelet kills the kubelet. The containers of its pods keep running.
 func (n *Node) StopKubelet() error { return n.end(binaries.Kubelet) }
 
 func (n *Node) isReady(ctx context.Context) error {

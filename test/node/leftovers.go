@@ -21,7 +21,7 @@ import (
 // settings are kernel settings of the whole machine: file → value.
 type settings map[string]string
 
-// kernelSettings are those that a kubelet changes.
+// kernelSettings are the settings that a kubelet changes.
 var kernelSettings = []string{
 	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/panic_on_oom", "/proc/sys/kernel/panic", "/proc/sys/kernel/panic_on_oops",
 	"/proc/sys/kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxbytes",
@@ -39,7 +39,7 @@ func readKernel() (settings, error) {
 	return s, nil
 }
 
-// interfaces are the names of the network interfaces that this process sees.
+// interfaces returns the names of the network interfaces that this process sees.
 func interfaces() (names []string, err error) {
 	entries, err := os.ReadDir("/sys/class/net")
 	for _, e := range entries {
@@ -48,7 +48,7 @@ func interfaces() (names []string, err error) {
 	return names, err
 }
 
-// restore puts the kernel's settings back.
+// restore resets the kernel settings.
 func (s settings) restore() (err error) {
 	for _, file := range slices.Sorted(maps.Keys(s)) {
 		err = errors.Join(err, os.WriteFile(file, []byte(s[file]), 0o644))
@@ -56,7 +56,7 @@ func (s settings) restore() (err error) {
 	return err
 }
 
-// compare says what the node of a directory left on the machine: interfaces that were not there before, mounts and
+// compare returns an error if the node of a directory left something on the machine: new interfaces, mounts or
 // processes.
 func compare(before []string, dir string) error {
 	var left []string
@@ -91,11 +91,11 @@ func compare(before []string, dir string) error {
 	return nil
 }
 
-// processesOf are the command lines of the processes that name the directory.
+// processesOf returns the command lines of the processes that name the directory.
 func processesOf(dir string) (found []string, err error) {
 	running, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range running {
-		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) { // one that has ended cannot be read
+		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) { // an ended one cannot be read
 			found = append(found, strings.ReplaceAll(string(words), "\x00", " "))
 		}
 	}
@@ -117,7 +117,7 @@ func awaitEnd(dir string) error {
 	return nil
 }
 
-// hierarchies are the directories of the cgroup hierarchies of this machine.
+// hierarchies returns the directories of the machine's cgroup hierarchies.
 func hierarchies() ([]string, error) {
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		return []string{"/sys/fs/cgroup"}, nil
@@ -125,7 +125,7 @@ func hierarchies() ([]string, error) {
 	return filepath.Glob("/sys/fs/cgroup/*")
 }
 
-// makeCgroups makes the cgroup of the node, which a kubelet expects to exist.
+// makeCgroups creates the cgroup of the node, because a kubelet expects it to exist.
 func makeCgroups(name string) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -139,7 +139,7 @@ func makeCgroups(name string) error {
 	return nil
 }
 
-// removeCgroups removes the cgroup of the node and those below it, when their processes have ended.
+// removeCgroups removes the cgroup of the node and those below it. It waits up to a minute for their processes to end.
 func removeCgroups(name string) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -161,7 +161,7 @@ func removeCgroups(name string) error {
 	return nil
 }
 
-// removeCgroup removes a cgroup after those below it; files in it go by themselves.
+// removeCgroup removes the cgroups below dir, then dir. The files in a cgroup disappear with it.
 func removeCgroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockName is the file, in the directory for temporary ones, by which the processes that have a node know of each
-// other. Each has a shared lock on it. It holds the kernel settings from before the first of them.
+// lockName is a file in the temporary directory that the processes with a node share. Each holds a shared lock on it.
+// It stores the kernel settings from before the first node.
 const lockName = "jobledger-node.lock"
 
-// share returns the open lock of a process that is to have a node, and the kernel settings to put back in the end. The
-// first process reads them; the others must not, because the kubelets that run have changed them. Share waits while the
-// last process before puts them back.
+// share returns the open lock for a process that will have a node, and the kernel settings to restore in the end. Only
+// the first process reads the settings, because running kubelets have changed them. share waits while the last process
+// of an earlier group restores them.
 func share(read func() (settings, error)) (*os.File, settings, error) {
 	file, err := os.OpenFile(filepath.Join(os.TempDir(), lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -39,8 +39,8 @@ func share(read func() (settings, error)) (*os.File, settings, error) {
 	}
 }
 
-// first reads and stores the settings. The error is EWOULDBLOCK where another process has the lock. Another process may
-// be first, too, while the lock becomes a shared one: it reads the same, because no kubelet runs yet.
+// first reads and stores the settings. It returns EWOULDBLOCK if another process has the lock. While the lock becomes a
+// shared one, another process may also be first: it reads the same values, because no kubelet runs yet.
 func first(file *os.File, read func() (settings, error)) (settings, error) {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func writeAt(file *os.File, text []byte) error {
 	return err
 }
 
-// next reads the settings that the first process stored. They are nil when that process died before it had stored them;
-// then this process has no lock.
+// next reads the settings that the first process stored. It returns nil, and keeps no lock, if that process died before
+// it had stored them.
 func next(file *os.File) (settings, error) {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func next(file *os.File) (settings, error) {
 	return kernel, nil
 }
 
-// leave puts the settings back, if no other process has a node. Else the last of them does. After it the lock is
-// exclusive, or gone.
+// leave restores the settings if no other process has a node; else the last of those does. Then the lock is exclusive
+// or released.
 func leave(lock *os.File, kernel settings) error {
 	err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

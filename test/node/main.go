@@ -18,18 +18,18 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// dirEnv tells the child its directory.
+// dirEnv has the directory of the child.
 const dirEnv = "JOBLEDGER_NODE_DIR"
 
 // errMissing says why there is no node here; nil in the child.
 var errMissing = errors.New("with JOBLEDGER_LONG=1 only")
 
-// Prepare makes what the tests of a package need beside the node, in the directory, such as images. It runs in the
-// parent, which has a network.
+// Prepare makes everything that the tests of a package need besides the node, such as images, in the directory. It runs
+// in the parent, which has a network.
 type Prepare func(ctx context.Context, dir string) error
 
-// Main is the TestMain of a package that needs a node. Set up what the tests share in setUp, which runs in the child,
-// and returns what is to be done at the end.
+// Main is the TestMain of a package that needs a node. setUp runs in the child, starts what the tests share, and
+// returns a function that ends it.
 func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDown func() error, err error)) {
 	var status int
 	var err error
@@ -58,7 +58,7 @@ func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDo
 	os.Exit(status)
 }
 
-// Need skips a test where there is no node.
+// Need skips a test if there is no node.
 func Need(t testing.TB) {
 	t.Helper()
 	if errMissing != nil {
@@ -66,10 +66,10 @@ func Need(t testing.TB) {
 	}
 }
 
-// Dir is the directory that Prepare filled.
+// Dir returns the directory that Prepare filled.
 func Dir() string { return os.Getenv(dirEnv) }
 
-// ready says what keeps this machine from having a node, after it has installed what lacks.
+// ready installs missing packages, and returns an error if this machine cannot have a node.
 func ready() error {
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		return errors.New("a real node needs root on Linux")
@@ -82,10 +82,10 @@ func ready() error {
 	return install()
 }
 
-// outside prepares, runs the tests in the child, and has the guard put back what is left.
+// outside prepares, runs the tests in the child, and makes the guard restore the machine.
 func outside(prepare Prepare) (status int, err error) {
-	ctx := context.Background()                // builds may take as long as they take
-	dir, err := os.MkdirTemp("", "jl-node-*n") // short: sockets are in it; the n: none is the beginning of another's
+	ctx := context.Background()                // no time limit for builds
+	dir, err := os.MkdirTemp("", "jl-node-*n") // short, for sockets; n: no name is a prefix of another
 	if err != nil {
 		return 0, err
 	}
@@ -119,7 +119,7 @@ func outside(prepare Prepare) (status int, err error) {
 	return status, errors.Join(err, guard.end(), compare(before, dir))
 }
 
-// discard removes the directory. After a failure the logs stay.
+// discard removes the directory; after a failure it keeps the logs.
 func discard(dir string, passed bool) error {
 	if passed {
 		return os.RemoveAll(dir)
@@ -137,8 +137,8 @@ func discard(dir string, passed bool) error {
 	return err
 }
 
-// runChild runs this program again, in namespaces of its own. The child, and with it all that is in them, ends with
-// this process.
+// runChild runs this program again, in new namespaces. The child, and everything in its namespaces, ends with this
+// process.
 func runChild(dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -176,12 +176,12 @@ func inside(m *testing.M, setUp func(ctx context.Context) (func() error, error))
 	return status, tearDown()
 }
 
-// cgroupOf is the name of the cgroup in which the pods of the node of a directory are.
+// cgroupOf returns the name of the cgroup with the pods of the node in that directory.
 func cgroupOf(dir string) string {
 	return "/jobledger-" + strings.TrimPrefix(filepath.Base(dir), "jl-")
 }
 
-// run runs a program for its effect.
+// run runs a program to its end.
 func run(ctx context.Context, name string, args ...string) error {
 	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
 	if err != nil {

@@ -26,12 +26,12 @@ import (
 const (
 	logsDir   = "logs"
 	serviceIP = controlplane.ServiceIP
-	// startTimeout bounds a start; it takes seconds on an idle machine.
+	// startTimeout limits a start, which takes seconds on an idle machine.
 	startTimeout = 5 * time.Minute
 )
 
-// Controllers of kube-controller-manager that pods of a real node, and what makes them, need beside those that always
-// run.
+// Controllers are the controllers of kube-controller-manager that pods of a real node and their owners need in addition
+// to those that always run.
 var Controllers = []string{
 	"root-ca-certificate-publisher-controller", "statefulset-controller", "persistentvolume-binder-controller",
 	"persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller", "endpointslice-controller",
@@ -42,7 +42,7 @@ type Node struct {
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface
 	dir    string
-	door   net.Listener // of the API server, for pods
+	door   net.Listener // at the address of the Service kubernetes, for pods
 
 	mu        sync.Mutex
 	processes []*process // in the order of their start
@@ -56,8 +56,8 @@ type process struct {
 	err       error
 }
 
-// Start starts the node of a control plane that was started with RealNodes, gives it the images of the archives, and
-// returns when it is ready. A process has one node.
+// Start starts the node of a control plane with RealNodes, loads the images of the archives, and returns when the node
+// is ready. A process has one node.
 func Start(ctx context.Context, cp *controlplane.ControlPlane, archives ...string) (*Node, error) {
 	if errMissing != nil {
 		return nil, errMissing
@@ -98,10 +98,10 @@ func (n *Node) start(ctx context.Context, archives []string) error {
 
 func (n *Node) path(name string) string { return filepath.Join(n.dir, name) }
 
-// program is the path of a program of package binaries.
+// program returns the path of a program of package binaries.
 func (n *Node) program(name string) string { return n.cp.Program(name) }
 
-// openDoor forwards connections to the address of the Service kubernetes to the API server. Its goroutines end with
+// openDoor forwards connections at the address of the Service kubernetes to the API server. Its goroutines end with
 // Stop and with their connections.
 func (n *Node) openDoor() error {
 	at, err := n.cp.Address()
@@ -123,12 +123,12 @@ func (n *Node) openDoor() error {
 	return nil
 }
 
-// forward carries bytes both ways until both sides have ended.
+// forward copies bytes both ways until both sides have ended.
 func forward(from net.Conn, at string) {
 	defer from.Close()
 	to, err := net.Dial("tcp", at)
 	if err != nil {
-		return // the client sees that its connection ends
+		return // the client sees the connection end
 	}
 	defer to.Close()
 	var both sync.WaitGroup
@@ -141,7 +141,7 @@ func forward(from net.Conn, at string) {
 	both.Wait()
 }
 
-// launch starts a program of the node, whose output goes into a log.
+// launch starts a program of the node; its output goes to a log.
 func (n *Node) launch(name string, argv ...string) error {
 	p := &process{name: name, log: n.path(filepath.Join(logsDir, name+".log")), ended: make(chan struct{})}
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -151,7 +151,7 @@ func (n *Node) launch(name string, argv ...string) error {
 	defer out.Close() // the child has its own
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
-	// The shim stands beside containerd, which looks for it in the path.
+	// containerd looks for the shim in the path; it is in the same directory.
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(argv[0])+":"+os.Getenv("PATH"))
 	ended, err := child.Start(cmd)
 	if err != nil {
@@ -168,7 +168,7 @@ func (n *Node) launch(name string, argv ...string) error {
 	return nil
 }
 
-// await waits until there is no error any more, or the program has ended.
+// await waits until check returns nil. It returns an error if the program has ended.
 func (n *Node) await(ctx context.Context, name string, check func() error) error {
 	p := n.process(name)
 	var last error
@@ -198,7 +198,7 @@ func (n *Node) process(name string) *process {
 	return nil
 }
 
-// end ends a program.
+// end kills a program and waits for its end.
 func (n *Node) end(name string) error {
 	p := n.process(name)
 	if p == nil {
@@ -212,7 +212,7 @@ func (n *Node) end(name string) error {
 	return err
 }
 
-// Stop ends the programs of the node. What they started ends with the process that Main made.
+// Stop kills the programs of the node. Their children end with the process that Main started.
 func (n *Node) Stop() error {
 	var errs []error
 	if n.door != nil {

@@ -57,7 +57,7 @@ func setUp(ctx context.Context) (func() error, error) {
 	return func() error { return errors.Join(n.Stop(), plane.Stop()) }, nil
 }
 
-// ended makes a pod that runs a shell script, and returns it when it has ended, with what it printed.
+// ended runs a pod with a shell script, and returns the ended pod and its output.
 func ended(t *testing.T, name, script string) (*corev1.Pod, string) {
 	t.Helper()
 	pods := client.CoreV1().Pods("default")
@@ -93,7 +93,7 @@ func ended(t *testing.T, name, script string) (*corev1.Pod, string) {
 	return pod, string(text)
 }
 
-// TestAPodRuns: containers run, with the pod's address, and their exit codes and words come back.
+// TestAPodRuns: a container runs, with an address of the node's network, and its exit code and output come back.
 func TestAPodRuns(t *testing.T) {
 	node.Need(t)
 	pod, said := ended(t, "runs", "hostname; exit 3")
@@ -108,7 +108,8 @@ func TestAPodRuns(t *testing.T) {
 	}
 }
 
-// TestTheGatewayKeepsItsAddress while pods come and go: others would send to an address that nobody has any more.
+// TestTheGatewayKeepsItsAddress: while pods come and go, the gateway keeps its hardware address, to which other pods
+// send.
 func TestTheGatewayKeepsItsAddress(t *testing.T) {
 	node.Need(t)
 	for _, name := range []string{"comes", "goes"} {
@@ -119,13 +120,13 @@ func TestTheGatewayKeepsItsAddress(t *testing.T) {
 	}
 }
 
-// TestAPodReachesTheAPIServer by the address of the Service kubernetes, and has its certificate authority.
+// TestAPodReachesTheAPIServer: by the address of the Service kubernetes. It also has the certificate authority.
 func TestAPodReachesTheAPIServer(t *testing.T) {
 	node.Need(t)
 	pod, said := ended(t, "reaches", `
 		ls /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
 		echo "GET /version HTTP/1.0" | nc -w 5 $KUBERNETES_SERVICE_HOST $KUBERNETES_SERVICE_PORT`)
-	// It speaks no TLS, and is told so.
+	// The request is plain HTTP, and the API server says so.
 	if pod.Status.Phase != corev1.PodSucceeded || !strings.Contains(said, "Client sent an HTTP request to an HTTPS server") {
 		t.Errorf("%s: %s", pod.Status.Phase, said)
 	}

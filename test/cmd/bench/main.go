@@ -1,5 +1,5 @@
-// Command bench runs Jobledger and the built-in Job controller side by side and prints what each workload cost; see
-// package bench. It ends with exit status 1 when an outcome was wrong or a count of requests or commits has grown.
+// Command bench runs Jobledger and the built-in Job controller side by side and prints the cost of each workload; see
+// package bench. It exits with status 1 if an outcome was wrong or if the number of requests or commits has grown.
 //
 //	go run ./cmd/bench --quick
 //	go run ./cmd/bench --workloads w1,w3 --rounds 5 --json result.json
@@ -28,7 +28,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// network is the network between a contender and its API server.
+// network runs the network between a contender and its API server.
 func network(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -98,7 +98,7 @@ func list(names string) []string {
 	return strings.Split(names, ",")
 }
 
-// compare runs the bench and writes what came of it.
+// compare runs the bench and writes the report.
 func compare(ctx context.Context, config bench.Config, to, baseline string, update bool) (status int, err error) {
 	base, err := bench.ReadBaseline(baseline)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// bigLog is a log to measure, and how many records it has: with JOBLEDGER_LONG 10,000,000, and then times are judged;
-// or that of JOBLEDGER_BIGLOG, which has as many. args are more flags for the small one.
+// bigLog returns a log to measure and its number of records. With JOBLEDGER_LONG it has 10,000,000 records, and times
+// are judged. JOBLEDGER_BIGLOG names an existing log of as many records. args are further flags for the small log.
 func bigLog(t *testing.T, args ...string) (dir string, records int, judged bool) {
 	t.Helper()
 	records = 30_000

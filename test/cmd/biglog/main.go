@@ -1,6 +1,6 @@
-// Command biglog writes a log as large as one likes, as a controller would have: the real loop decides, on a cluster
-// that is simulated. Of 1,000 Jobs 985 run one pod, which fails for good in each tenth of them; the others run up to
-// 1,000 pods. It is what the times of readers in docs/performance.md were measured on.
+// Command biglog writes a log of any size, as a controller would: the real loop decides, on a simulated cluster. Of
+// 1,000 Jobs, 985 run one pod, and a tenth of these fail for good. The others run up to 1,000 pods. The times of
+// readers in docs/performance.md were measured on such a log.
 //
 //	go run ./cmd/biglog --log /var/tmp/big
 //	go run ./cmd/biglog --log /var/tmp/crashed --records 1000000 --crash
@@ -30,7 +30,7 @@ const (
 	exitUsage  = 2
 )
 
-// choices are what the flags say.
+// choices are the values of the flags.
 type choices struct {
 	dir       string
 	records   int
@@ -65,7 +65,7 @@ func run(args []string) int {
 	return 0
 }
 
-// write writes the log, a snapshot as of its end, and the lists of its Jobs, as a controller keeps them.
+// write writes the log, a snapshot of its end, and the lists of its Jobs, like a controller.
 func (c *choices) write(ctx context.Context) error {
 	if there, err := open.Exists(c.dir); err != nil || there {
 		return errors.Join(err, fmt.Errorf("there is a log in %s, or it cannot be read", c.dir))
@@ -91,7 +91,7 @@ func (c *choices) write(ctx context.Context) error {
 		if err = errors.Join(err, keeper.CatchUp(ctx)); err != nil {
 			return errors.Join(err, log.Close())
 		}
-		return nil // and the process ends
+		return nil // the process ends without closing the log
 	}
 	return errors.Join(err, keeper.Finish(ctx), log.Close())
 }

@@ -15,13 +15,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// within is how long a new process may take to answer about one Job, whatever the size of the log, when the log is in
-// the page cache. within is how much time of a processor one answer may take.
+// within limits the processor time of one answer about one Job, whatever the size of the log. The log is in the page
+// cache.
 const within = 300 * time.Millisecond
 
-// TestOneJobOfALargeLogIsAnsweredAtOnce measures new processes that ask about one Job: one that failed, one early and
-// one late in the log, and one of many pods. With JOBLEDGER_LONG the log has 10,000,000 records, and the time of the
-// processor is judged; JOBLEDGER_BIGLOG names one that exists. Run it with -v to see the times.
+// TestOneJobOfALargeLogIsAnsweredAtOnce measures new processes that ask about one Job: Jobs at the beginning, in the
+// middle and near the end of the log, one that failed and one with many pods. With JOBLEDGER_LONG the log has
+// 10,000,000 records, and the processor time is judged. JOBLEDGER_BIGLOG names an existing log. Run it with -v to see
+// the times.
 func TestOneJobOfALargeLogIsAnsweredAtOnce(t *testing.T) {
 	dir, records, judged := bigLog(t)
 	p := program(t, dir)
@@ -59,7 +60,7 @@ func (p reader) output(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// run returns what the program wrote, and how much time of a processor it took.
+// run returns the output of the program and its processor time.
 func (p reader) run(t *testing.T, args ...string) ([]byte, time.Duration) {
 	t.Helper()
 	cmd := exec.Command(p.path, append(args, "--log", p.log)...)
@@ -71,8 +72,7 @@ func (p reader) run(t *testing.T, args ...string) ([]byte, time.Duration) {
 	return out.Bytes(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
-// time is the shortest of some runs, by the clock and of a processor: what the machine does beside them only adds to
-// that.
+// time returns the shortest of five runs, by the clock and of the processor: other load on the machine only adds time.
 func (p reader) time(t *testing.T, args ...string) (best, computed time.Duration) {
 	t.Helper()
 	for range 5 {
@@ -88,7 +88,7 @@ func (p reader) time(t *testing.T, args ...string) (best, computed time.Duration
 	return best, computed
 }
 
-// jobs are UIDs of Jobs that ended from a record on: one that failed, and of those with the most pods one.
+// jobs returns UIDs of Jobs that retired at or after a record: one that failed, and the one with the most pods.
 func (p reader) jobs(t *testing.T, from int) map[string]string {
 	t.Helper()
 	text := p.output(t, "events", "--from", strconv.Itoa(from), "--limit", "2000", "--kind", "JobRetired", "-o", "json")

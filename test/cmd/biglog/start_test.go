@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// startWithin is how long a start may fold, whatever the size of the log. What is judged is processor time, which is
-// the time of a machine that has nothing else to do: one goroutine reads and folds.
+// startWithin limits the processor time that a start may fold, whatever the size of the log. One goroutine reads and
+// folds, so on an idle machine the start takes as long.
 const startWithin = 10 * time.Second
 
-// TestALargeLogStartsFromAMarkedFile times the fold of a start that has no snapshot: from the newest file that stands
-// alone. With JOBLEDGER_LONG the log has 10,000,000 records, and the time is judged; JOBLEDGER_BIGLOG names one that
-// exists.
+// TestALargeLogStartsFromAMarkedFile measures the fold of a start without a snapshot: it begins at the newest file that
+// needs no earlier file. With JOBLEDGER_LONG the log has 10,000,000 records, and the time is judged. JOBLEDGER_BIGLOG
+// names an existing log.
 func TestALargeLogStartsFromAMarkedFile(t *testing.T) {
-	dir, _, judged := bigLog(t, "--file-bytes", "1920000") // of the small log some files
+	dir, _, judged := bigLog(t, "--file-bytes", "1920000") // so that the small log has several files
 	log, err := boltlog.Open(dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)

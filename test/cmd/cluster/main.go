@@ -1,5 +1,6 @@
-// Command cluster runs a control plane for people: it builds what is missing, starts it, says how to reach it and stops
-// it at Ctrl-C. With --exec it runs a command with KUBECONFIG set, stops, and ends with the command's exit status.
+// Command cluster runs a control plane for people: it builds missing programs, starts the control plane, prints how to
+// reach it and stops it at Ctrl-C. With --exec it runs a command with KUBECONFIG set, stops, and ends with the
+// command's exit status.
 //
 //	go run ./cmd/cluster
 //	go run ./cmd/cluster --builtin-batch --exec -- ./my-script arguments
@@ -73,7 +74,7 @@ func run(args []string) int {
 	return status
 }
 
-// serve runs a control plane until ctx ends, a component does, or the command, if there is one.
+// serve runs a control plane until ctx, a component, or the command (if there is one) ends.
 func serve(ctx context.Context, opts controlplane.Options, command []string) (status int, err error) {
 	if _, err := binaries.Ensure(ctx, binaries.Config{}); err != nil {
 		return 0, err
@@ -94,13 +95,13 @@ func serve(ctx context.Context, opts controlplane.Options, command []string) (st
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(os.Stderr, "Stopping.")
-	case <-cp.Done(): // Stop says why
+	case <-cp.Done(): // Stop returns the reason
 	}
 	return 0, nil
 }
 
-// execute runs the command with KUBECONFIG set and returns its exit status, as a shell gives it. An interrupt reaches
-// the command from the terminal or, when it was sent to this process alone, from here.
+// execute runs the command with KUBECONFIG set and returns its exit status, in the way of a shell. The command gets an
+// interrupt from the terminal or, if the signal was sent only to this process, from here.
 func execute(ctx context.Context, cp *controlplane.ControlPlane, command []string) (int, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+cp.Kubeconfig(), "JOBLEDGER_TEST_LOGS="+cp.LogDir())

@@ -21,15 +21,15 @@ import (
 type controller struct {
 	pid      int
 	server   string // URL of its read endpoint
-	messages string // file of what it says
+	messages string // file of its messages
 	ended    chan struct{}
-	err      error // how it ended, before ended is closed
+	err      error // how it ended; set before ended is closed
 	asked    bool  // to stop
 }
 
 const (
 	readyWithin = 2 * time.Minute
-	stopsWithin = 40 * time.Second // longer than the controller gives itself, 20 s
+	stopsWithin = 40 * time.Second // longer than the controller's own limit of 20 s
 )
 
 // startController starts the controller on the log and returns when it is ready.
@@ -62,7 +62,7 @@ func (d *demo) startController(ctx context.Context, flags ...string) (*controlle
 	return c, nil
 }
 
-// awaitReady waits until the controller has said where it answers, and answers there that it is ready.
+// awaitReady waits until the controller has published its address and answers there that it is ready.
 func (c *controller) awaitReady(ctx context.Context, logDir string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller was not ready within %s", readyWithin))
 	defer cancel()
@@ -97,13 +97,12 @@ func ready(ctx context.Context, server string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop asks the controller to stop in good order and waits until it has. What it answers a second time is what it did
-// the first.
+// stop asks the controller to stop in good order and waits until it has. It returns an error only once.
 func (c *controller) stop() error {
 	select {
 	case <-c.ended:
 		if c.asked {
-			return nil // told before
+			return nil // reported before
 		}
 		return c.failure()
 	default:
@@ -125,7 +124,7 @@ func (c *controller) stop() error {
 	return c.checkRights()
 }
 
-// checkRights is an error if the API server has refused the controller a right.
+// checkRights returns an error if the API server has refused the controller a right.
 func (c *controller) checkRights() error {
 	text, err := os.ReadFile(c.messages)
 	if err != nil {
@@ -139,7 +138,7 @@ func (c *controller) checkRights() error {
 	return nil
 }
 
-// failure is the error for a controller that ended and should not have, or not in that way.
+// failure returns the error for a controller that ended by itself or with a failure.
 func (c *controller) failure() error {
 	how := "exit status 0"
 	if c.err != nil {
@@ -148,7 +147,7 @@ func (c *controller) failure() error {
 	return fmt.Errorf("the controller ended (%s); the end of what it said:\n%s", how, lastLines(c.messages))
 }
 
-// lastLines is the end of a file.
+// lastLines returns the end of a file.
 func lastLines(path string) string {
 	const most = 20
 	text, err := os.ReadFile(path)
@@ -159,14 +158,14 @@ func lastLines(path string) string {
 	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 
-// command is the program with those arguments, run at the root of the repository.
+// command returns the program with these arguments, to run at the root of the repository.
 func (d *demo) command(args []string) *exec.Cmd {
 	cmd := exec.Command(d.binary, args...)
 	cmd.Dir = d.root
 	return cmd
 }
 
-// typed shows a command line as a user types it who has set DEMO.
+// typed prints a command line as a user would type it after setting DEMO.
 func (d *demo) typed(args []string) {
 	const width = 96
 	line := "$ " + program

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// pulse is the CronJob of examples/cronjob.yaml, which is due every few seconds, and has one Job a minute.
+// pulse is the CronJob of examples/cronjob.yaml. It is due every few seconds, and has one Job a minute.
 const pulse = "cronjob/pulse"
 
-// pulsesWithin bounds its first due times: one that starts, and one that does not.
+// pulsesWithin limits the wait for two of its due times: one that starts a Job, and one that does not.
 const pulsesWithin = 2 * time.Minute
 
-// showCronJob starts the controller again, in place of the built-in ones, and shows what became of the first due times
-// of a CronJob, why one did not start, and when the next ones are.
+// showCronJob starts the controller again, in place of the built-in controllers. It shows the outcome (fate) of the
+// first due times of a CronJob, why one of them started no Job, and when the next ones are.
 func (d *demo) showCronJob(ctx context.Context) (err error) {
 	d.say(`
 So far Jobledger ran the Jobs that ask for it, as it does beside the built-in controllers. Here are
@@ -56,7 +56,7 @@ none, so it can take their place, and run CronJobs. It is started again for that
 	return nil
 }
 
-// awaitPulses waits until a due time has started and one has not, and returns that one.
+// awaitPulses waits until one due time has started a Job and another has not, and returns the latter.
 func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pulsesWithin, fmt.Errorf("%s was not due twice within %s", pulse, pulsesWithin))
 	defer cancel()
@@ -80,7 +80,7 @@ func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	return missed, err
 }
 
-// missedPulse is the first due time that did not start, once one has started.
+// missedPulse returns the first due time that started no Job, once another one has started a Job.
 func missedPulse(ticks string) (missed time.Time, err error) {
 	var told struct {
 		Items []struct {

@@ -23,10 +23,10 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// demo is one run. Everything it writes is in dir; only the event log stays when all went well.
+// demo is one run. It writes everything below dir. After a success only the event log stays.
 type demo struct {
 	root   string // of the repository
-	binary string // the program under show
+	binary string // the program that is shown
 	keep   bool
 	out    io.Writer
 
@@ -36,11 +36,11 @@ type demo struct {
 	started *controller
 }
 
-// endsWithin bounds the Jobs: two of them wait for ten seconds between two tries, and the machine may have much else to
-// do.
+// endsWithin limits the time until the Jobs end: two of them wait for ten seconds between two tries, and the machine
+// may be busy.
 const endsWithin = 3 * time.Minute
 
-// run is the story. Whatever it started has ended when it returns.
+// run is the whole demo. Every process that it started has ended when it returns.
 func (d *demo) run(ctx context.Context) (err error) {
 	if _, err := os.Stat(d.binary); err != nil {
 		return fmt.Errorf("there is no %s: 'make demo' builds it before it runs this (%w)", program, err)
@@ -66,7 +66,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.look(ctx)
 }
 
-// end stops what runs, whatever came of the story, and removes what it wrote unless that tells why it failed.
+// end stops the processes, whether the demo succeeded or not, and removes the files unless they tell why it failed.
 func (d *demo) end(ctx context.Context, err error) error {
 	if d.started != nil {
 		err = errors.Join(err, d.started.stop())
@@ -97,10 +97,10 @@ Everything is stopped. The log stays: look at any Job in it, at any time of its 
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
 
-// logDir is the event log.
+// logDir returns the directory of the event log.
 func (d *demo) logDir() string { return filepath.Join(d.dir, "log") }
 
-// messagesName is the file, in dir, of what the controller says.
+// messagesName is the file, in dir, of the controller's messages.
 const messagesName = "run.log"
 
 func (d *demo) startCluster(ctx context.Context) error {
@@ -118,8 +118,7 @@ func (d *demo) startCluster(ctx context.Context) error {
 	return d.createUser(ctx)
 }
 
-// createUser makes the user that the controller is, with the rights that a deployment gives it, and a kubeconfig for
-// it.
+// createUser creates the user of the controller, with the rights of a deployment, and a kubeconfig for it.
 func (d *demo) createUser(ctx context.Context) error {
 	if err := d.allow(ctx, "base", "watch-cluster"); err != nil {
 		return err
@@ -134,7 +133,7 @@ func (d *demo) createUser(ctx context.Context) error {
 	return controlplane.WriteKubeconfig(config, d.kubeconfig())
 }
 
-// user is who the controller is.
+// user is the controller's user.
 const user = "jobledger"
 
 // allow gives the user the rights of these directories of deploy/.
@@ -154,7 +153,7 @@ func (d *demo) allow(ctx context.Context, features ...string) error {
 	return nil
 }
 
-// allowLease makes the namespace of the Lease, and lets the user hold one there.
+// allowLease creates the namespace of the Lease, and lets the user hold a Lease there.
 func (d *demo) allowLease(ctx context.Context) error {
 	var namespace corev1.Namespace
 	var role rbacv1.Role
@@ -178,11 +177,11 @@ func (d *demo) allowLease(ctx context.Context) error {
 	return nil
 }
 
-// kubeconfig is the controller's.
+// kubeconfig returns the path of the controller's kubeconfig.
 func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// watchJobs creates the Jobs and shows the records that come, until all of them have ended as they should; beside them
-// what a subscriber to the NATS stream gets of one Job.
+// watchJobs creates the Jobs and shows the new records until all Jobs have ended as they should. Beside them it shows
+// what a subscriber to the NATS stream gets about one Job.
 func (d *demo) watchJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
 	defer cancel()
@@ -204,19 +203,20 @@ NATS stream gets of the decisions about that one:
 	return d.streamed(ctx)
 }
 
-// beside marks what a subscriber shows.
+// beside marks the lines of the subscriber.
 const beside = "│ "
 
-// subscribed are the kinds of records that the subscriber asks for, of one Job. The first one tells the names of pods.
+// subscribed are the kinds of records that the subscriber asks for. The first kind has the names of pods.
 var subscribed = []string{events.KindPodAdded.String(), events.KindDecided.String(), events.KindJobRetired.String()}
 
-// ofFailed reports whether the subscriber gets the records of that kind that are about that object.
+// ofFailed reports whether the subscriber gets records of that kind about that object.
 func ofFailed(kind, object string) bool {
 	return slices.Contains(subscribed, kind) && (object == failed || strings.HasPrefix(object, failed+"-"))
 }
 
-// watched creates the Jobs and waits for their ends, for the records that say that nothing is left to do, and until
-// those are shown. The subscriber begins when the stream has something for it, and gets all from the beginning.
+// watched creates the Jobs and waits until they have ended, until the log has a record for each that nothing is left to
+// do, and until these records are shown. The subscriber starts once the stream has a record for it, and reads from the
+// beginning.
 func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err error) {
 	watch := d.reader("events", "-w")
 	subscribe := d.reader("subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
@@ -251,8 +251,8 @@ func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err e
 	return ends, got.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
 }
 
-// look prints what the log says about the Job that failed: with the controller still there for the state and the
-// history, without it for the proof.
+// look prints what the log says about the Job that failed: state and history while the controller runs, the proof after
+// it has stopped.
 func (d *demo) look(ctx context.Context) error {
 	d.say("\nThe state of the one that exceeded its backoffLimit, and its history:")
 	for _, args := range [][]string{{"get", "job/" + failed}, {"events", "job/" + failed}} {
@@ -291,7 +291,7 @@ records that led to it, and compared with the recorded one; every checksum and h
 	return err
 }
 
-// conclude says what was shown.
+// conclude prints a summary of the demo.
 func (d *demo) conclude(replay string) {
 	complete := 0
 	for _, e := range ends {
@@ -305,7 +305,7 @@ log, and so is what became of the CronJob's due times. Its bytes are whole; made
 alone, no decision comes out differently (%s).`, len(ends), complete, len(ends)-complete, replay)
 }
 
-// replay shows a replay, which must find no divergence, and returns its last line without its heading.
+// replay shows a replay, which must find no divergence, and returns its last line without the heading.
 func (d *demo) replay(ctx context.Context, args ...string) (found string, err error) {
 	text, err := d.show(ctx, append(args, "--log", d.logDir())...)
 	if err != nil {
@@ -319,7 +319,7 @@ func (d *demo) replay(ctx context.Context, args ...string) (found string, err er
 	return found, nil
 }
 
-// wait leaves everything running until ctx ends, or something that should run does.
+// wait keeps everything running until ctx ends or one of the processes does.
 func (d *demo) wait(ctx context.Context) error {
 	if _, err := d.replay(ctx, "replay"); err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// TestDemo runs the demo as 'make demo' does, and then the commands of README.md and of the life of a Job on the log
-// that it leaves.
+// TestDemo runs the demo as 'make demo' does. Then it runs the commands of README.md and of the life of a Job on the
+// log of the demo.
 func TestDemo(t *testing.T) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -71,7 +71,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// checkStatic checks that the program wants nothing of the machine that it runs on: no library, no dynamic linker.
+// checkStatic checks that the program needs nothing from its machine: no library, no dynamic linker.
 func checkStatic(t *testing.T, binary string) {
 	t.Helper()
 	program, err := elf.Open(binary)
@@ -89,13 +89,13 @@ func checkStatic(t *testing.T, binary string) {
 	}
 }
 
-// gotBySubscriber checks that the subscriber got what was decided about its Job, each record right behind the same one
-// of the log and under its columns, and pods by their names.
+// gotBySubscriber checks that the subscriber got the decisions about its Job. Each record must stand directly after the
+// same record of the log, in the same columns, with pods by name.
 func gotBySubscriber(t *testing.T, said string) {
 	t.Helper()
 	story := []string{"create pod #1 ", "create pod #2 ", "write status Failed", "remove finalizer of pod " + failed + "-", "FAILED after "}
 	next, detail := 0, 0
-	above := "" // the line of the log
+	above := "" // the last line of the log
 	for line := range strings.Lines(said) {
 		got, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), beside)
 		if !ok {

@@ -21,7 +21,7 @@ import (
 
 // end is how a Job should end.
 type end struct {
-	job       string // the name, and that of its file in examples/
+	job       string // its name, and that of its file in examples/
 	condition batchv1.JobConditionType
 	reason    string
 	succeeded int32
@@ -29,17 +29,17 @@ type end struct {
 	indexes   string // status.completedIndexes
 }
 
-// ends are what the files say in their comments.
+// ends are the ends that the comments in these files promise.
 var ends = []end{
 	{job: "plain", condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: 1},
 	{job: "indexed", condition: batchv1.JobFailed, reason: batchv1.JobReasonBackoffLimitExceeded, succeeded: 4, failed: 2, indexes: "0,1,3,4"},
 	{job: failed, condition: batchv1.JobFailed, reason: batchv1.JobReasonBackoffLimitExceeded, failed: 2},
 }
 
-// failed is the Job that is looked at in the end.
+// failed is the Job that the demo examines in the end.
 const failed = "backoff"
 
-// finalizer keeps a pod until it is counted.
+// finalizer holds a pod until it is counted.
 const finalizer = "jobledger.dev/job-tracking"
 
 // createJobs creates the Jobs of examples/, as kubectl apply would.
@@ -59,7 +59,7 @@ func (d *demo) createJobs(ctx context.Context) error {
 
 const namespace = metav1.NamespaceDefault
 
-// decode reads the object in a file of the repository strictly: a field that does not exist is an error.
+// decode reads the object in a file of the repository. It is strict: an unknown field is an error.
 func (d *demo) decode(path string, into runtime.Object) error {
 	text, err := os.ReadFile(filepath.Join(d.root, path))
 	if err != nil {
@@ -73,8 +73,8 @@ func (d *demo) decode(path string, into runtime.Object) error {
 	return nil
 }
 
-// awaitEnds returns when every Job has ended as it should and none of their pods is kept any more, with a line about
-// each. A Job that ends otherwise is an error at once.
+// awaitEnds returns when every Job has ended as it should and no pod has the finalizer any more, with a line for each
+// Job. If a Job ends otherwise, it returns an error at once.
 func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	var waiting error
 	err = wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -101,7 +101,7 @@ func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	return lines, err
 }
 
-// ended looks at one Job: a line about it, or what is still open, or what is wrong.
+// ended checks one Job. It returns a line about its end, or an error for what is still open, or one for what is wrong.
 func (d *demo) ended(ctx context.Context, e end) (line string, open, wrong error) {
 	job, err := d.client.BatchV1().Jobs(namespace).Get(ctx, e.job, metav1.GetOptions{})
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *demo) ended(ctx context.Context, e end) (line string, open, wrong error
 	return "  " + got.String(), nil, nil
 }
 
-// terminal is the condition that ends a Job; nil while there is none.
+// terminal returns the condition that ends a Job; nil: there is none.
 func terminal(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

@@ -1,12 +1,12 @@
-// Command demo shows what Jobledger does, on a control plane of its own: it starts both, creates the Jobs of examples/,
-// shows the controller's records as they are written, and what a subscriber to its NATS stream gets, until the Jobs
-// have ended as they should. It prints the state, the history and the replay of one that failed, and ends with why that
-// failed. It needs bin/jobledger. Its exit status is 0 only if everything was as it should be.
+// Command demo shows what Jobledger does, with its own control plane. It starts both and creates the Jobs of examples/.
+// Until the Jobs have ended it shows the controller's records as they are written, and what a subscriber to its NATS
+// stream gets. Then it prints the state, the history and the replay of a failed Job, and why it failed. It needs
+// bin/jobledger. Its exit status is 0 only if everything was as it should be.
 //
 //	make demo
 //	make demo KEEP=1    leaves everything running until Ctrl-C, and says how to look
 //
-// Read demo.go first, then expect.go, which says what should come of each Job.
+// Read demo.go first, then expect.go, which has the expected end of each Job.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	os.Exit(run())
 }
 
-// Exit statuses. An interrupted demo ends as a shell command does that SIGINT ended.
+// Exit statuses. An interrupted demo has the exit status of a shell command that SIGINT ended.
 const (
 	exitFailed      = 1
 	exitInterrupted = 128 + int(syscall.SIGINT)
@@ -50,5 +50,5 @@ func run() int {
 	return exitFailed
 }
 
-// program is the binary under show, as a user at the root of the repository types it.
+// program is the path of the program, as a user at the root of the repository types it.
 var program = filepath.Join("bin", "jobledger")

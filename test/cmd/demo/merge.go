@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
-// source is who wrote a line.
+// source is the command that wrote a line.
 type source int
 
 const (
@@ -17,19 +17,18 @@ const (
 	subscriber               // some of them
 )
 
-// merged shows the lines of two commands in the order of the records: what the subscriber shows of a record stands
-// behind what the log does. A record that both are to show is held back until both have written it. It is safe for
-// concurrent use.
+// merged prints the lines of two commands in the order of the records: the subscriber's line about a record comes after
+// the line of the log. If both commands write a record, it waits until both have. It is safe for concurrent use.
 type merged struct {
 	say    func(format string, args ...any)
-	shared func(kind, object string) bool // the subscriber is to show such records
+	shared func(kind, object string) bool // whether the subscriber writes such records, too
 
 	mu      sync.Mutex
 	waiting [2][]string
-	shown   [2]string // the last line of each
+	shown   [2]string // the last printed line of each
 }
 
-// add takes the next line that a command wrote, and shows what can be shown.
+// add takes the next line of a command, and prints the lines that need not wait any more.
 func (m *merged) add(from source, line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,14 +44,14 @@ func (m *merged) add(from source, line string) {
 	}
 }
 
-// until is how many lines of the subscriber wait that are about records up to that one.
+// until returns how many waiting lines of the subscriber are about records up to sequence.
 func (m *merged) until(sequence uint64) (n int) {
 	for i, line := range m.waiting[subscriber] {
 		switch at := place(line); {
 		case at > sequence:
 			return n
 		case at > 0:
-			n = i + 1 // with those before it that are about no record
+			n = i + 1 // with the lines before it that are about no record
 		}
 	}
 	return n
@@ -67,7 +66,7 @@ func (m *merged) print(from source, n int) {
 	m.waiting[from] = slices.Delete(m.waiting[from], 0, n)
 }
 
-// rest shows what was held back, when nothing comes any more.
+// rest prints the waiting lines, after the commands have ended.
 func (m *merged) rest() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +80,7 @@ func (m *merged) last(from source) string {
 	return m.shown[from]
 }
 
-// fields are the first columns of a line about a record; 0 for another line.
+// fields returns the first columns of a line about a record; 0 for any other line.
 func fields(line string) (sequence uint64, kind, object string) {
 	columns := strings.Fields(line)
 	if len(columns) < 4 {

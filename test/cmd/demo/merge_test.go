@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestLinesStandInTheOrderOfTheRecords: whoever is faster, and the subscriber's heading above its first line.
+// TestLinesStandInTheOrderOfTheRecords: whichever command is faster, with the subscriber's heading above its first
+// line.
 func TestLinesStandInTheOrderOfTheRecords(t *testing.T) {
 	written := [2][]string{
 		log: {
@@ -40,7 +41,7 @@ func TestLinesStandInTheOrderOfTheRecords(t *testing.T) {
 	}
 }
 
-// firstWord is the first word of a line, of a heading its first letter, behind the mark if it has one.
+// firstWord returns the first word of a line, after the mark if it has one; for a heading, the first letter.
 func firstWord(line string) string {
 	line, marked := strings.CutPrefix(line, beside)
 	word, _, _ := strings.Cut(strings.Replace(line, "SEQ", "S", 1), " ")

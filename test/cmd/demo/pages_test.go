@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/console"
 )
 
-// checkPage runs the sessions of a page on the log that the demo left, and compares what comes of them with what the
-// page shows, but for what differs from run to run. Commands that start something are not run again: they are checked
-// for flags and targets that do not exist; what a subscriber shows, against what the demo's did.
+// checkPage runs the sessions of a page on the log of the demo, and compares their output with the page, except for
+// parts that differ from run to run. It does not run commands that start something: it checks that their flags and
+// targets exist. It compares the output of subscribe with that of the demo's subscriber.
 func checkPage(t *testing.T, d *demo, page, said string) {
 	text, err := os.ReadFile(filepath.Join(d.root, page))
 	if err != nil {
@@ -53,7 +53,7 @@ func checkPage(t *testing.T, d *demo, page, said string) {
 	}
 }
 
-// besides is what the demo has shown of the subscriber.
+// besides returns the lines of the subscriber in the output of the demo.
 func besides(said string) string {
 	var out strings.Builder
 	for line := range strings.Lines(said) {
@@ -64,7 +64,7 @@ func besides(said string) string {
 	return out.String()
 }
 
-// session runs a command line as it stands and returns its output.
+// session runs a command line of the page and returns its output.
 func (d *demo) session(t *testing.T, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", strings.Replace(command, program, `"$PROGRAM"`, 1))
@@ -77,9 +77,9 @@ func (d *demo) session(t *testing.T, command string) string {
 	return string(text)
 }
 
-// varies is what differs from run to run: times, UIDs, hashes, names of pods, sequences and counts, and the widths of
-// columns that follow from them; and what a status write changes, as one before it has said some of that when a pod
-// took longer than a second.
+// varies are the parts that differ from run to run: times, UIDs, hashes, names of pods, sequences and counts, and the
+// column widths that depend on them. The changes of a status write differ, too: if a pod took longer than a second, an
+// earlier write has made some of them.
 var varies = []struct {
 	what *regexp.Regexp
 	as   string
@@ -101,7 +101,7 @@ var varies = []struct {
 	{regexp.MustCompile(`"(causes|command|confirms)":[\["][\d,/]+[\]"]`), `"$1":N`},
 	{regexp.MustCompile(`"key":"[0-9a-f]{8}"`), `"key":KEY`},
 	{regexp.MustCompile(` +`), " "},
-	// When the answer was faster than the watch, the object shows nothing that is new then.
+	// If the answer came before the watch event, that event has no news about the object.
 	{regexp.MustCompile(`(?:JobChanged (\S+) status stored, as record SEQ decided|CommandEnded (\S+) write status: done)`), "STORED $1$2"},
 	{regexp.MustCompile(`(?:PodChanged (\S+) \w+, finalizer gone|CommandEnded (\S+) remove finalizer of pod \S+: done)`), "REMOVED $1$2"},
 }
@@ -113,8 +113,8 @@ func normal(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// compare reports lines that a page shows and the command no longer writes. The order of records that came at the same
-// time, and whether the watch was faster than the answer, differ from run to run, so lines are looked up, not counted.
+// compare reports lines of the page that the command no longer writes. Lines are looked up, not counted: their order,
+// and whether the watch or the answer came first, differ from run to run.
 func compare(t *testing.T, x console.Exchange, output string) {
 	t.Helper()
 	var got []string
@@ -132,7 +132,7 @@ func compare(t *testing.T, x console.Exchange, output string) {
 	}
 }
 
-// shows reports whether a page may show a line so: as it is, or JSON with parts left out.
+// shows reports whether the page may show a line as `shown`: unchanged, or as JSON with parts left out.
 func shows(shown, line string) bool {
 	if !strings.HasPrefix(shown, "{") {
 		return shown == line

@@ -19,15 +19,15 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// show runs the program as a user would, prints the command line and what comes of it, and returns its output.
+// show runs the program as a user would, prints the command line and the output, and returns the output.
 func (d *demo) show(ctx context.Context, args ...string) (string, error) {
 	d.say("")
 	d.typed(args)
 	return d.call(ctx, d.out, os.Stderr, args...)
 }
 
-// call runs the program to its end and returns its output, which goes to out too. What it says on standard error goes
-// to notes, and is part of the error.
+// call runs the program to its end, writes its output to out, and returns it. Standard error goes to notes, and into
+// the error.
 func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (string, error) {
 	var text, said bytes.Buffer
 	cmd := d.command(args)
@@ -47,23 +47,23 @@ func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (
 	return text.String(), nil
 }
 
-// following is a running command that shows records as they come, until it is stopped.
+// following is a running command that writes new records until it is stopped.
 type following struct {
 	name   string
 	pid    int
-	last   func() string // the last line that was shown
+	last   func() string // returns the last printed line
 	ended  chan struct{}
-	err    error         // before ended is closed
-	copied chan struct{} // closed when all its output is handed on
+	err    error         // set before ended is closed
+	copied chan struct{} // closed when all its output was passed on
 }
 
-// width is how wide a line may be.
+// width is the greatest width of a line.
 const width = 100
 
-// reader is a command line that reads the controller's log.
+// reader returns a command line that reads the controller's log.
 func (d *demo) reader(args ...string) []string { return append(args, "--log", d.logDir()) }
 
-// follow hands on what a command writes, line by line as it writes it, until stop.
+// follow passes on the output of a command, line by line, until stop.
 func (d *demo) follow(lines *merged, from source, args []string) (*following, error) {
 	text, out, err := os.Pipe()
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *demo) follow(lines *merged, from source, args []string) (*following, er
 	return f, nil
 }
 
-// awaitRecord waits until that record was shown, or one after it.
+// awaitRecord waits until that record, or a later one, was shown.
 func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
 	return f.await(ctx, fmt.Sprintf("record %d", sequence), func(line string) bool {
 		text, _, _ := strings.Cut(line, " ")
@@ -102,7 +102,7 @@ func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
 	})
 }
 
-// await waits until the last line that was shown is one that is wanted.
+// await waits until the last shown line is wanted.
 func (f *following) await(ctx context.Context, what string, wanted func(line string) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		select {
@@ -118,7 +118,7 @@ func (f *following) await(ctx context.Context, what string, wanted func(line str
 	return err
 }
 
-// stop interrupts it, as a user does.
+// stop interrupts the command, as a user does.
 func (f *following) stop() error {
 	if err := child.Signal(f.pid, syscall.SIGINT); err != nil {
 		return fmt.Errorf("stop %s (pid %d): %w", f.name, f.pid, err)
@@ -134,8 +134,8 @@ func (f *following) stop() error {
 	return nil
 }
 
-// awaitRetired waits until the log says of every Job that nothing is left to do, and returns the sequence of the last
-// record that says so.
+// awaitRetired waits until the log has, for every Job, a record that nothing is left to do, and returns the last of
+// these sequences.
 func (d *demo) awaitRetired(ctx context.Context) (last uint64, err error) {
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobRetired", "-o", "json", "--log", d.logDir())

@@ -1,4 +1,4 @@
-// Command pause is the first process of each pod: it holds the pod's namespaces, and waits to be told to end.
+// Command pause is the first process of each pod: it holds the pod's namespaces, and waits for a signal to end.
 package main
 
 import (
