@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// Baseline is what earlier runs came to, in ratios, which alone may be compared between machines: by setting and size,
-// such as "life, quick", by workload and figure.
+// Baseline has the ratios of earlier runs; only ratios may be compared between machines. Keys: setting and size, such
+// as "life, quick"; workload; figure.
 type Baseline map[string]map[string]map[string]float64
 
-// size names what a report may be compared with.
+// size names the setting and size of a report. Only reports with the same size may be compared.
 func (r *Report) size() string {
 	if r.Quick {
 		return r.Setting.String() + ", quick"
@@ -22,7 +22,7 @@ func (r *Report) size() string {
 
 func (b Baseline) ratios(r *Report) map[string]map[string]float64 { return b[r.size()] }
 
-// ReadBaseline reads a file that Update wrote. No file is an empty baseline.
+// ReadBaseline reads a file that Update wrote. If the file does not exist, the baseline is empty.
 func ReadBaseline(path string) (Baseline, error) {
 	b := Baseline{}
 	text, err := os.ReadFile(path)
@@ -38,7 +38,7 @@ func ReadBaseline(path string) (Baseline, error) {
 	return b, nil
 }
 
-// Update puts the ratios of a report in the place of those that the file has of the same workloads at the same size.
+// Update replaces the ratios in the file by those of the report, for its workloads and its size.
 func (b Baseline) Update(r *Report, path string) error {
 	to := b.ratios(r)
 	if to == nil {

@@ -19,33 +19,33 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// Config says what to run. The zero value is everything at full size.
+// Config says what to run. The zero value runs everything at full size.
 type Config struct {
-	// Setting is the cluster: how pods live, and what lies between a contender and its API server.
+	// Setting is the cluster: how pods live, and the network between a contender and its API server.
 	Setting Setting
-	// Self is a program that is a network when its first argument is LinkCommand; only needed for networks other than
-	// loopback.
+	// Self is a program that acts as a network if its first argument is LinkCommand. Networks other than loopback need
+	// it.
 	Self string
-	// Quick takes the small size of each workload.
+	// Quick selects the small size of each workload.
 	Quick bool
-	// Rounds is how often each workload is run by each contender, in turn; 0: 1 with Quick, else 3.
+	// Rounds is how often each contender runs each workload; the contenders alternate. 0: 1 with Quick, else 3.
 	Rounds int
-	// Workloads are the names of those to run; empty: all.
+	// Workloads are the names of the workloads to run; empty: all.
 	Workloads []string
-	// Contenders are the names of those to run; empty: both. With one there are no ratios.
+	// Contenders are the names of the contenders to run; empty: both. With only one there are no ratios.
 	Contenders []string
 	// Program is the jobledger to run; empty: it is built.
 	Program string
-	// Observer has Jobledger look on (--manage=observe) while the built-in runs Jobs. What that costs is in the built-in's
-	// figures.
+	// Observer runs Jobledger with --manage=observe while the built-in controller runs Jobs. Its cost is in the
+	// built-in's figures.
 	Observer bool
-	// Keep leaves the files of the bench where they are, and Report.Dir says where.
+	// Keep keeps the files of the bench; Report.Dir says where.
 	Keep bool
-	// Progress is told what is being run; may be nil.
+	// Progress receives what is being run; may be nil.
 	Progress io.Writer
 }
 
-// LinkCommand has Config.Self run package link, with the arguments that follow.
+// LinkCommand makes Config.Self run package link, with the arguments that follow.
 const LinkCommand = "link"
 
 func (c *Config) setDefaults() error {
@@ -69,17 +69,17 @@ type bench struct {
 	config     Config
 	dir        string
 	cp         *controlplane.ControlPlane
-	client     kubernetes.Interface // an administrator's, without a limit
+	client     kubernetes.Interface // of an administrator, without a rate limit
 	watch      *stopwatch
 	line       line                // the network of the setting
-	pin        func(pid int) error // gives a contender its processors; nil for none of its own
+	pin        func(pid int) error // moves a contender to its own processors; nil: it has none
 	contenders []*contender
-	observer   *contender // looks on while the built-in runs Jobs; nil for none
+	observer   *contender // observes while the built-in runs Jobs; nil: none
 	namespaces int        // made so far
-	audited    int64      // so much of the audit log has been read
+	audited    int64      // the offset up to which the audit log was read
 }
 
-// auditPolicy records every request of the contenders once, when it has been answered, and no other request.
+// auditPolicy records every request of the contenders once, when it was answered, and no other request.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -89,8 +89,8 @@ rules:
 - level: None
 `
 
-// Run runs the workloads and returns what came out. A workload whose outcome was wrong is in the report, see
-// Report.Wrong, and is no error; an error means that there is nothing to report.
+// Run runs the workloads and returns a report. A workload with a wrong outcome is in the report, see Report.Wrong, and
+// is no error. An error means that there is no report.
 func Run(ctx context.Context, config Config) (report *Report, err error) {
 	if err := config.setDefaults(); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 	return report, errors.Join(g.Wait(), b.checkRights())
 }
 
-// checkRights is an error when ours asked for what a deployment does not let it do.
+// checkRights returns an error if Jobledger sent a request that a deployment has no right for.
 func (b *bench) checkRights() error {
 	for _, name := range []string{Ours, Observer} {
 		refused, err := b.cp.Forbidden(name)
@@ -148,7 +148,7 @@ func wait(cancel context.CancelFunc, g *errgroup.Group) error {
 	return g.Wait()
 }
 
-// start builds what is missing, starts the control plane and makes the contenders' users.
+// start builds missing programs, starts the control plane and creates the contenders' users.
 func (b *bench) start(ctx context.Context) error {
 	program := b.config.Program
 	if program == "" {
@@ -216,7 +216,7 @@ func client(config *rest.Config) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// kubelet makes what has pods live in the setting.
+// kubelet creates the Kubelet that plays the life of pods in the setting.
 func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
 	config := kubelet.Config{
 		Client: b.client, API: kubelet.Through(b.client, b.client),
@@ -236,8 +236,8 @@ func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
 	return kubelet.New(ctx, config)
 }
 
-// nodeUsers are the scheduler and all kubelets, with the rights of a cluster and the priority that the API server's
-// flow control gives them.
+// nodeUsers returns the clients of the scheduler and of all kubelets. They have the rights of a cluster, and the
+// priority that the API server's flow control gives these users.
 func (b *bench) nodeUsers(ctx context.Context) (scheduler, kubelets kubernetes.Interface, err error) {
 	config, err := b.cp.UserConfig("system:kube-scheduler")
 	if err == nil {
@@ -257,7 +257,7 @@ func (b *bench) nodeUsers(ctx context.Context) (scheduler, kubelets kubernetes.I
 
 const nodeUser = "system:node:bench"
 
-// attend starts the kubelet, the stopwatch and a guard of the control plane, which all end with ctx.
+// attend starts the kubelet, the stopwatch and a goroutine that watches the control plane. All of them end with ctx.
 func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	follow, err := b.watch.follow(ctx, b.client)
 	if err != nil {
@@ -280,8 +280,8 @@ func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	return nil
 }
 
-// warmUp has the first contender run a large Job that is not measured. The API server sizes its buffers by what it has
-// seen of late, and one that has seen nothing ends the watches of everybody in the first burst.
+// warmUp makes the first contender run a large Job, which is not measured. The API server sizes its buffers by recent
+// load: without it, the first burst would end all watches.
 func (b *bench) warmUp(ctx context.Context) error {
 	warm := workload{name: "warm-up", full: sizes{3000, 500}, fast: sizes{400, 100}, drive: oneJob(false), alike: true}
 	lap, err := b.lap(ctx, &warm, b.contenders[0])
@@ -291,7 +291,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 	return err
 }
 
-// all runs every workload in every round: A B A B.
+// all runs every workload in every round, with alternating contenders: A B A B.
 func (b *bench) all(ctx context.Context, workloads []*workload) (*Report, error) {
 	report := &Report{
 		At: time.Now().UTC().Truncate(time.Second), Quick: b.config.Quick, Setting: b.config.Setting, Rounds: b.config.Rounds, Kubernetes: b.cp.Version(),

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// outcome is what a well run shape leaves.
+// outcome returns the Job and the pods that a shape should leave.
 func outcome(s shape) (*batchv1.Job, []corev1.Pod) {
 	job := s.job()
 	job.Status = batchv1.JobStatus{
@@ -48,7 +48,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 		name  string
 		shape shape
 		spoil func(*batchv1.Job, *[]corev1.Pod)
-		want  string // a part of what is said; empty: nothing is
+		want  string // a part of the message; empty: there is none
 		found found  // its numbers
 	}{
 		{name: "nothing is wrong with a good outcome", shape: shape{name: "a", pods: 3, fail: 1}},
@@ -148,7 +148,7 @@ func TestRequestsAreOneUsersAndEventsAreApart(t *testing.T) {
 	}
 }
 
-// TestRatiosAreFormedWithinARound: a machine that is slow in one round is slow for both.
+// TestRatiosAreFormedWithinARound: a machine that is slow in one round is slow for both contenders.
 func TestRatiosAreFormedWithinARound(t *testing.T) {
 	lap := func(wall float64) Lap { return Lap{Figures: map[string]float64{keyWall: wall}} }
 	o := &Outcome{Workload: "w", Laps: map[string][]Lap{
@@ -216,7 +216,7 @@ func TestUsageOfThisProcess(t *testing.T) {
 	}
 	after := before
 	for start := time.Now(); after.cpu-before.cpu < 5*tick && time.Since(start) < time.Minute; {
-		slices.Sort(make([]int, 1<<16)) // use CPU, as far as others leave some
+		slices.Sort(make([]int, 1<<16)) // use CPU, as far as other processes leave some
 		if after, err = usageOf(os.Getpid()); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestUsageOfThisProcess(t *testing.T) {
 	if after.cpu <= before.cpu || after.rss == 0 || after.peak < after.rss {
 		t.Errorf("used before %+v, after %+v", before, after)
 	}
-	if n.busy <= m.busy || n.all-m.all < (n.busy-m.busy)/2 { // the kernel takes back some of what it has counted as idle
+	if n.busy <= m.busy || n.all-m.all < (n.busy-m.busy)/2 { // the kernel takes back some of its idle time
 		t.Errorf("the machine before %+v, after %+v", m, n)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// check lists what the workload left, and says what of it is not as it had to come out.
+// check lists the Jobs and pods that the workload left, and compares them with what was expected.
 func (r *run) check(ctx context.Context) (found, error) {
 	jobs, err := r.client.BatchV1().Jobs(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *run) check(ctx context.Context) (found, error) {
 	return f, nil
 }
 
-// inWords has the first ones of all that is wrong.
+// inWords joins the first few errors and counts the rest.
 func inWords(wrong []string) string {
 	const most = 5
 	if n := len(wrong); n > most {
@@ -44,7 +44,7 @@ func inWords(wrong []string) string {
 	return strings.Join(wrong, "; ")
 }
 
-// compare says how Jobs and pods differ from what was to come of the shapes.
+// compare returns how Jobs and pods differ from what the shapes expect.
 func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	var wrong []string
 	byName, byOwner := map[string]*batchv1.Job{}, map[string][]*corev1.Pod{}
@@ -75,7 +75,7 @@ func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	return f
 }
 
-// status says what of a Job's status is wrong.
+// status returns what is wrong in a Job's status.
 func (s shape) status(job *batchv1.Job) (wrong []string) {
 	t := &job.Status
 	if !finished(job) || t.CompletionTime == nil {
@@ -107,7 +107,7 @@ func (s shape) status(job *batchv1.Job) (wrong []string) {
 	return wrong
 }
 
-// made says what of a Job's pods is wrong, and counts it.
+// made returns what is wrong with a Job's pods; it also counts duplicates and losses in f.
 func (s shape) made(pods []*corev1.Pod, f *found) (wrong []string) {
 	phases, succeeded, kept := map[corev1.PodPhase]int{}, map[string]int{}, 0
 	for _, p := range pods {

@@ -13,14 +13,14 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Annotations on the pods of profile Cluster: kwok draws their lives by these, and by their UIDs. So the two contenders
-// do not have the same pods, but pods of the same table, and how many fail is seen afterwards.
+// Annotations on the pods of profile Cluster. From them, and from the pods' UIDs, kwok draws how the pods live. So the
+// two contenders have different pods, drawn from the same table, and the number of failures is known only afterwards.
 const (
 	annotationDrawn   = "bench.jobledger.dev/drawn"   // "run": run time; "run,fail": also whether it fails
 	annotationFailing = "bench.jobledger.dev/failing" // indexes with a first pod that fails, between commas
 )
 
-// annotations are those of a shape's pods.
+// annotations returns the annotations of a shape's pods.
 func (r *run) annotations(s shape) map[string]string {
 	if s.alike {
 		return nil
@@ -52,7 +52,7 @@ const (
   else "` + controlplane.OutcomeSucceed + `" end`
 )
 
-// queries are those by which kwok has pods live, see controlplane.Options.
+// queries returns the queries by which kwok decides how pods live, see controlplane.Options.
 func (s Setting) queries() (outcome, runFor string) {
 	const long = 20 // quantiles of the log-normal run times
 	var times []string
@@ -65,7 +65,7 @@ func (s Setting) queries() (outcome, runFor string) {
 	return fmt.Sprintf(outcomeQuery, seed, failOne), fmt.Sprintf(runForQuery, seed, strings.Join(times, ","), 3*long)
 }
 
-// drawn counts the failed pods of Jobs of which it was not known how many fail.
+// drawn counts the failed pods of Jobs with a number of failures that was not known before.
 func drawn(shapes []shape, pods []corev1.Pod) {
 	failed := map[string]int{}
 	for i := range pods {

@@ -22,13 +22,13 @@ const (
 	Builtin = "builtin"
 )
 
-// Observer is Jobledger that looks on while the built-in runs Jobs.
+// Observer is Jobledger that observes while the built-in controller runs Jobs.
 const Observer = "observer"
 
-// contenders in the order of their turns.
+// contenders are in the order of their turns.
 var contenders = []string{Ours, Builtin}
 
-// group gives both contenders the priority that the API server's flow control gives the controllers of a cluster.
+// group gives both contenders the priority that controllers of a cluster have in the API server's flow control.
 const group = "system:serviceaccounts:kube-system"
 
 // contender is a controller that can be started.
@@ -36,11 +36,11 @@ type contender struct {
 	name       string
 	program    string
 	kubeconfig string
-	pin        func(pid int) error // gives it its processors; may be nil
+	pin        func(pid int) error // moves it to its own processors; may be nil
 }
 
-// newContender makes the user of a contender, with the rights that it has in a cluster: of the built-in controllers of
-// Jobs (operations contract, O-041) and CronJobs, or of our deployment.
+// newContender creates the user of a contender, with the rights that it has in a cluster: those of the built-in
+// controllers of Jobs (operations contract, O-041) and CronJobs, or those of our deployment.
 func (b *bench) newContender(ctx context.Context, name, program string) (*contender, error) {
 	cp := b.cp
 	if name == Builtin {
@@ -75,15 +75,15 @@ func (b *bench) newContender(ctx context.Context, name, program string) (*conten
 	return c, nil
 }
 
-// named is a ClusterRole that every cluster has.
+// named returns a ClusterRole that every cluster has.
 func named(role string) func(context.Context, *controlplane.ControlPlane) (string, error) {
 	return func(context.Context, *controlplane.ControlPlane) (string, error) { return role, nil }
 }
 
-// args are the arguments of a run that keeps its state in dir. The limits of the built-in are lifted: of requests each
-// second, and of CronJobs at a time. All else is as it is by default; both run every Job and every CronJob in every
-// namespace. Neither holds a Lease: after a kill the built-in would wait until its own expires, and the bench would
-// measure that instead of the work.
+// args returns the arguments of a run that keeps its state in dir. The built-in runs without its limits for requests
+// per second and for concurrent CronJobs; everything else is default. Both run every Job and every CronJob in every
+// namespace. Neither holds a Lease: after a kill the built-in would wait until its own Lease expires, and the bench
+// would measure that wait.
 func (c *contender) args(dir string) []string {
 	if c.name == Builtin {
 		return []string{
@@ -112,7 +112,7 @@ type process struct {
 	err    error // how it ended; set before ended is closed
 }
 
-// start starts the contender, which keeps its state in dir, with more flags than usual.
+// start starts the contender with additional flags. It keeps its state in dir.
 func (c *contender) start(dir string, flags ...string) (*process, error) {
 	out, err := os.OpenFile(filepath.Join(dir, c.name+".txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -158,14 +158,14 @@ func (p *process) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.Join(fmt.Errorf("%s does not stop: %w", p.name, context.Cause(ctx)), p.kill())
 	}
-	// The built-in does not stop in good order: the signal just ends it.
+	// The built-in has no orderly stop: the signal just ends it.
 	if p.err != nil && p.name != Builtin {
 		return fmt.Errorf("%s was to stop in good order: %w\n%s", p.name, p.err, p.tail())
 	}
 	return nil
 }
 
-// watch returns a context that ends when the process does, with an error that says so.
+// watch returns a context that also ends when the process ends, with an error that says so.
 func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() { // ends with the process or the context
@@ -178,7 +178,7 @@ func (p *process) watch(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// tail is the end of what the process said.
+// tail returns the end of the process's output.
 func (p *process) tail() []byte {
 	text, err := os.ReadFile(p.output)
 	if err != nil {

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// limit is what Jobledger may ask of the API server and of its disk for one workload. Counts do not depend on how fast
-// the machine is, but for this: a Job that takes longer publishes its progress each second, which one of a single pod
-// has once, and what is seen without anything to be done about it is written down every 100 ms.
+// limit is how many requests and commits Jobledger may need for one workload. Counts depend little on the speed of the
+// machine: a slow Job publishes its progress each second (a Job of a single pod once), and observations that need no
+// action are stored every 100 ms.
 type limit struct {
-	writes  float64 // of status, for each Job, beside one a second for each of the large ones, and one for each single that is late
-	large   float64 // Jobs that are many pods
-	single  bool    // the Jobs are of one pod
-	waits   float64 // seconds that every Job takes at least, 0 for none; each more is worth a write for each
-	commits float64 // for each pod, beside ten a second
+	writes  float64 // of status, for each Job; in addition one a second for each large Job, and one for each late single
+	large   float64 // Jobs with many pods
+	single  bool    // the Jobs have one pod
+	waits   float64 // least seconds of every Job, 0: none; each further second allows one more write for each
+	commits float64 // for each pod, in addition to ten a second
 	runs    float64 // writes of the status of a CronJob, for each of its runs
-	life    bool    // pods run for a while: each second of each Job is worth a write, in the place of single, waits and wall time
+	life    bool    // pods run for a while: each second of each Job allows a write, in place of single, waits and wall time
 }
 
-// progressAfter is how long a Job takes at least whose progress is published.
+// progressAfter is the time after which a Job publishes its progress.
 const progressAfter = time.Second
 
-// limits are what was counted and some more; who lowers a count lowers its limit. What a kill in the middle costs (w5)
-// depends on when it strikes, and nothing is asked while Jobs only lie about (w6).
+// limits are the measured counts and some more. If you lower a count, lower its limit. There are no limits for w5,
+// because the cost of a kill depends on its time, and none for w6, in which finished Jobs cause no requests.
 var limits = map[string]limit{
 	"w1":  {writes: 1, single: true, commits: 4},
 	"w2":  {writes: 1.5, single: true, commits: 1.2},
@@ -41,18 +41,19 @@ var limits = map[string]limit{
 }
 
 const (
-	strayRequests = 0.02 // for each pod, and one in any case: conflicts, and what is asked again
-	lifeCommits   = 1    // for each pod in life, where ends are seconds apart and gather less: 0.74 were counted on a quiet machine, 0.4 on a busy one
-	manyHeld      = 45   // pods that are counted by one write at least, and somewhat fewer when the last ones of a Job run
+	strayRequests = 0.02 // for each pod, at least one: conflicts, and repeated requests
+	lifeCommits   = 1    // for each pod in life, where ends are seconds apart and gather less: 0.74 measured on a quiet machine, 0.4 on a busy one
+	manyHeld      = 45   // least number of pods that one write counts, minus a few for the last pods of a Job
 
-	// Events of a Job: of its end, of its pod; of many pods nine for themselves and two requests for the others, beside
-	// one each three seconds.
+	// Events of a Job: one for its end, one for its pod. With many pods: nine for them, two requests for the others,
+	// and one more each three seconds.
 	eventsOfAny  = 2
 	eventsOfMany = 10
 	countedEvery = 3 // seconds
 )
 
-// Grown lists what cost more requests, Events or commits than the limits allow, one line each.
+// Grown lists the workloads that cost more requests, Events or commits than their limits allow, one line for each
+// excess.
 func (r *Report) Grown() (lines []string) {
 	for _, o := range r.Outcomes {
 		most, ok := limits[o.Workload]
@@ -68,12 +69,12 @@ func (r *Report) Grown() (lines []string) {
 	return lines
 }
 
-// exceeded says which limits a lap exceeds.
+// exceeded returns one line for each limit that a lap exceeds.
 func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
 	most := map[string]float64{
 		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + m.progress(lap)) / pods,
-		// Watches that the API server ended meanwhile, as it may at any time.
+		// The API server may end watches at any time, so they have no limit.
 		"watch pods": math.Inf(1), "watch jobs": math.Inf(1), "watch cronjobs": math.Inf(1),
 	}
 	if lap.Runs > 0 {
@@ -101,7 +102,7 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	return lines
 }
 
-// progress is how many status writes a lap may make that show progress, beside those that each Job has anyway.
+// progress returns how many status writes a lap may make in addition to those that each Job always needs.
 func (m limit) progress(lap *Lap) float64 {
 	wall, held := lap.Figures[keyWall], float64(lap.Pods)/manyHeld
 	if m.life {
@@ -117,7 +118,7 @@ func (m limit) progress(lap *Lap) float64 {
 	return progress
 }
 
-// events is how many requests for Events a lap may make.
+// events returns how many requests for Events a lap may make.
 func (m limit) events(lap *Lap) float64 {
 	many := m.large
 	if m.waits > 0 {

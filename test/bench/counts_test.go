@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// TestWhatAPodCosts holds what Jobledger asks of the API server for each pod, and how often it commits, to what it was.
-// 'make bench-quick', which CI runs, does the same for all workloads, and in profile life, whose Jobs wait for clocks
-// most of a minute: here they are played at length only. Time is not judged. (Syncs per commit are counted in
-// store/boltlog, allocations per folded event in projector and reconciler.)
+// TestWhatAPodCosts checks that Jobledger needs no more requests for each pod, and no more commits, than the limits.
+// 'make bench-quick', which CI runs, does the same for all workloads and in profile life. Jobs of that profile wait for
+// clocks most of a minute, so they run here only with JOBLEDGER_LONG. Time is not judged. (store/boltlog counts the
+// syncs of a commit; projector and reconciler count allocations per folded event.)
 func TestWhatAPodCosts(t *testing.T) {
 	profiles := map[string][]string{Instant: {"w1", "w3", "w3i"}}
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -65,13 +65,13 @@ func TestCountsThatGrewAreFound(t *testing.T) {
 	}
 }
 
-// counted is the lap with so many requests for Events.
+// counted returns the lap with that number of requests for Events.
 func counted(lap Lap, requests int) Lap {
 	lap.Figures[keyEvents] = float64(requests) / float64(lap.Pods)
 	return lap
 }
 
-// oneLine checks what is said of a lap: one line with that in it, none for nothing.
+// oneLine checks what Grown says of a lap: one line that contains want, or no line if want is empty.
 func oneLine(t *testing.T, profile, workload string, lap Lap, want string) {
 	t.Helper()
 	r := Report{Setting: Setting{Profile: profile}, Outcomes: []*Outcome{{Workload: workload, Laps: map[string][]Lap{Ours: {lap}}}}}
@@ -81,7 +81,7 @@ func oneLine(t *testing.T, profile, workload string, lap Lap, want string) {
 	}
 }
 
-// TestASlowMachineIsNoGrowth: of Jobs of one pod, those that took a second may have published once that they are
+// TestASlowMachineIsNoGrowth: a Job of one pod that took longer than a second may have published once that its pod is
 // active.
 func TestASlowMachineIsNoGrowth(t *testing.T) {
 	lap := func(writes, lists float64, late int) Lap {
@@ -133,8 +133,7 @@ func TestWhatARunCosts(t *testing.T) {
 	}
 }
 
-// TestWhatAJobThatRunsCosts: in profile life each second of a Job is worth a status write, and each failed pod an
-// Event.
+// TestWhatAJobThatRunsCosts: in profile life each second of a Job allows a status write, and each failed pod an Event.
 func TestWhatAJobThatRunsCosts(t *testing.T) {
 	lap := func(writes, events int) Lap {
 		return Lap{

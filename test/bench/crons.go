@@ -14,21 +14,22 @@ import (
 // crons are the CronJobs of a run that fall due.
 type crons struct {
 	due  time.Time
-	runs []shape // of the Jobs that are to come
+	runs []shape // of the expected Jobs
 }
 
 const (
-	// never is a schedule that is not due while a bench runs. To find its next due time costs more than that of most.
+	// never is a schedule that is not due while a bench runs. To compute its next due time costs more than for most
+	// schedules.
 	never = "0 0 29 2 *"
-	// dueAfter is at least how far ahead the minute is in which CronJobs fall due, and dueEach is more for each: they are
-	// made before it, and all comes to rest.
+	// dueAfter is the least time until the minute in which CronJobs fall due; dueEach is added for each of them. Before
+	// that minute the CronJobs are created, and the controller comes to rest.
 	dueAfter = 10 * time.Second
 	dueEach  = 30 * time.Millisecond
-	// dueLead is how long before it the measuring begins.
+	// dueLead is how long before that minute the measurement begins.
 	dueLead = 2 * time.Second
 )
 
-// cronJobs makes s[0] CronJobs, of which s[1] fall due in one minute, and returns shortly before it.
+// cronJobs creates s[0] CronJobs; s[1] of them fall due in the same minute. It returns shortly before that minute.
 func cronJobs(ctx context.Context, r *run, s sizes) error {
 	if err := r.createCrons(ctx, "later-", s[0]-s[1], func(*batchv1.CronJob) {}); err != nil {
 		return err
@@ -57,9 +58,9 @@ func cronJobs(ctx context.Context, r *run, s sizes) error {
 	return until(ctx, begin)
 }
 
-// createCrons creates n CronJobs, several at a time, each as change has it.
+// createCrons creates n CronJobs, several at a time. change sets what is special about them.
 func (r *run) createCrons(ctx context.Context, prefix string, n int, change func(*batchv1.CronJob)) error {
-	utc := "Etc/UTC" // without a zone the built-in takes that of the machine
+	utc := "Etc/UTC" // without a zone the built-in uses that of the machine
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(16)
 	for i := range n {
@@ -81,7 +82,7 @@ func (r *run) createCrons(ctx context.Context, prefix string, n int, change func
 	return g.Wait()
 }
 
-// until returns at an instant.
+// until returns at that time.
 func until(ctx context.Context, at time.Time) error {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
@@ -93,7 +94,7 @@ func until(ctx context.Context, at time.Time) error {
 	}
 }
 
-// burst waits until all CronJobs that fall due have run, and says when what came.
+// burst waits until all due CronJobs have run, and adds the figures of their due time.
 func burst(ctx context.Context, r *run, _ sizes) error {
 	if err := r.finish(ctx); err != nil {
 		return err
@@ -102,7 +103,7 @@ func burst(ctx context.Context, r *run, _ sizes) error {
 	return nil
 }
 
-// burstBeside creates Jobs at a steady pace, from before the CronJobs fall due until long after.
+// burstBeside is burst while Jobs are created at a steady pace, from before the due time until long after it.
 func burstBeside(ctx context.Context, r *run, s sizes) error {
 	all := small(s[2])
 	if err := every(ctx, time.Second/time.Duration(s[3]), len(all), func(i int) error { return r.create(ctx, all[i]) }); err != nil {
@@ -111,7 +112,7 @@ func burstBeside(ctx context.Context, r *run, s sizes) error {
 	return burst(ctx, r, s)
 }
 
-// dueTimes are the figures from the due time on.
+// dueTimes adds the figures that count from the due time.
 func (r *run) dueTimes() {
 	var created []time.Duration
 	var pod, end time.Duration
@@ -127,7 +128,7 @@ func (r *run) dueTimes() {
 	r.extra[keyLastPod], r.extra[keyLastFinish] = milliseconds(pod), milliseconds(end)
 }
 
-// wrong says what of the status of CronJobs is not as it had to come out.
+// wrong returns what is wrong in the status of the CronJobs.
 func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
 	ran := 0
 	for i := range all {
@@ -149,8 +150,8 @@ func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
 	return wrong
 }
 
-// suspended looks at a contender that has nothing to do, beside more and more CronJobs that are suspended. They would
-// be due each minute. At the end it is started again among them.
+// suspended measures an idle contender beside more and more suspended CronJobs, which would be due each minute. At the
+// end it restarts the contender among them.
 func suspended(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {

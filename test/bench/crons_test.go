@@ -16,7 +16,7 @@ func TestAWrongStatusOfACronJobIsFound(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
 		spoil    func(ran, idle *batchv1.CronJob)
-		want     string // a part of what is said; empty: nothing is
+		want     string // a part of the message; empty: there is none
 	}{
 		{"nothing is wrong when it ran", func(_, _ *batchv1.CronJob) {}, ""},
 		{"it did not run", func(ran, _ *batchv1.CronJob) { ran.Status = batchv1.CronJobStatus{} }, "does not say that it ran"},

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestBothContendersHaveTheSamePods: a fate follows from the seed, the Job and the place of the pod, and from nothing
-// else.
+// TestBothContendersHaveTheSamePods: a fate depends only on the seed, the Job, and the place of the pod.
 func TestBothContendersHaveTheSamePods(t *testing.T) {
 	s := Setting{Profile: Life, Seed: 7}
 	job := shape{name: "a", pods: 1000, parallelism: 10, indexed: true}
@@ -59,7 +58,7 @@ func TestTheTableOfRunTimes(t *testing.T) {
 	}
 }
 
-// TestHowManyFailFollowsFromTheSeed: each pod that is made in the place of a failed one has a fate, too.
+// TestHowManyFailFollowsFromTheSeed: the number includes failures of replacements for failed pods.
 func TestHowManyFailFollowsFromTheSeed(t *testing.T) {
 	life := Setting{Profile: Life, Seed: 3}
 	for _, row := range []struct {
@@ -75,7 +74,7 @@ func TestHowManyFailFollowsFromTheSeed(t *testing.T) {
 		t.Run(row.sentence, func(t *testing.T) {
 			expected := row.setting.expected(row.shape)
 			fate, done, failed := row.setting.fates(row.shape), 0, 0
-			var queue []string // places of the pods that are made, in order
+			var queue []string // places of the pods to make, in order
 			tries := map[string]int{}
 			for i := range int(row.shape.pods) {
 				queue = append(queue, place(row.shape, i))
@@ -101,7 +100,7 @@ func TestHowManyFailFollowsFromTheSeed(t *testing.T) {
 	}
 }
 
-// place is that of the pod of number i in a Job's first round of pods.
+// place returns the place of pod number i in the first round of a Job's pods.
 func place(of shape, i int) string {
 	if of.indexed {
 		return strconv.Itoa(i)

@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// Figure is one kind of number that is said of a workload.
+// Figure is one kind of number that is measured for a workload.
 type Figure struct {
 	Key   string // in JSON
 	Title string
-	// Brief marks those that are told while the bench runs.
+	// Brief figures are also printed while the bench runs.
 	Brief bool
-	// More is better; of all others less is.
+	// More: a larger value is better; else a smaller one is.
 	More bool
-	// Aside marks what is said and not compared.
+	// Aside figures are printed but not compared.
 	Aside bool
-	// Count marks what does not depend on how fast the machine is, or little.
+	// Count figures depend little or not at all on the speed of the machine.
 	Count bool
 }
 
@@ -83,7 +83,7 @@ const (
 	keyIdleRequests = "idle_requests_per_minute"
 )
 
-// Figures are all kinds, in the order of the table.
+// Figures are all kinds of figures, in the order of the table.
 var Figures = []Figure{
 	{Key: keyCreated50, Title: "Job created → pod created, p50 ms"},
 	{Key: keyCreated99, Title: "Job created → pod created, p99 ms"},
@@ -142,7 +142,7 @@ var Figures = []Figure{
 	{Key: keyCommits, Title: "commits per pod", Brief: true, Count: true},
 }
 
-// format writes three digits, or a whole number.
+// format prints three digits, or a whole number.
 func (f Figure) format(v float64) string { return format(v) }
 
 func format(v float64) string {
@@ -153,13 +153,13 @@ func format(v float64) string {
 	return strconv.FormatFloat(v, 'f', min(digits, 4), 64)
 }
 
-// round keeps what format shows.
+// round rounds to the digits that format prints.
 func round(v float64) float64 {
-	r, _ := strconv.ParseFloat(format(v), 64) // what format writes is a number
+	r, _ := strconv.ParseFloat(format(v), 64) // the output of format is always a number
 	return r
 }
 
-// median of at least one number.
+// median returns the median of at least one number.
 func median(all []float64) float64 {
 	sorted := slices.Sorted(slices.Values(all))
 	n := len(sorted)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lyingAbout runs Jobs of one pod, stops the contender, and starts it again among what they left: Jobledger once with
-// the log of these Jobs, and once without. To the built-in, which has no log, the one is the other.
+// lyingAbout runs Jobs of one pod, then restarts the contender among the finished Jobs: Jobledger once with the log of
+// these Jobs, and once without. The built-in has no log, so for it both are the same.
 func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {
@@ -40,8 +40,8 @@ func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	return lap, err
 }
 
-// again stops the contender and starts it again, twice if it has a log: with it, and without. It looks at each for so
-// many seconds.
+// again restarts the contender and measures it for so many seconds. If it has a log, it does so twice: with the log and
+// without.
 func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	warm, err := r.idleAgain(ctx, seconds)
 	if err != nil {
@@ -63,16 +63,16 @@ func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	return nil
 }
 
-// idle is what a contender costs that has nothing to do.
+// idle is the cost of an idle contender.
 type idle struct {
-	start    float64 // ms from the start of the process until the pod of a Job that waited was seen
+	start    float64 // ms from the start of the process until the pod of a waiting Job was seen
 	rss      float64 // MiB
-	cpu      float64 // ms each second
-	requests float64 // each minute
+	cpu      float64 // ms per second
+	requests float64 // per minute
 	others   float64
 }
 
-// idleAgain stops the contender, starts it again, and looks at it for so many seconds.
+// idleAgain restarts the contender, and measures it for so many seconds.
 func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	if err := r.process.stop(ctx); err != nil {
 		return idle{}, err
@@ -86,7 +86,7 @@ func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	return i, err
 }
 
-// idle looks at a contender that has nothing to do for so many seconds.
+// idle measures an idle contender for so many seconds.
 func (r *run) idle(ctx context.Context, seconds int) (i idle, err error) {
 	before, err := r.point()
 	if err != nil {

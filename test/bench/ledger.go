@@ -8,21 +8,21 @@ import (
 	"path/filepath"
 )
 
-// ledger is what the log of Jobledger has cost so far. It is read from the two meta pages of each bbolt file, which is
-// possible beside the process that writes them: bbolt writes each in one piece, and never the one that is in force.
+// ledger is the cost of Jobledger's log so far. It is read from the two meta pages of each bbolt file. This works while
+// another process writes: bbolt writes a meta page in one piece, and never the page that is in force.
 //
 //	page header  16 bytes
 //	magic, version, page size, flags            4 bytes each
 //	root bucket  16 bytes
 //	freelist, high water mark, transaction      8 bytes each
 type ledger struct {
-	commits uint64 // each is two fdatasyncs
-	grown   uint64 // bytes in use: up to the high water mark of each file, without what is allocated ahead of it
+	commits uint64 // each needs two fdatasyncs
+	grown   uint64 // bytes in use: up to the high water mark of each file, without space that is allocated ahead
 }
 
 const boltMagic = 0xED0CDAED
 
-// ledgerIn reads all files of the log in dir.
+// ledgerIn sums over all files of the log in dir.
 func ledgerIn(dir string) (ledger, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err == nil && len(files) == 0 {

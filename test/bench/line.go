@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// line is the process that is the network between the contenders and the API server; its zero value is none.
+// line is the process that acts as the network between the contenders and the API server; the zero value is no network.
 type line struct {
 	pid   int
 	ended <-chan error
-	host  string // through which the API server is reached
+	host  string // where contenders reach the API server
 }
 
-// startLine starts the network of the setting to the API server at an address.
+// startLine starts the network of the setting, to the API server at host.
 func (b *bench) startLine(host string) (err error) {
 	network := b.config.Setting.Network
 	if network == loopback {
@@ -50,7 +50,7 @@ func (b *bench) startLine(host string) (err error) {
 	return nil
 }
 
-// through is the configuration by which a contender reaches the API server.
+// through returns the configuration with which a contender reaches the API server.
 func (l *line) through(config *rest.Config) *rest.Config {
 	if l.host != "" {
 		config = rest.CopyConfig(config)

@@ -11,38 +11,39 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Lap is what one contender's run of one workload came to.
+// Lap is the result of one contender's run of one workload.
 type Lap struct {
 	// Figures by the keys of the table Figures.
 	Figures map[string]float64 `json:"figures"`
-	// Requests for each pod of the workload, by verb and resource: "create pods". Events and Leases are not among them.
+	// Requests is the number of requests for each pod of the workload, by verb and resource: "create pods". Events and
+	// Leases are not included.
 	Requests map[string]float64 `json:"requests"`
-	// Others is the share of the machine that other processes had meanwhile: 1 is all processors.
+	// Others is the share of the machine that other processes used meanwhile; 1 is all processors.
 	Others float64 `json:"others"`
-	// Jobs and Pods of the workload, with the pods that fail.
+	// Jobs and Pods of the workload; Pods includes those that fail.
 	Jobs int `json:"jobs"`
 	Pods int `json:"pods"`
-	// Failed are the pods that fail.
+	// Failed is the number of pods that fail.
 	Failed int `json:"failed"`
-	// Runs are those of the Jobs that CronJobs make.
+	// Runs is the number of Jobs that CronJobs made.
 	Runs int `json:"runs,omitempty"`
-	// Late are the Jobs that took so long that their progress is published before their end.
+	// Late is the number of Jobs that took so long that they published their progress.
 	Late int `json:"late"`
-	// Seconds are those of all Jobs, from their creation to their end.
+	// Seconds is the sum over all Jobs of the time from creation to end.
 	Seconds float64 `json:"seconds"`
 	found
 }
 
-// found is what of the outcome of a workload is wrong.
+// found is what is wrong in the outcome of a workload.
 type found struct {
-	// Wrong says it in words, empty for nothing; a lap with it has no figures.
+	// Wrong describes it; empty: nothing is wrong. A lap with it has no figures.
 	Wrong string `json:"wrong,omitempty"`
-	// Duplicates are pods too many, Losses pods too few.
+	// Duplicates is the number of pods too many, Losses that of pods too few.
 	Duplicates int `json:"duplicates"`
 	Losses     int `json:"losses"`
 }
 
-// measure drives the workload and says what it cost.
+// measure runs the workload and returns its cost.
 func (r *run) measure(ctx context.Context) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if r.workload.prepare != nil {
@@ -68,7 +69,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}
-	lap.Pods = r.pods() // the check may have found how many failed
+	lap.Pods = r.pods() // check may have found how many pods failed
 	for _, s := range r.shapes {
 		lap.Failed += s.fail
 	}
@@ -90,14 +91,14 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 		lap.Figures[keyStatus] += lap.Requests[verb+" jobs/status"] * pods / float64(max(1, lap.Jobs))
 	}
 	for what, n := range lap.Requests {
-		if !strings.HasPrefix(what, "watch ") { // the API server ends one now and then, when a burst does not get through
+		if !strings.HasPrefix(what, "watch ") { // the API server sometimes ends a watch when a burst does not get through
 			lap.Figures[keyRequests] += n
 		}
 	}
 	return lap, nil
 }
 
-// orWrong adds to an error what the Jobs look like, which often says why.
+// orWrong adds the state of the Jobs to an error: it often has the reason.
 func (r *run) orWrong(ctx context.Context, err error) error {
 	found, checking := r.check(context.WithoutCancel(ctx))
 	if found.Wrong == "" {
@@ -106,7 +107,7 @@ func (r *run) orWrong(ctx context.Context, err error) error {
 	return fmt.Errorf("%w; by then: %s", err, found.Wrong)
 }
 
-// pods is how many pods the workload is to make.
+// pods returns how many pods the workload should make.
 func (r *run) pods() (n int) {
 	for _, s := range r.shapes {
 		n += int(s.pods) + s.fail
@@ -114,7 +115,7 @@ func (r *run) pods() (n int) {
 	return n
 }
 
-// point is a mark with what only a run has.
+// point is a mark with the costs of one run.
 type point struct {
 	mark
 	ledger   ledger
@@ -140,7 +141,7 @@ func (r *run) point() (p point, err error) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// quantile is the smallest value that so many percent are not above; it sorts all.
+// quantile returns the smallest value that is at least as large as so many percent of all; it sorts all.
 func quantile(all []time.Duration, percent int) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -149,9 +150,9 @@ func quantile(all []time.Duration, percent int) time.Duration {
 	return all[(len(all)*percent+99)/100-1]
 }
 
-// costs are the figures that the kernel and the log give.
+// costs adds the figures that come from the kernel and from the log.
 func (r *run) costs(figures map[string]float64, before, after point, pods float64) {
-	// What a process used that was killed counts as well; the process that came after it had used nothing before.
+	// The use of a killed process counts, too. The process after it began at zero.
 	cpu := r.gone.cpu + after.contender.cpu - before.contender.cpu
 	written := r.gone.written + after.contender.written - before.contender.written
 	figures[keyCPU] = milliseconds(cpu) / pods
@@ -178,8 +179,8 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 	}
 }
 
-// others is how much of the machine was busy with something else than the bench between two marks. gone is CPU time of
-// processes of the bench that are in neither mark.
+// others returns the share of the machine that processes other than the bench used between two marks. gone is CPU time
+// of processes of the bench that are in neither mark.
 func others(before, after mark, gone time.Duration) float64 {
 	own := gone
 	for _, p := range [][2]usage{
@@ -192,7 +193,7 @@ func others(before, after mark, gone time.Duration) float64 {
 	return max(0, float64(busy-own)/float64(after.machine.all-before.machine.all))
 }
 
-// perPod counts a user's requests for each pod, Events, and Leases and the question who may read them, apart.
+// perPod returns a user's requests for each pod; Events separately. It leaves out Leases and SelfSubjectAccessReviews.
 func perPod(requests []controlplane.Write, user string, pods float64) (all map[string]float64, events float64) {
 	counts := map[string]int{}
 	for _, w := range requests {
@@ -213,7 +214,7 @@ func perPod(requests []controlplane.Write, user string, pods float64) (all map[s
 	return all, events / pods
 }
 
-// summary is a lap in a line.
+// summary returns a lap as one line.
 func (l Lap) summary() string {
 	if l.Wrong != "" {
 		return "WRONG: " + l.Wrong

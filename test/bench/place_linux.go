@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// halves are the processors of this process: the first half for server and bench, the last for the contender.
+// halves divides the processors of this process: the first half for server and bench, the second for the contender.
 func halves() (server, contender unix.CPUSet, err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -32,8 +32,8 @@ func halves() (server, contender unix.CPUSet, err error) {
 	return server, contender, nil
 }
 
-// pin keeps a process, and all that it starts from now on, on processors. A thread that is made meanwhile may escape
-// once: so it goes on until it finds no thread elsewhere.
+// pin restricts a process, and the processes that it starts later, to processors. A thread that is created meanwhile
+// may escape, so pin repeats until it finds no thread elsewhere.
 func pin(pid int, to unix.CPUSet) error {
 	for again := true; again; {
 		again = false
@@ -59,8 +59,8 @@ func pin(pid int, to unix.CPUSet) error {
 	return nil
 }
 
-// divide gives this process, and with it the control plane that it starts, the first half of the processors. It returns
-// what gives a contender the other half.
+// divide gives this process, and so the control plane that it starts, the first half of the processors. It returns a
+// function that gives a contender the other half.
 func divide() (pinned func(pid int) error, err error) {
 	server, contender, err := halves()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// TestAProcessStaysOnItsProcessors: the halves share none, and a process that is pinned has the whole half and no more.
+// TestAProcessStaysOnItsProcessors: the halves share no processor, and a pinned process has exactly its half.
 func TestAProcessStaysOnItsProcessors(t *testing.T) {
 	server, contender, err := halves()
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// tick is the unit of CPU times in /proc: USER_HZ, which is 100 on every platform that Go runs on.
+// tick is the unit of CPU times in /proc: USER_HZ, which is 100 on every platform that Go supports.
 const tick = 10 * time.Millisecond
 
 // usage is what a process has used since it started.
 type usage struct {
 	cpu     time.Duration // user and system
-	written uint64        // bytes it made the kernel write to a disk
-	rss     uint64        // bytes resident now, without the program's own pages
-	peak    uint64        // bytes resident at most, without the program's own pages
+	written uint64        // bytes that it made the kernel write to a disk
+	rss     uint64        // resident bytes now, without the program's own pages
+	peak    uint64        // most resident bytes so far, without the program's own pages
 }
 
-// usageOf reads /proc of a process.
+// usageOf reads the usage of a process from /proc.
 func usageOf(pid int) (usage, error) {
 	var u usage
 	dir := fmt.Sprintf("/proc/%d/", pid)
@@ -28,7 +28,7 @@ func usageOf(pid int) (usage, error) {
 	if err != nil {
 		return u, fmt.Errorf("read what process %d has used: %w", pid, err)
 	}
-	// The second field is the program's name in parentheses, and may hold anything.
+	// The second field is the program's name in parentheses, and may contain anything.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const utime, stime = 11, 12 // counted from the third field of proc(5)
 	for _, i := range []int{utime, stime} {
@@ -53,9 +53,9 @@ func usageOf(pid int) (usage, error) {
 	return u, err
 }
 
-// programOf is how many bytes of a process's own program file are mapped and resident. How many depends on what of the
-// file the kernel had in its cache, for it maps what lies beside a page too: the same program at rest was seen with 20
-// MiB of them and with 45. So they are no part of what we compare.
+// programOf returns how many bytes of the program file of a process are mapped and resident. The number depends on what
+// the kernel had in its cache, because it also maps neighbouring pages: the same idle program was seen with 20 MiB and
+// with 45 MiB. So these pages are left out of the comparison.
 func programOf(pid int) (uint64, error) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -73,7 +73,7 @@ func residentOf(maps, file string) (sum uint64, err error) {
 	own := false
 	for line := range strings.Lines(maps) {
 		fields := strings.Fields(line)
-		if !strings.HasSuffix(fields[0], ":") { // a mapping: addresses, rights, offset, device, inode, file
+		if !strings.HasSuffix(fields[0], ":") { // a mapping's first line: addresses, …, file
 			own = len(fields) > 5 && strings.Join(fields[5:], " ") == file
 		} else if own && fields[0] == "Rss:" {
 			kib, err := strconv.ParseUint(fields[1], 10, 64)
@@ -86,7 +86,7 @@ func residentOf(maps, file string) (sum uint64, err error) {
 	return sum, nil
 }
 
-// lineOf is the number behind a name in a file of /proc.
+// lineOf returns the number after a name in a file of /proc.
 func lineOf(path, name string) (uint64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -104,8 +104,8 @@ func lineOf(path, name string) (uint64, error) {
 	return 0, fmt.Errorf("read %s: there is no %s", path, name)
 }
 
-// machine is how much CPU time all processors have had, and spent on something. Time that the hypervisor gave to others
-// counts as spent: it was not there for us.
+// machine is the CPU time of all processors, in total and busy. Time that the hypervisor gave to others counts as busy:
+// it was not available here.
 type machine struct{ all, busy time.Duration }
 
 func machineNow() (machine, error) {

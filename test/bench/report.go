@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Report is what a run of the bench came to.
+// Report is the result of a run of the bench.
 type Report struct {
 	At         time.Time     `json:"at"`
 	Setting    Setting       `json:"setting"`
@@ -16,20 +16,20 @@ type Report struct {
 	Processor  string        `json:"processor"`
 	CPUs       int           `json:"cpus"`
 	Took       time.Duration `json:"took"`
-	// Bench is the CPU time of the bench itself: kubelet, stopwatch, and the making and checking of Jobs.
+	// Bench is the CPU time of the bench itself: kubelet, stopwatch, and the creation and check of Jobs.
 	Bench    time.Duration `json:"bench_cpu"`
 	Outcomes []*Outcome    `json:"workloads"`
 	Dir      string        `json:"-"`
 }
 
-// Outcome is what one workload came to.
+// Outcome is the result of one workload.
 type Outcome struct {
 	Workload string           `json:"workload"`
 	Title    string           `json:"title"`
 	Laps     map[string][]Lap `json:"laps"` // by contender, in the order of the rounds
 	// Medians over the rounds, by contender and figure.
 	Medians map[string]map[string]float64 `json:"medians"`
-	// Ratios are ours ÷ the built-in's, formed within each round; the median over the rounds, by figure.
+	// Ratios are ours ÷ the built-in's in the same round; the median over the rounds, by figure.
 	Ratios map[string]float64 `json:"ratios"`
 	// Requests are medians for each pod, by contender, verb and resource.
 	Requests map[string]map[string]float64 `json:"requests"`
@@ -37,7 +37,7 @@ type Outcome struct {
 	Others float64 `json:"others"`
 }
 
-// Wrong lists what came out wrong, one line for each lap.
+// Wrong lists the wrong outcomes, one line for each lap.
 func (r *Report) Wrong() (lines []string) {
 	for _, o := range r.Outcomes {
 		for _, name := range contenders {
@@ -51,7 +51,7 @@ func (r *Report) Wrong() (lines []string) {
 	return lines
 }
 
-// summarise fills in what follows from the laps. A lap that came out wrong has no part in it.
+// summarise computes everything that follows from the laps, without those with a wrong outcome.
 func (o *Outcome) summarise() {
 	o.Medians, o.Requests, o.Ratios = map[string]map[string]float64{}, map[string]map[string]float64{}, map[string]float64{}
 	for name, laps := range o.Laps {
@@ -66,7 +66,7 @@ func (o *Outcome) summarise() {
 			collect(figures, lap.Figures)
 			collect(requests, lap.Requests)
 		}
-		for kind := range requests { // a kind that a round did without is 0 there
+		for kind := range requests { // a kind that is missing in a round counts as 0 there
 			for len(requests[kind]) < right {
 				requests[kind] = append(requests[kind], 0)
 			}

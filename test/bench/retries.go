@@ -9,20 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// firstBackoff is how long the place of a pod waits after its first pod has failed; each further failure doubles it.
-// The controller counts from the time at which the container ended, which has whole seconds.
+// firstBackoff is the wait after the first failed pod of a place; each further failure doubles it. The controller
+// counts from the end of the container, which is stored in whole seconds.
 const firstBackoff = 10 * time.Second
 
-// retries are how late pods came in the place of failed ones, in Jobs whose pods do not share one backoff: each index
-// has its own, or there is one pod. Its zero value has seen none.
+// retries measures how late replacements of failed pods come, in Jobs that have a backoff for each index, or only one
+// pod. The zero value has seen none.
 type retries struct {
-	due    map[string]time.Time // by index: when it may have its next pod
-	failed int                  // pods of a Job of one pod
+	due    map[string]time.Time // by index: when its next pod may be created
+	failed int                  // failed pods of a Job of one pod
 	seen   map[types.UID]bool   // pods that failed
-	late   []time.Duration      // less than none for one that came too early
+	late   []time.Duration      // negative for a pod that came too early
 }
 
-// see takes a pod of a shape as it is seen at a time; first says that it was not seen before.
+// see takes a pod of a shape, as seen at a time. first: the pod was not seen before.
 func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
 	index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	if !of.perIndex && of.pods != 1 {
@@ -56,7 +56,7 @@ func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
 	r.due[index] = ended.Add(backoff)
 }
 
-// failedAt is when the container of a failed pod ended; zero for a pod that did not fail.
+// failedAt returns when the container of a failed pod ended; zero for any other pod.
 func failedAt(pod *corev1.Pod) time.Time {
 	if pod.Status.Phase != corev1.PodFailed {
 		return time.Time{}

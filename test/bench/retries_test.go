@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestRetriesAreLate: the second pod of an index is as late as it comes after the backoff; others are no retries.
+// TestRetriesAreLate: the delay of an index's second pod counts from the end of the backoff; other pods are no retries.
 func TestRetriesAreLate(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	pod := func(index, failures string, ended time.Duration) *corev1.Pod {
@@ -35,7 +35,7 @@ func TestRetriesAreLate(t *testing.T) {
 		{pod("0", "0", 0), true, 0},
 		{pod("1", "0", 0), true, 0},
 		{pod("0", "0", time.Second), false, 1200 * time.Millisecond},
-		{pod("0", "0", time.Second), false, 1300 * time.Millisecond}, // its finalizer went
+		{pod("0", "0", time.Second), false, 1300 * time.Millisecond}, // its finalizer was removed
 		{pod("1", "0", 2*time.Second), false, 2100 * time.Millisecond},
 		{pod("2", "0", 0), true, 3 * time.Second},
 		{pod("0", "1", 0), true, 11300 * time.Millisecond},
@@ -50,8 +50,8 @@ func TestRetriesAreLate(t *testing.T) {
 	}
 }
 
-// TestTheOnlyPodOfAJobIsRetried: each failure doubles the backoff, and a Job of many pods, which share one, has no such
-// time.
+// TestTheOnlyPodOfAJobIsRetried: each failure doubles the backoff. In a Job of many pods, which share one backoff, no
+// delay is measured.
 func TestTheOnlyPodOfAJobIsRetried(t *testing.T) {
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	failed := func(uid types.UID, ended time.Duration) *corev1.Pod {

@@ -17,10 +17,10 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// patience is how long a lap may take; the longest takes a few minutes.
+// patience is the longest time of a lap; the longest lap takes a few minutes.
 const patience = 15 * time.Minute
 
-// run is one workload that one contender runs.
+// run is one workload, run by one contender.
 type run struct {
 	*bench
 	workload  *workload
@@ -29,14 +29,14 @@ type run struct {
 	dir       string // of the contender
 
 	process *process
-	looker  *process // looks on; nil for none
-	gone    usage    // of processes of the contender that were killed
-	shapes  []shape  // of the Jobs that were created
+	looker  *process // the observer; nil: none
+	gone    usage    // usage of killed processes of the contender
+	shapes  []shape  // of the created Jobs
 	crons   crons    // of w11 and w12
 	extra   map[string]float64
 }
 
-// lap has a contender run a workload, measures and checks it, and clears up.
+// lap makes a contender run a workload, measures and checks it, and cleans up.
 func (b *bench) lap(ctx context.Context, w *workload, c *contender) (lap Lap, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it was not over within %s", patience))
 	defer cancel()
@@ -67,7 +67,7 @@ func (b *bench) newRun(ctx context.Context, w *workload, c *contender) (*run, er
 	return r, nil
 }
 
-// namespace makes one that the stopwatch looks at.
+// namespace creates a namespace that the stopwatch watches.
 func (b *bench) namespace(ctx context.Context) (string, error) {
 	b.namespaces++
 	name := fmt.Sprintf("bench-%d", b.namespaces)
@@ -79,8 +79,8 @@ func (b *bench) namespace(ctx context.Context) (string, error) {
 	return name, b.cp.AwaitNamespace(ctx, name)
 }
 
-// start starts the contender and returns when it has run a first Job and has come to rest, so that it is warm. It says
-// how long it was from the start of the process until the pod of that Job, which was there before, was seen.
+// start starts the contender, and returns when it has run a first Job and has come to rest, so that it is warm. It
+// returns the time from the start of the process until the pod of that Job was seen; the Job existed before.
 func (r *run) start(ctx context.Context) (time.Duration, error) {
 	namespace, err := r.bench.namespace(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *run) create(ctx context.Context, shapes ...shape) error {
 	return g.Wait()
 }
 
-// foretell notes which Jobs are to come, and what is to come of them. It returns their shapes as they are to be.
+// foretell notes the Jobs that will be created and their expected outcome. It returns the shapes to create.
 func (r *run) foretell(shapes []shape) []shape {
 	shapes = slices.Clone(shapes)
 	for i := range shapes {
@@ -139,7 +139,7 @@ func (r *run) createIn(ctx context.Context, namespace string, s shape) error {
 	return nil
 }
 
-// await waits until done reports true of the workload's namespace, or the contender has ended.
+// await waits until done returns true for the workload's namespace. It returns an error if the contender ends.
 func (r *run) await(ctx context.Context, done func(*field) bool) error {
 	return r.awaitIn(ctx, r.namespace, done)
 }
@@ -150,7 +150,7 @@ func (r *run) awaitIn(ctx context.Context, namespace string, done func(*field) b
 	return r.watch.await(ctx, namespace, done)
 }
 
-// finish waits until all Jobs that were created are finished and their pods let go.
+// finish waits until all created Jobs are finished and their pods have no finalizer.
 func (r *run) finish(ctx context.Context) error {
 	if err := r.await(ctx, func(f *field) bool { return f.over(len(r.shapes)) }); err != nil {
 		return fmt.Errorf("wait until all is over: %w", err)
@@ -158,10 +158,10 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-// quiet is how long a contender that has come to rest asks the API server nothing.
+// quiet is how long a contender must send no request to count as at rest.
 const quiet = time.Second
 
-// rest returns when the contender has come to rest: what it publishes after a Job has finished is part of the cost.
+// rest returns when the contender has come to rest: writes after the end of a Job are part of its cost.
 func (r *run) rest(ctx context.Context) error {
 	poll := time.NewTicker(quiet / 10)
 	defer poll.Stop()
@@ -185,7 +185,7 @@ func (r *run) rest(ctx context.Context) error {
 	}
 }
 
-// clear stops the contender and removes what the lap left in the cluster.
+// clear stops the contender and removes everything that the lap left in the cluster.
 func (r *run) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("clearing up was not over within two minutes"))
 	defer cancel()
@@ -217,7 +217,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	if err != nil {
 		return fmt.Errorf("list what is left: %w", err)
 	}
-	for i := range left.Items { // only after a wrong outcome: pods that the contender did not let go
+	for i := range left.Items { // only after a wrong outcome: pods that still have a finalizer
 		pod := &left.Items[i]
 		pod.Finalizers = nil
 		if _, err := r.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
@@ -227,7 +227,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// mark is what everything had cost at a moment.
+// mark is the usage of all processes at one time.
 type mark struct {
 	at        time.Time
 	machine   machine
@@ -235,17 +235,17 @@ type mark struct {
 	observer  usage
 	server    usage
 	etcd      usage
-	around    usage // scheduler, kwok and the controllers of a cluster, if there are any
+	around    usage // scheduler, kwok and controllers of a cluster, if there are any
 	link      usage
 	self      usage
 }
 
-// cluster is the CPU time of all that a cluster is, without the bench, its kubelets and its network.
+// cluster returns the CPU time of the cluster, without the bench, its kubelets and its network.
 func (m *mark) cluster() time.Duration {
 	return m.contender.cpu + m.observer.cpu + m.server.cpu + m.etcd.cpu + m.around.cpu
 }
 
-// mark reads what everything has cost; pid is the contender's and looker the observer's, 0 for none.
+// mark reads the usage of all processes. pid is the contender's, looker the observer's; 0: none.
 func (b *bench) mark(pid, looker int) (m mark, err error) {
 	m.at = time.Now()
 	if m.machine, err = machineNow(); err != nil {

@@ -11,28 +11,27 @@ import (
 	"github.com/jobledger/jobledger/test/bench/link"
 )
 
-// Setting is the cluster that the contenders run in. The zero value is the one that is measured by default.
+// Setting is the cluster that the contenders run in. The zero value stands for the defaults.
 type Setting struct {
-	// Profile is how pods live: life (default), instant or cluster.
+	// Profile selects how pods live: life (default), instant or cluster.
 	Profile string `json:"profile"`
-	// Network lies between a contender and its API server: loopback (default), 2ms or 20ms. Kubelets and the stopwatch are
-	// beside the server.
+	// Network is between a contender and its API server: loopback (default), 2ms or 20ms. Kubelets and the stopwatch
+	// are next to the server.
 	Network string `json:"network"`
-	// Place is where the server runs: on the "same" processors as the contender (default), or on "other" ones: the
-	// contender has the last half of the processors to itself, and all else has the first.
+	// Place is where the server runs: on the "same" processors as the contender (default), or on "other" ones: then the
+	// contender has the second half of the processors, and everything else has the first.
 	Place string `json:"place"`
-	// Seed draws how long pods run and which fail.
+	// Seed determines how long pods run and which fail.
 	Seed uint64 `json:"seed"`
 }
 
 // Profiles.
 const (
-	// Life has pods that are scheduled, become ready, run and end, each by a write of its own of our scheduler and
-	// kubelets.
+	// Life: pods are scheduled, become ready, run and end. Our scheduler and kubelets write each step separately.
 	Life = "life"
-	// Instant ends every pod with one write when it appears.
+	// Instant: every pod ends, with one write, as soon as it appears.
 	Instant = "instant"
-	// Cluster has the real kube-scheduler, and kwok as the kubelets.
+	// Cluster: the real kube-scheduler, and kwok as the kubelets.
 	Cluster = "cluster"
 )
 
@@ -77,7 +76,7 @@ func (s *Setting) setDefaults() error {
 	return nil
 }
 
-// String names a setting in few words, without what is as it is by default; the seed is not among them.
+// String names a setting briefly, without defaults and without the seed.
 func (s Setting) String() string {
 	words := []string{s.Profile}
 	if s.Network != loopback {
@@ -89,7 +88,7 @@ func (s Setting) String() string {
 	return strings.Join(words, ", ")
 }
 
-// ParseSeed reads a seed: a number from 1, or "date" for today's, such as 20261128: a seed that nobody has tuned to.
+// ParseSeed reads a seed: a number from 1, or "date" for today's, such as 20261128, which no figure was tuned to.
 func ParseSeed(text string, today time.Time) (uint64, error) {
 	if text == "date" {
 		text = today.UTC().Format("20060102")

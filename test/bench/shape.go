@@ -6,20 +6,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// shape is a Job, and what is to come of it.
+// shape is a Job and its expected outcome.
 type shape struct {
 	name              string
 	pods, parallelism int32
 	indexed           bool
-	fail              int  // so many of its pods fail, and are replaced
-	perIndex          bool // each index has a backoff limit of its own
-	alike             bool // its pods end at once and well, whatever the profile
+	fail              int  // how many of its pods fail and are replaced
+	perIndex          bool // each index has its own backoff limit
+	alike             bool // its pods end at once and succeed, in any profile
 }
 
-// node is on every pod of profile Instant, so that no scheduler is needed. There is no such node, and none is needed.
+// node is the nodeName of every pod of profile Instant, so that no scheduler is needed. No such node exists.
 const node = "bench"
 
-// job is the Job of a shape in the setting of the run.
+// job returns the Job of a shape in the setting of the run.
 func (r *run) job(s shape) *batchv1.Job {
 	job := s.job()
 	if r.config.Setting.Profile != Instant {

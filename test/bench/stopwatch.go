@@ -17,37 +17,37 @@ import (
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 )
 
-// stopwatch notes when what happened, as it is seen through the API server. Of every namespace it knows one field.
+// stopwatch notes the times of events, as seen through the API server. It has one field for each namespace.
 type stopwatch struct {
 	mu     sync.Mutex
 	fields map[string]*field
 }
 
-// field is what happens in one namespace.
+// field has the events of one namespace.
 type field struct {
 	jobs    map[string]*timing
 	pods    map[types.UID]*podSeen
 	changed chan struct{} // closed and replaced at every change
 
 	finished, ended, tracked int // Jobs; pods that ended; pods with a finalizer now
-	delivered                int // Jobs with a pod whose end was handed to a subscriber
+	delivered                int // Jobs with a pod end that a subscriber has received
 
-	lates, writes []time.Duration // of status writes of kubelets: how late they began, and how long their answers took
+	lates, writes []time.Duration // of status writes of kubelets: delays of their begin, and times until their answers
 }
 
-// timing is the life of one Job. A time that has not come is zero.
+// timing is the life of one Job. A time that has not come yet is zero.
 type timing struct {
-	asked    time.Time // its creation was about to be asked for; of a CronJob's, it was seen first
-	created  time.Time // the API server answered that; likewise
+	asked    time.Time // just before its creation was requested; for a CronJob's: it was first seen
+	created  time.Time // the API server answered the create; for a CronJob's: it was first seen
 	firstPod time.Time // its first pod was seen
-	lastEnd  time.Time // the API server answered the end of its newest pod that ended
+	lastEnd  time.Time // the API server answered the newest end of one of its pods
 	finished time.Time // it was seen Complete or Failed
 
-	delivered time.Time // a subscriber was handed the record of the end of its first pod that ended
+	delivered time.Time // a subscriber received the record of the first end of one of its pods
 
 	shape   shape
 	fates   fates          // nil: alike
-	before  map[string]int // pods that were seen, by their place in the Job
+	before  map[string]int // pods seen so far, by their place in the Job
 	retries retries
 	succession
 }
@@ -60,7 +60,7 @@ type podSeen struct {
 
 func newStopwatch() *stopwatch { return &stopwatch{fields: map[string]*field{}} }
 
-// open begins to note what happens in a namespace.
+// open begins to note the events of a namespace.
 func (s *stopwatch) open(namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *stopwatch) shut(namespace string) {
 	delete(s.fields, namespace)
 }
 
-// in calls f with the field of a namespace, if it is open, and tells who waits for a change.
+// in calls f with the field of a namespace, if it is open, and then wakes the waiters.
 func (s *stopwatch) in(namespace string, f func(*field)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,8 @@ func (s *stopwatch) in(namespace string, f func(*field)) {
 	}
 }
 
-// job is the timing of a Job, which may be told of before its creation was answered.
+// job returns the timing of a Job. A pod of the Job may be seen before the create is answered, so job creates it if
+// needed.
 func (f *field) job(name string) *timing {
 	t := f.jobs[name]
 	if t == nil {
@@ -97,24 +98,24 @@ func (f *field) job(name string) *timing {
 
 func newTiming() *timing { return &timing{fates: alike, before: map[string]int{}} }
 
-// foretell says of what shape a Job will be, and how its pods live.
+// foretell sets the shape of a coming Job, and how its pods live.
 func (s *stopwatch) foretell(namespace string, of shape, how fates) {
 	s.in(namespace, func(f *field) { f.job(of.name).shape, f.job(of.name).fates = of, how })
 }
 
-// expect says, before a Job is created, that it will be.
+// expect notes that a Job is about to be created.
 func (s *stopwatch) expect(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) { f.job(job).asked = now })
 }
 
-// created notes that a Job's creation was answered.
+// created notes that the create of a Job was answered.
 func (s *stopwatch) created(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) { f.job(job).created = now })
 }
 
-// podChanged is told by the kubelet.
+// podChanged is called by the kubelet for each change of a pod.
 func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 	now := time.Now()
 	s.in(pod.Namespace, func(f *field) {
@@ -149,7 +150,7 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 	})
 }
 
-// podFate is asked by the kubelet once for each pod.
+// podFate is called by the kubelet once for each pod.
 func (s *stopwatch) podFate(pod *corev1.Pod) (fate kubelet.Fate) {
 	s.in(pod.Namespace, func(f *field) {
 		if p := f.pods[pod.UID]; p != nil {
@@ -161,12 +162,12 @@ func (s *stopwatch) podFate(pod *corev1.Pod) (fate kubelet.Fate) {
 	return fate
 }
 
-// podWrote is told by the kubelet.
+// podWrote is called by the kubelet after each status write.
 func (s *stopwatch) podWrote(pod *corev1.Pod, late, took time.Duration) {
 	s.in(pod.Namespace, func(f *field) { f.lates, f.writes = append(f.lates, late), append(f.writes, took) })
 }
 
-// podEnded is told by the kubelet.
+// podEnded is called by the kubelet when a pod has ended.
 func (s *stopwatch) podEnded(pod *corev1.Pod) {
 	now := time.Now()
 	s.in(pod.Namespace, func(f *field) {
@@ -179,7 +180,7 @@ func (s *stopwatch) podEnded(pod *corev1.Pod) {
 	})
 }
 
-// podDelivered notes that a subscriber was handed the record of the end of a Job's pod.
+// podDelivered notes that a subscriber received the record of the end of a Job's pod.
 func (s *stopwatch) podDelivered(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) {
@@ -194,7 +195,7 @@ func (s *stopwatch) jobChanged(job *batchv1.Job) {
 	now := time.Now()
 	s.in(job.Namespace, func(f *field) {
 		t := f.job(job.Name)
-		if t.asked.IsZero() { // the contender made it: a CronJob's
+		if t.asked.IsZero() { // the contender made it, for a CronJob
 			t.asked, t.created = now, now
 		}
 		if t.finished.IsZero() && finished(job) {
@@ -214,8 +215,8 @@ func finished(job *batchv1.Job) bool {
 	return false
 }
 
-// follow watches Jobs from now on until ctx ends, which is no error. It returns when the watch has begun; wait gives
-// the error.
+// follow watches Jobs from now on until ctx ends, which is no error. It returns when the watch has begun. wait returns
+// the error of the watch.
 func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wait func() error, err error) {
 	list, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -249,7 +250,7 @@ func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wa
 	}, nil
 }
 
-// await returns when done reports true of the namespace, asked after every change.
+// await calls done after every change of the namespace, and returns when done returns true.
 func (s *stopwatch) await(ctx context.Context, namespace string, done func(*field) bool) error {
 	for {
 		s.mu.Lock()
@@ -267,5 +268,5 @@ func (s *stopwatch) await(ctx context.Context, namespace string, done func(*fiel
 	}
 }
 
-// over reports whether so many Jobs are finished and no pod has a finalizer.
+// over reports whether that many Jobs are finished and no pod has a finalizer.
 func (f *field) over(jobs int) bool { return f.finished >= jobs && f.tracked == 0 }

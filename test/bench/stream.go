@@ -18,8 +18,9 @@ import (
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 )
 
-// streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it is handed the
-// end of their pods. It is in this process, as the stopwatch is, and else what any program with the Go package is.
+// streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it receives the
+// ends of their pods. The subscriber runs in this process, like the stopwatch; otherwise it is like any program that
+// uses the Go package.
 func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
@@ -49,7 +50,7 @@ func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	return nil
 }
 
-// listen takes all events of the stream until ctx ends. It closes begun at the first, which is from before the
+// listen reads all events of the stream until ctx ends. It closes begun at the first event, which is older than the
 // workload.
 func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 	url, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS"))
@@ -57,7 +58,7 @@ func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 		return fmt.Errorf("find the NATS server of %s: %w", r.contender.name, err)
 	}
 	secret, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS.reader"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a program to compare with may have none
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // an older program to compare with may have none
 		return fmt.Errorf("read the secret for readers of %s: %w", r.contender.name, err)
 	}
 	conn, err := dial.Config{URL: strings.TrimSpace(string(url))}.Connect(natsgo.UserInfo("reader", strings.TrimSpace(string(secret))))

@@ -2,20 +2,20 @@ package bench
 
 import "time"
 
-// succession is what follows the ends of one Job's pods. Its zero value has seen none.
+// succession measures what follows the ends of one Job's pods. The zero value has seen none.
 type succession struct {
-	ends []time.Time // of pods, in the order in which the API server answered them
-	seen int         // pods
+	ends []time.Time // of pods, in the order of the API server's answers
+	seen int         // number of pods
 
-	successors  []time.Duration // from the end of a pod until the pod was seen that took its place
+	successors  []time.Duration // from the end of a pod until its successor was seen
 	released    []time.Duration // from the end of a pod until it was seen without finalizer
-	lastRelease time.Time       // when the newest of them was
+	lastRelease time.Time       // when the newest of these was seen
 }
 
 func (t *timing) podEnded(at time.Time) { t.ends = append(t.ends, at) }
 
-// podSeen takes a pod that was not seen before. In a Job that keeps as many pods as it may have at once, the first end
-// makes room for the first pod beyond those, and so on. A retry of an index has a time of its own to wait for, see
+// podSeen takes a pod that was not seen before. A Job keeps as many pods as its parallelism allows: the first end makes
+// room for the first pod after these, and so on. Retries of an index are not included: they wait for a backoff, see
 // retries.
 func (t *timing) podSeen(at time.Time) {
 	freed := t.seen - int(t.shape.parallelism)
@@ -26,7 +26,8 @@ func (t *timing) podSeen(at time.Time) {
 	t.successors = append(t.successors, at.Sub(t.ends[freed]))
 }
 
-// podReleased takes that a pod was seen without its finalizer. The answer to the write of its end may come after that.
+// podReleased notes that a pod was seen without its finalizer. The answer to the write of its end may come later than
+// that.
 func (t *timing) podReleased(ended, at time.Time) {
 	if ended.IsZero() {
 		ended = at
@@ -35,5 +36,5 @@ func (t *timing) podReleased(ended, at time.Time) {
 	t.lastRelease = at
 }
 
-// releasedLate is how long after the Job was seen finished its last pod had a finalizer.
+// releasedLate returns how long after the end of the Job its last pod still had a finalizer.
 func (t *timing) releasedLate() time.Duration { return max(0, t.lastRelease.Sub(t.finished)) }

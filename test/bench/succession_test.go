@@ -14,9 +14,9 @@ func TestTheEndOfAPodMakesRoomForTheNext(t *testing.T) {
 	job.podSeen(at(1))
 	job.podEnded(at(10))
 	job.podEnded(at(20))
-	job.podSeen(at(13)) // in the place of the pod that ended first
+	job.podSeen(at(13)) // the successor of the pod that ended first
 	job.podSeen(at(21))
-	job.podSeen(at(22)) // a pod that no end made room for has no time
+	job.podSeen(at(22)) // no end made room for this pod: it has no time
 	if want := []time.Duration{3 * time.Second, time.Second}; !slices.Equal(job.successors, want) {
 		t.Errorf("successors after %v, want %v", job.successors, want)
 	}

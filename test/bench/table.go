@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Write writes the report for people: medians and ratios of every workload, beside the ratios of the baseline if there
-// is one, and what is to be known about the run.
+// Write prints the report for people: medians and ratios of every workload, the ratios of the baseline if there is one,
+// and facts about the run.
 func (r *Report) Write(w io.Writer, base Baseline) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	before := base.ratios(r)
@@ -62,7 +62,7 @@ func (o *Outcome) row(w io.Writer, f Figure, before map[string]float64) {
 	fmt.Fprintf(w, "  %s\t%s\t%s\n", f.Title, strings.Join(cells, "\t"), note)
 }
 
-// verdict says whether a ratio is another than it was: by more than a quarter, or a twentieth for what is counted.
+// verdict reports whether a ratio differs from the baseline: by more than a quarter, or a twentieth for counts.
 func verdict(f Figure, ratio, was float64) string {
 	margin := 1.25
 	if f.Count {
@@ -93,7 +93,7 @@ func (o *Outcome) requestRows(w io.Writer) {
 	}
 }
 
-// faults are the pods too many and too few in all rounds of a contender.
+// faults returns the numbers of duplicate and lost pods in all rounds of a contender.
 func (o *Outcome) faults(name string) string {
 	if len(o.Laps[name]) == 0 {
 		return "-"
@@ -105,7 +105,7 @@ func (o *Outcome) faults(name string) string {
 	return fmt.Sprintf("%d, %d", duplicates, losses)
 }
 
-// processor is the name of the processors, as the kernel gives it.
+// processor returns the kernel's name of the processors.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

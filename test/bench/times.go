@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// times are the figures that the stopwatch gives.
+// times adds the figures that come from the stopwatch.
 func (r *run) times(lap *Lap) {
 	var created, complete, delivered, retried, gone, successors, last []time.Duration
 	var began, ended time.Time
@@ -46,8 +46,8 @@ func (r *run) times(lap *Lap) {
 	lap.Figures[keyRate] = float64(r.pods()) / ended.Sub(began).Seconds()
 }
 
-// quantiles puts median and 99th percentile into the figures of these keys, if there are any values; an empty key is
-// left out.
+// quantiles adds median and 99th percentile under these keys, if there are any values; if the key `median` is empty,
+// there is no median.
 func (r *run) quantiles(lap *Lap, all []time.Duration, median, most string) {
 	if len(all) == 0 {
 		return

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// workload is something to do for a Job controller.
+// workload is a task for a Job controller.
 type workload struct {
 	name string
 	says string // with one %d for each number of sizes
 	full sizes
 	fast sizes // with Config.Quick
-	// prepare, if there is one, makes what is to be there before the measuring begins.
+	// prepare, if set, creates what must exist before the measurement begins.
 	prepare func(ctx context.Context, r *run, s sizes) error
 	// drive creates the Jobs and returns when they are over.
 	drive func(ctx context.Context, r *run, s sizes) error
-	// measure, if there is one, does the whole lap in the place of drive.
+	// measure, if set, does the whole lap in place of drive.
 	measure func(ctx context.Context, r *run) (Lap, error)
-	// rounds, if not 0, is the most that are run: for those that take minutes.
+	// rounds, if not 0, is the greatest number of rounds, for workloads that take minutes.
 	rounds int
-	// smallOnly takes the latencies of the Jobs of one pod alone.
+	// smallOnly: only Jobs of one pod count for the latencies.
 	smallOnly bool
-	// alike has all pods end at once and well, whatever the profile.
+	// alike: all pods end at once and succeed, in any profile.
 	alike bool
-	// only, if not empty, is the contender that runs it, and flags are more of those that it runs with.
+	// only, if not empty, is the only contender that runs it; flags are its additional flags.
 	only  string
 	flags []string
 }
 
-// sizes are the numbers of a workload, in the order in which its sentence names them.
+// sizes are the numbers of a workload, in the order of its title.
 type sizes []int
 
 func (w *workload) sizes(quick bool) sizes {
@@ -110,7 +110,7 @@ var workloads = []*workload{
 	},
 }
 
-// choose returns the workloads of these names, all without any.
+// choose returns the workloads of these names; all if there are no names.
 func choose(names []string) ([]*workload, error) {
 	if len(names) == 0 {
 		return workloads, nil
@@ -126,7 +126,7 @@ func choose(names []string) ([]*workload, error) {
 	return chosen, nil
 }
 
-// Names are the names of all workloads.
+// Names returns the names of all workloads.
 func Names() []string {
 	var names []string
 	for _, w := range workloads {
@@ -137,7 +137,7 @@ func Names() []string {
 
 const smallPrefix = "small-"
 
-// small are n Jobs of one pod.
+// small returns n Jobs of one pod.
 func small(n int) []shape {
 	var all []shape
 	for i := range n {
@@ -189,7 +189,7 @@ func failures(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// killed kills the contender in the middle of a Job, and starts it again at once.
+// killed kills the contender in the middle of a Job, and restarts it at once.
 func killed(ctx context.Context, r *run, s sizes) error {
 	if err := r.create(ctx, large(s, false)); err != nil {
 		return err
@@ -208,7 +208,7 @@ func killed(ctx context.Context, r *run, s sizes) error {
 	if r.process, err = r.contender.start(r.dir); err != nil {
 		return err
 	}
-	// What the killed process had sent has arrived while the new one was made.
+	// Requests that the killed process had sent have arrived by the time the new process is started.
 	before := 0
 	r.watch.in(r.namespace, func(f *field) { before = len(f.pods) })
 	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before || f.over(len(r.shapes)) }); err != nil {
@@ -238,7 +238,7 @@ func beside(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// every calls f at every interval, with 0 to n-1, until ctx ends.
+// every calls f n times, once in each interval, with 0 to n-1. It stops when ctx ends.
 func every(ctx context.Context, interval time.Duration, n int, f func(i int) error) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()

@@ -1,18 +1,18 @@
-// Package kubelet stands in for scheduler and kubelets of a cluster, so that what is measured is the controller that
-// makes the pods.
+// Package kubelet takes the place of the scheduler and the kubelets of a cluster, so that a benchmark measures only the
+// controller that makes the pods.
 //
-// Nodes 0 ends each pod with one patch of its status when it appears: as cheaply as the API allows. With nodes, pods
-// live, each step a write of its own, as kube-scheduler and a kubelet make them:
+// With Nodes 0, it ends each new pod with one patch of its status, which is the cheapest way. With nodes, pods live,
+// and each step is a separate write, as by kube-scheduler and a kubelet:
 //
 //	seen      binding of the pod to a node                  scheduler, any number at a time
 //	bound     phase Pending, container is being created     kubelet of the node
 //	          phase Running, Ready                          kubelet of the node
 //	run time  phase Succeeded or Failed, no longer Ready    kubelet of the node
 //
-// A kubelet writes one status at a time, as a real one does: 100 nodes have 100 writes under way at most. Nothing runs,
-// nodes do not exist, and a pod that is deleted is not helped along.
+// A kubelet writes one status at a time, like a real one: 100 nodes have at most 100 writes in flight. No container
+// runs, nodes do not exist, and nothing is done for a pod that is deleted.
 //
 // # Concurrency
 //
-// Run may be called once; Config's functions are called from its goroutines, Seen in the order of the watch.
+// Run may be called once. It calls Config's functions from its goroutines, Seen in the order of the watch.
 package kubelet

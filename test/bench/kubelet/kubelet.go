@@ -14,51 +14,51 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// workers is how many patches are under way at most without nodes. On a small machine the API server answers no more at
-// once.
+// workers is the greatest number of concurrent patches without nodes. On a small machine the API server cannot answer
+// more at once.
 const workers = 16
 
-// waiting is how many pods may wait for a worker; more than any workload makes at once.
+// waiting is how many pods may wait for a worker; no workload makes as many at once.
 const waiting = 1 << 16
 
 // Fate is how a pod lives.
 type Fate struct {
-	// RunFor is the time from the write of Running until the container ends. Without nodes it is not looked at.
+	// RunFor is the time from the write of Running until the container ends. It is ignored without nodes.
 	RunFor time.Duration
-	// Fails has the container end with exit code 1.
+	// Fails makes the container end with exit code 1.
 	Fails bool
 }
 
-// Config says whose pods to end, and how. All fields but Nodes and Wrote are required.
+// Config says how pods live, and has the callbacks. All fields but Nodes and Wrote are required.
 type Config struct {
 	// Client watches the pods.
 	Client kubernetes.Interface
-	// Nodes is how many kubelets there are; 0: pods end when they appear. Less than 0: others have the pods live, and
-	// Ended is told what the watch shows.
+	// Nodes is the number of kubelets. 0: pods end when they appear. Negative: other programs run the pods, and Ended
+	// is called when the watch shows an end.
 	Nodes int
-	// API takes the writes.
+	// API makes the writes.
 	API API
-	// Seen is told of every change of every pod, in order, before anything is done about it.
+	// Seen is called for every change of every pod, in order, before the kubelet acts on it.
 	Seen func(watch.EventType, *corev1.Pod)
-	// Fate is asked once for each new pod.
+	// Fate is called once for each new pod.
 	Fate func(*corev1.Pod) Fate
-	// Ended is told when the API server has answered that the pod ended.
+	// Ended is called when the API server has answered the end of a pod.
 	Ended func(*corev1.Pod)
-	// Wrote is told of every status write of a kubelet: how late it began, as the one before it of the same node was not
-	// answered yet, and how long its answer took. May be nil.
+	// Wrote is called after every status write of a kubelet. late: how long it waited for the write before it on the
+	// same node. took: how long the answer took. May be nil.
 	Wrote func(pod *corev1.Pod, late, took time.Duration)
 }
 
-// Kubelet has pods live. New makes one.
+// Kubelet plays the life of pods. New makes one.
 type Kubelet struct {
 	config  Config
-	version string // from which the watch goes on
+	version string // where the watch continues
 	queue   chan *corev1.Pod
-	nodes   []chan struct{} // of each node: holds a value while it writes
-	seen    int             // pods, which go to the nodes in turn
+	nodes   []chan struct{} // one for each node: holds a value while the node writes
+	seen    int             // number of pods; they are assigned to the nodes in turn
 }
 
-// New makes a kubelet. Pods that exist before it are none of its own.
+// New makes a kubelet. It ignores pods that exist already.
 func New(ctx context.Context, config Config) (*Kubelet, error) {
 	list, err := config.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -103,7 +103,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// watch follows the pods until the API server ends the watch, as it does now and then.
+// watch follows the pods until the API server ends the watch, which happens from time to time.
 func (k *Kubelet) watch(ctx context.Context) error {
 	w, err := k.config.Client.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{ResourceVersion: k.version, AllowWatchBookmarks: true})
 	if err != nil {

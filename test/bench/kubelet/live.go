@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// liveAll has every pod of the queue live, each in a goroutine that ends with the pod or ctx.
+// liveAll plays every pod of the queue, each in a goroutine that ends with the pod or ctx.
 func (k *Kubelet) liveAll(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for pod := range k.queue {
@@ -19,7 +19,7 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 		k.seen++
 		g.Go(func() error {
 			err := k.live(ctx, node, pod)
-			if err == nil || ctx.Err() != nil || apierrors.IsNotFound(err) { // who clears up removes pods that still live
+			if err == nil || ctx.Err() != nil || apierrors.IsNotFound(err) { // the cleanup removes pods that still live
 				return nil
 			}
 			return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -28,7 +28,7 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 	return g.Wait()
 }
 
-// live has one pod live.
+// live plays one pod.
 func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	fate := k.config.Fate(pod)
 	err := k.config.API.Bind(ctx, &corev1.Binding{
@@ -62,7 +62,7 @@ func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	return nil
 }
 
-// write writes the status of a pod when its node is done with the writes before it.
+// write writes the status of a pod after the earlier writes of its node.
 func (k *Kubelet) write(ctx context.Context, node int, l *life) error {
 	body, err := statusBody(&l.status)
 	if err != nil {

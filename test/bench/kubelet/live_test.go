@@ -17,13 +17,13 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// server notes the writes of each pod, and takes a while for each.
+// server notes the writes of each pod, and takes some time for each.
 type server struct {
 	took time.Duration
 
 	mu         sync.Mutex
 	writes     map[string][]string
-	busy, most int // status writes under way, now and at most
+	busy, most int // status writes in flight: now, and the greatest number
 }
 
 func (s *server) Bind(_ context.Context, b *corev1.Binding) error {
@@ -57,7 +57,8 @@ func (s *server) PatchStatus(_ context.Context, pod *corev1.Pod, body []byte) er
 	return nil
 }
 
-// TestAPodLives: each step is a write of its own, a node writes one at a time, and what waits for it is late.
+// TestAPodLives: each step is a separate write, a node writes one at a time, and a write that waits for another is
+// late.
 func TestAPodLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{writes: map[string][]string{}, took: 10 * time.Millisecond}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// API is what scheduler and kubelets write. Its methods may be called at the same time.
+// API makes the writes of scheduler and kubelets. It is safe for concurrent use.
 type API interface {
 	// Bind gives a pod its node.
 	Bind(ctx context.Context, b *corev1.Binding) error
@@ -20,7 +20,7 @@ type API interface {
 	PatchStatus(ctx context.Context, pod *corev1.Pod, body []byte) error
 }
 
-// Through writes to an API server, each with the rights and the priority of its user.
+// Through writes to an API server, with the rights and the priority of each client's user.
 func Through(scheduler, kubelets kubernetes.Interface) API { return clients{scheduler, kubelets} }
 
 type clients struct{ scheduler, kubelets kubernetes.Interface }
@@ -55,7 +55,7 @@ func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// statusBody is a merge patch of a whole status, which is as long as that of a kubelet.
+// statusBody returns a merge patch of a whole status, as long as that of a kubelet.
 func statusBody(status *corev1.PodStatus) ([]byte, error) {
 	body, err := json.Marshal(struct {
 		Status *corev1.PodStatus `json:"status"`
@@ -66,7 +66,7 @@ func statusBody(status *corev1.PodStatus) ([]byte, error) {
 	return body, nil
 }
 
-// life is what a kubelet knows of one pod.
+// life is the state of one pod.
 type life struct {
 	pod     *corev1.Pod
 	status  corev1.PodStatus
@@ -100,7 +100,7 @@ func (l *life) ended(now metav1.Time, fails bool) {
 	l.container(corev1.ContainerState{Terminated: t})
 }
 
-// conditions are those of a kubelet, and the scheduler's, which a merge patch would drop.
+// conditions sets the conditions of a kubelet, and also the scheduler's, which a merge patch would drop.
 func (l *life) conditions(now metav1.Time, ready bool, reason string) {
 	is := corev1.ConditionFalse
 	if ready {

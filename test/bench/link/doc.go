@@ -1,14 +1,14 @@
-// Package link makes the network between a controller and its API server: a TCP forwarder that delays what passes, and
-// lets no more through in a second than a line of a certain rate.
+// Package link simulates the network between a controller and its API server: a TCP forwarder that delays bytes and
+// limits their rate.
 //
 //	l := link.Line{Delay: 10 * time.Millisecond, Rate: 100e6 / 8}   // 20 ms round trip, 100 Mbit/s
 //	err := l.Serve(ctx, listener, "127.0.0.1:6443")
 //
-// All connections share the line; each direction has its rate for itself. A byte arrives Delay after the line was free
-// for it. What is not there: lost packets, congestion control (a line of 20 ms is as fast in its first round trip as
-// later), and the round trip of a TCP handshake.
+// All connections share the line; each direction has the full rate. A byte arrives Delay after the line has sent it.
+// Not simulated: lost packets, congestion control (the first round trip is as fast as later ones), and the round trip
+// of a TCP handshake.
 //
-// It runs in a process of its own (Main), so that its CPU time is nobody else's.
+// It runs in its own process (Main), so that its CPU time can be told apart.
 //
 // # Concurrency
 //

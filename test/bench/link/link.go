@@ -12,15 +12,15 @@ import (
 
 // Line is a network. The zero value neither delays nor limits.
 type Line struct {
-	// Delay is how long a byte is under way: half of the round trip.
+	// Delay is how long a byte travels: half of the round trip.
 	Delay time.Duration
 	// Rate is the bytes a second in each direction; 0: no limit.
 	Rate float64
 }
 
 const (
-	piece = 16 << 10 // bytes that are read at once: 1.3 ms of a line of 100 Mbit/s
-	ahead = 256      // pieces of one connection and direction that are under way at most: 4 MiB
+	piece = 16 << 10 // bytes per read: 1.3 ms of a line of 100 Mbit/s
+	ahead = 256      // most pieces in flight for one connection and direction: 4 MiB
 )
 
 // Serve forwards the connections of a listener to an address until ctx ends, which is no error.
@@ -44,7 +44,7 @@ func (l Line) Serve(ctx context.Context, listener net.Listener, to string) error
 		open.Go(func() { // ends with the connection or ctx
 			far, err := new(net.Dialer).DialContext(ctx, "tcp", to)
 			if err != nil {
-				near.Close() // the caller sees an API server that is not there
+				near.Close() // the caller sees that no API server answers
 				return
 			}
 			join(ctx, near, far, up, down)
@@ -64,14 +64,14 @@ func join(ctx context.Context, near, far net.Conn, up, down *direction) {
 	far.Close()
 }
 
-// direction is one of the two of a line.
+// direction is one direction of a line.
 type direction struct {
 	line Line
 	mu   sync.Mutex
-	free time.Time // when the line has sent all that it was given
+	free time.Time // when the line has sent everything so far
 }
 
-// arrives says when n bytes that are sent now arrive.
+// arrives returns when n bytes that are sent now arrive.
 func (d *direction) arrives(now time.Time, n int) time.Time {
 	if d.line.Rate == 0 {
 		return now.Add(d.line.Delay)
@@ -85,17 +85,17 @@ func (d *direction) arrives(now time.Time, n int) time.Time {
 	return d.free.Add(d.line.Delay)
 }
 
-// under is a piece that is under way.
+// under is a piece in flight.
 type under struct {
 	bytes []byte
 	at    time.Time
 }
 
-// forward copies from one connection to another until from ends, and tells the other side that it has.
+// forward copies from one connection to another until from ends, and then closes the write side of to.
 func (d *direction) forward(to, from net.Conn) {
 	pieces := make(chan under, ahead)
 	var reader sync.WaitGroup
-	reader.Go(func() { // ends with from, which whoever writes closes when it cannot go on
+	reader.Go(func() { // ends with from, which a failed writer closes
 		defer close(pieces)
 		for {
 			buffer := make([]byte, piece)
@@ -114,7 +114,7 @@ func (d *direction) forward(to, from net.Conn) {
 		}
 		if _, err := to.Write(p.bytes); err != nil {
 			from.Close()
-			for range pieces { // what nobody takes any more
+			for range pieces { // drop the rest
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestWhatPassesIsDelayed: a byte there and a byte back take a round trip, and nothing is lost or changed.
+// TestWhatPassesIsDelayed: a request and its answer take a round trip, and nothing is lost or changed.
 func TestWhatPassesIsDelayed(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -28,7 +28,7 @@ func TestWhatPassesIsDelayed(t *testing.T) {
 				far, server := net.Pipe()
 				go join(t.Context(), near, far, &direction{line: row.line}, &direction{line: row.line})
 				sent := bytes.Repeat([]byte("0123456789"), row.bytes/10)
-				go func() { // the server answers with what it was sent, when it has all
+				go func() { // the server sends everything back, once it has all
 					got := make([]byte, len(sent))
 					if _, err := io.ReadFull(server, got); err != nil {
 						t.Error(err)
@@ -57,7 +57,7 @@ func TestWhatPassesIsDelayed(t *testing.T) {
 	}
 }
 
-// TestConnectionsShareTheLine: two that send at once get half each.
+// TestConnectionsShareTheLine: two connections that send at once get half of the rate each.
 func TestConnectionsShareTheLine(t *testing.T) {
 	now := time.Unix(0, 0)
 	d := &direction{line: Line{Delay: time.Second, Rate: 100}}
@@ -85,7 +85,7 @@ func TestTheProgram(t *testing.T) {
 				return
 			}
 			go func() { // ends with the client
-				_, _ = io.Copy(c, c) // what does not come back fails the test
+				_, _ = io.Copy(c, c) // a missing answer fails the test
 				c.Close()
 			}()
 		}

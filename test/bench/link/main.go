@@ -27,7 +27,7 @@ func Main(ctx context.Context, args []string, out io.Writer) error {
 	return Line{Delay: *delay, Rate: *rate}.Serve(ctx, listener, *to)
 }
 
-// Args are the arguments with which Main makes this line to an address.
+// Args returns the arguments with which Main simulates this line to an address.
 func (l Line) Args(to string) []string {
 	return []string{"--to=" + to, "--delay=" + l.Delay.String(), fmt.Sprintf("--rate=%g", l.Rate)}
 }
