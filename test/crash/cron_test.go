@@ -22,14 +22,14 @@ import (
 // cronName is the CronJob of a row.
 const cronName = "demo"
 
-// minute is the interval of its schedule: names of Jobs have whole minutes, so two due times within one would share
-// theirs (C-152).
+// minute is the interval of its schedule. Names of Jobs contain whole minutes, so two due times within one minute would
+// share a name (C-152).
 const minute = time.Minute
 
-// soon is how long it takes until a Job is due that replaces the one before it. By then that one runs.
+// soon is the time until the next due time, which replaces the running Job of the one before.
 const soon = 10 * time.Second
 
-// byHand is the Job that a user makes of the CronJob's template.
+// byHand is the Job that a user makes from the CronJob's template.
 const byHand = "by-hand"
 
 // cronRow is a row about a due time of a CronJob.
@@ -40,14 +40,14 @@ type cronRow struct {
 	lost     bool // the log is lost at each crash
 }
 
-// scene is what the row's CronJob is about.
+// scene describes the CronJob of a row.
 type scene struct {
 	policy batchv1.ConcurrencyPolicy
 	keep   int32         // successfulJobsHistoryLimit
 	runFor time.Duration // of each Job
-	since  time.Duration // how long ago the due time was that started last, as its status says
-	asked  bool          // a run is asked for; there is no due time
-	// settled says what is missing until all is done that is to be done.
+	since  time.Duration // how long ago the last started due time was, by its status
+	asked  bool          // a run is requested; there is no due time
+	// settled returns what is missing until everything is done.
 	settled func(*trial, *batchv1.CronJob, []batchv1.Job) string
 }
 
@@ -57,13 +57,13 @@ var (
 	dueNow = scene{policy: batchv1.ForbidConcurrent, keep: 3, runFor: 100 * time.Millisecond, since: minute + time.Second, settled: oneRan}
 	// deleted: the Job of the due time is deleted as soon as it has succeeded.
 	deleted = scene{policy: batchv1.AllowConcurrent, keep: 0, runFor: 100 * time.Millisecond, since: minute + time.Second, settled: oneCameAndWent}
-	// replaced: a due time starts at once, and the next one, which is soon, replaces its Job.
+	// replaced: a due time starts at once. The next one, soon after, replaces its Job.
 	replaced = scene{policy: batchv1.ReplaceConcurrent, keep: 3, runFor: time.Hour, since: 2*minute - soon, settled: oneWasReplaced}
-	// triggered: somebody asks for a run.
+	// triggered: a user requests a run.
 	triggered = scene{policy: batchv1.AllowConcurrent, keep: 3, runFor: 100 * time.Millisecond, asked: true, settled: oneRan}
 )
 
-// cronRows are the points around a due time, each for the batches and calls in which it may fall.
+// cronRows are the points around a due time, each for all batches and calls in which it may fall.
 func cronRows() (rows []cronRow) {
 	add := func(sentence string, s scene, points ...string) {
 		rows = append(rows, cronRow{sentence: sentence, scene: s, crashes: at(points...)})
@@ -80,7 +80,7 @@ func cronRows() (rows []cronRow) {
 		if long || n%2 == 0 {
 			add(fmt.Sprintf("before append %d", n), dueNow, fmt.Sprintf("append.before:%d", n))
 		}
-		if n <= 7 && (long || n%2 == 1) { // commits take in several appends
+		if n <= 7 && (long || n%2 == 1) { // a commit includes several appends
 			add(fmt.Sprintf("commit %d is durable and nobody knows", n), dueNow, fmt.Sprintf("durable.before:%d", n))
 		}
 		if long {
@@ -122,9 +122,9 @@ func cronRows() (rows []cronRow) {
 	return rows
 }
 
-// TestCrashesAroundADueTime: the controller is killed at each point around a due time, and around what is done for it.
-// The due time starts once, and the ledger says so: no due time is lost, none has two fates, and each Job is told once.
-// With the log lost no due time starts twice, and no run that was asked for (C-173, C-220, C-221, C-242).
+// TestCrashesAroundADueTime: the controller is killed at each point around a due time, and around the actions for it.
+// The due time starts once, and the ledger says so: no due time is lost, none has two outcomes (fates), and each Job is
+// reported once. If the log is lost, no due time and no requested run starts twice (C-173, C-220, C-221, C-242).
 func TestCrashesAroundADueTime(t *testing.T) {
 	for _, r := range cronRows() {
 		t.Run(r.sentence, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestCrashesAroundADueTime(t *testing.T) {
 	}
 }
 
-// createCronJob makes the CronJob of a scene, whose status says that a due time has started before.
+// createCronJob creates the CronJob of a scene, with a status that says that a due time has started before.
 func (x *trial) createCronJob(s scene) {
 	x.t.Helper()
 	api := shared.Admin.BatchV1().CronJobs(x.namespace)
@@ -185,7 +185,7 @@ func (x *trial) createCronJob(s scene) {
 	x.patchCronJob(`{"spec":{"suspend":false}}`)
 }
 
-// instantiate is a user who makes a Job of the CronJob, as kubectl create job --from does.
+// instantiate acts as a user who makes a Job from the CronJob, like kubectl create job --from.
 func instantiate(x *trial) {
 	x.t.Helper()
 	c, err := shared.Admin.BatchV1().CronJobs(x.namespace).Get(x.ctx, cronName, metav1.GetOptions{})
@@ -207,7 +207,7 @@ func (x *trial) patchCronJob(patch string) {
 	x.must(err)
 }
 
-// suspend ends the due times of a row, and waits until the controller knows.
+// suspend suspends the CronJob, and waits until the controller knows.
 func (x *trial) suspend() {
 	x.t.Helper()
 	x.patchCronJob(`{"spec":{"suspend":true}}`)
@@ -223,7 +223,7 @@ func (x *trial) suspend() {
 	}))
 }
 
-// cronJob is the CronJob as it is, and its Jobs.
+// cronJob returns the present CronJob and its Jobs.
 func (x *trial) cronJob() (*batchv1.CronJob, []batchv1.Job) {
 	c, err := shared.Admin.BatchV1().CronJobs(x.namespace).Get(x.ctx, cronName, metav1.GetOptions{})
 	if err != nil {
@@ -236,7 +236,7 @@ func (x *trial) cronJob() (*batchv1.CronJob, []batchv1.Job) {
 	return c, jobs.Items
 }
 
-// await waits until nothing is missing any more. It asks now and then: not all of it is seen by the row's watch.
+// await waits until missing returns nothing. It polls, because the row's watch does not see everything.
 func (x *trial) await(missing func() string) error {
 	ctx, cancel := x.controller.While(x.ctx)
 	defer cancel()
@@ -264,7 +264,7 @@ func oneRan(_ *trial, c *batchv1.CronJob, jobs []batchv1.Job) string {
 	return ""
 }
 
-// oneCameAndWent: one Job has run, and is deleted. Nobody knows that it has succeeded if the log was lost after that.
+// oneCameAndWent: one Job has run and is deleted. If the log was lost after that, its success is unknown.
 func oneCameAndWent(x *trial, c *batchv1.CronJob, jobs []batchv1.Job) string {
 	if len(jobs) > 0 || len(c.Status.Active) > 0 || c.Status.LastScheduleTime == nil || !c.Status.LastScheduleTime.After(x.anchor) {
 		return fmt.Sprintf("%d Jobs are there, and the status says %+v", len(jobs), c.Status)
@@ -272,7 +272,7 @@ func oneCameAndWent(x *trial, c *batchv1.CronJob, jobs []batchv1.Job) string {
 	return ""
 }
 
-// oneWasReplaced: a Job of the second due time runs in the place of another one.
+// oneWasReplaced: a Job of the second due time has replaced the first one.
 func oneWasReplaced(x *trial, c *batchv1.CronJob, jobs []batchv1.Job) string {
 	switch {
 	case len(jobs) != 1 || len(c.Status.Active) != 1 || c.Status.Active[0].UID != jobs[0].UID:
@@ -283,7 +283,7 @@ func oneWasReplaced(x *trial, c *batchv1.CronJob, jobs []batchv1.Job) string {
 	return ""
 }
 
-// tick is what `jobledger ticks` says of a due time, or of some in a row.
+// tick is the output of `jobledger ticks` about a due time, or several in a row.
 type tick struct {
 	First, Last time.Time
 	Fate        string
@@ -291,8 +291,8 @@ type tick struct {
 	JobUID      string
 }
 
-// judgeTicks compares what the ledger says with the Jobs that were made, and with the due times of the schedule. Where a
-// start took longer than a minute the first due time is merged into a later one, and that one starts.
+// judgeTicks compares the ticks in the ledger with the Jobs that were made, and with the due times of the schedule. If
+// a start took longer than a minute, the first due time is merged into a later one, which starts.
 func (x *trial) judgeTicks(lost bool) {
 	x.t.Helper()
 	out, err := x.controller.CLI(x.ctx, "ticks", "cronjob/"+cronName, "-n", x.namespace, "-o", "json")
@@ -350,8 +350,7 @@ func (x *trial) judgeTicks(lost bool) {
 	}
 }
 
-// jobsMade are the UIDs of all Jobs that were ever there, and how many were made for each due time, or for a run that
-// was asked for.
+// jobsMade returns the UIDs of all Jobs that ever existed, and how many were made for each due time or requested run.
 func (x *trial) jobsMade() (made map[string]bool, due map[string]int) {
 	made, due = map[string]bool{}, map[string]int{}
 	for _, c := range x.history.Changes() {
@@ -366,8 +365,8 @@ func (x *trial) jobsMade() (made map[string]bool, due map[string]int) {
 	return made, due
 }
 
-// judgeEvents checks that no Job is a surprise to a controller with its log (C-113). It does not know that a Job is
-// gone which it was about to delete when it was killed, and says so as the built-in does.
+// judgeEvents checks that a controller with its log reports no unexpected Job (C-113). One exception: if it was killed
+// just before a delete, it does not know later that the Job is gone, and says so, like the built-in.
 func (x *trial) judgeEvents(r *cronRow) {
 	x.t.Helper()
 	if r.lost {

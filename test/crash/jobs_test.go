@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	parallelism = 10 // of the Job that is to complete
-	many        = 20 // its pods at length, and in a row that needs so many to reach its points
+	parallelism = 10 // of the Job that should complete
+	many        = 20 // its pods with JOBLEDGER_LONG, and in a row that needs as many to reach its points
 )
 
-// usual are the pods of the Job that is to complete, in most rows: more than run at a time, so that some are created
-// when others have ended.
+// usual is the number of pods of the Job that should complete, in most rows. It is above the parallelism, so that some
+// pods are created after others have ended.
 var usual = map[bool]int{false: 12, true: many}[long]
 
-// indexedJob is the Job that every crash falls into: so many pods, 10 at a time, each running for so long.
+// indexedJob is the Job that every crash interrupts: that many pods, 10 at a time, each with that run time.
 func indexedJob(pods int, runFor time.Duration) *batchv1.Job {
 	job := newJob("indexed", map[string]string{controlplane.AnnotationRunFor: runFor.String()})
 	job.Spec.CompletionMode = new(batchv1.IndexedCompletion)
@@ -33,7 +33,7 @@ func indexedJob(pods int, runFor time.Duration) *batchv1.Job {
 	return job
 }
 
-// failingJob runs beside it, so that failures are counted too: its only pod fails, and it may not be tried again.
+// failingJob runs beside it, so that failures are counted, too: its only pod fails, and there is no retry.
 func failingJob() *batchv1.Job {
 	job := newJob("failing", map[string]string{
 		controlplane.AnnotationOutcome:  controlplane.OutcomeFail,
@@ -60,7 +60,7 @@ func newJob(name string, annotations map[string]string) *batchv1.Job {
 	}
 }
 
-// unfinished says what is missing until both Jobs have ended and no pod carries our finalizer; nothing when that is so.
+// unfinished returns what is missing until both Jobs have ended and no pod has our finalizer.
 func unfinished(n history.Now) string {
 	var missing []string
 	for name, condition := range map[string]batchv1.JobConditionType{"indexed": batchv1.JobComplete, "failing": batchv1.JobFailed} {
@@ -83,8 +83,8 @@ func unfinished(n history.Now) string {
 	return strings.Join(missing, "; ")
 }
 
-// misstated says what is wrong about the Jobs that are there at the end; least and most are the bounds of what the
-// indexed one may count as failed.
+// misstated returns what is wrong with the Jobs at the end. least and most limit the failures that the indexed one may
+// count.
 func misstated(n history.Now, least, most int32) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	good, bad := n.Jobs["indexed"].Status, n.Jobs["failing"].Status
@@ -113,7 +113,8 @@ func misstated(n history.Now, least, most int32) (wrong []string) {
 	return wrong
 }
 
-// remade says how many pods of a Job there are when it is not one for each completion: one that was made twice shows.
+// remade reports a Job that does not have exactly one pod for each completion. So a pod that was created twice is
+// found.
 func remade(n history.Now) (wrong []string) {
 	perJob := map[string]int{}
 	for _, pod := range n.Pods {
@@ -142,7 +143,7 @@ func value(n *int32) int32 {
 	return *n
 }
 
-// names of pods for people.
+// names returns the names of pods, for people.
 func names(pods []*corev1.Pod) string {
 	all := map[string]bool{}
 	for _, pod := range pods {

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// slowly is how long pods run in rows where a user does something: long enough to be met alive by the user.
+// slowly is how long pods run in rows in which a user acts: long enough for the user to find them running.
 const slowly = 1500 * time.Millisecond
 
-// deletePod is a user who deletes a pod that runs. It goes as Failed, and its index is tried again after the backoff of
+// deletePod acts as a user who deletes a running pod. It ends as Failed, and its index is retried after the backoff of
 // ten seconds.
 func deletePod(x *trial) {
 	x.t.Helper()
@@ -28,8 +28,8 @@ func deletePod(x *trial) {
 	x.t.Logf("a user deleted %s", victim.Name)
 }
 
-// orphanPod is a user who empties the owner references of a pod that runs. Its Job adopts it again, once, and counts it
-// once.
+// orphanPod acts as a user who removes the owner references of a running pod. Its Job adopts it again, once, and counts
+// it once.
 func orphanPod(x *trial) {
 	x.t.Helper()
 	victim := x.newestLive()
@@ -40,7 +40,7 @@ func orphanPod(x *trial) {
 	x.t.Logf("a user orphaned %s", victim.Name)
 }
 
-// newestLive is the pod of an index that runs and was made last.
+// newestLive returns the newest running pod of an index.
 func (x *trial) newestLive() *corev1.Pod {
 	x.t.Helper()
 	var victim *corev1.Pod
@@ -55,7 +55,7 @@ func (x *trial) newestLive() *corev1.Pod {
 	return victim
 }
 
-// wantParallel is a user who changes how many pods are to run at a time.
+// wantParallel acts as a user who changes the parallelism.
 func wantParallel(n int) func(*trial) {
 	return func(x *trial) {
 		x.t.Helper()
@@ -67,8 +67,8 @@ func wantParallel(n int) func(*trial) {
 	}
 }
 
-// meddled are rows in which a user does something while nobody runs the Jobs. Where the pods that are there must be met
-// alive by the next start, however late it comes, the pods are held: they run until the last start.
+// meddled are rows in which a user acts while no controller runs. If the next start must find the pods alive, however
+// late it is, the row is held: the pods run until the last start.
 var meddled = []row{
 	{sentence: "a user orphans a pod, and the crash comes before it is adopted", held: true, crashes: []crash{
 		{point: "call.after.create-pod:8", then: orphanPod},
@@ -105,7 +105,7 @@ var meddled = []row{
 	}},
 }
 
-// release lets every pod that is held end soon, those that are made from now on too, until the row ends.
+// release makes every held pod end soon, also those that are created later, until the row ends.
 func (x *trial) release() {
 	var held []string
 	look := func(n history.Now) string {
@@ -122,7 +122,7 @@ func (x *trial) release() {
 	}
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, controlplane.AnnotationOutcome, controlplane.OutcomeSucceed)
 	for x.history.Await(x.ctx, look) == nil {
-		for _, name := range held { // a pod that is gone meanwhile needs nothing; what else goes wrong shows as a pod that never ends
+		for _, name := range held { // a pod that is gone needs nothing; any other failure shows as a pod that never ends
 			_, _ = shared.Admin.CoreV1().Pods(x.namespace).Patch(x.ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 		}
 		_ = x.history.CatchUp(x.ctx)
@@ -138,7 +138,7 @@ func (r *row) isMeddled() bool {
 	return false
 }
 
-// indexedJob is the one that the crashes of this row fall into.
+// indexedJob returns the Job that the crashes of this row interrupt.
 func (r *row) indexedJob() *batchv1.Job {
 	pods := usual
 	if r.many {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A row is a list of crashes: the controller starts, ends as the first says, starts again, ends as the second says, and
-// so on, and then runs to the end. Counts are low enough to be reached however the work falls into batches and status
-// writes; a row whose point is not reached fails.
+// A row is a list of crashes: the controller starts, ends as the first one says, starts again, ends as the second one
+// says, and so on, and then runs to the end. The counts are low enough to be reached however the work is split into
+// batches and status writes. A row with a point that is not reached fails.
 type row struct {
 	sentence string
 	crashes  []crash
 	held     bool // the pods of the indexed Job run until the last start
-	many     bool // the indexed Job has 20 pods, also where the others have fewer
-	atLength bool // it is played at length alone: others are at the same point
+	many     bool // the indexed Job has 20 pods, even if other rows have fewer
+	atLength bool // runs only with JOBLEDGER_LONG: other rows have the same point
 }
 
 func at(points ...string) (all []crash) {
@@ -27,10 +27,11 @@ func at(points ...string) (all []crash) {
 	return all
 }
 
-// last is the last passage of a point that each pod comes past, the one of the failing Job too.
+// last is the last time at which a point is passed that each pod passes once, including the pod of the failing Job.
 func last(point string) string { return fmt.Sprintf("%s:%d", point, usual+1) }
 
-// rows are the points between decision and effect, each early, in the middle and, where the count is known, at the end.
+// rows are the points between decision and effect: each one early, in the middle and, if the count is known, at the
+// end.
 var rows = []row{
 	{sentence: "before the very first append", crashes: at("append.before:1")},
 	{sentence: "before the append of the listing", crashes: at("append.before:2")},
@@ -71,18 +72,18 @@ var rows = []row{
 	{sentence: "an outcome in the middle is appended", atLength: true, crashes: at("outcome.after:8")},
 	{sentence: "in the middle, and again at the first append of the next start", crashes: at("call.after.create-pod:12", "append.after:1")},
 	{sentence: "in the middle, and again before the listing is settled", crashes: at("durable.after:6", "append.before:3")},
-	// Each kill finds some eight creates on their way, which take effect: so the first comes early enough to leave some
-	// for the third.
+	// Each kill finds some eight creates in flight, which take effect. So the first kill comes early enough to leave
+	// some for the third.
 	{sentence: "after a create, then twice after the first create that follows", many: true, crashes: at("call.after.create-pod:2", "call.after.create-pod:1", "call.after.create-pod:1")},
 	{sentence: "after a status write, then after the one that follows", crashes: at("call.after.update-status:1", "call.after.update-status:1")},
 	{sentence: "during a stop in good order, before its snapshot", crashes: []crash{{point: "snapshot.before:1", after: 300 * time.Millisecond, stop: true}}},
 	{sentence: "during a stop in good order, after its snapshot", crashes: []crash{{point: "snapshot.after:1", after: 400 * time.Millisecond, stop: true}}},
 }
 
-// seeds choose instants for rows that are killed three times, wherever they are.
+// seeds choose the times of rows that are killed three times, at any point.
 var seeds = []uint64{1, 2}
 
-// atRandom is the row of a seed. The Jobs take about two seconds in all.
+// atRandom returns the row of a seed. The Jobs take about two seconds in all.
 func atRandom(seed uint64) row {
 	random := rand.New(rand.NewPCG(seed, 2))
 	r := row{sentence: fmt.Sprintf("at the instants of seed %d", seed)}
@@ -93,7 +94,7 @@ func atRandom(seed uint64) row {
 	return r
 }
 
-// long asks for many more rows, for hours; without it every fourth row is played with the log lost, too.
+// long enables many more rows, which take hours. Without it, only every fourth row also runs with the log lost.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func allRows() []row {

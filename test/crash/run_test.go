@@ -22,8 +22,8 @@ import (
 // crash is one end of the process.
 type crash struct {
 	point string        // NAME:COUNT of a failpoint; empty: none
-	after time.Duration // from the Jobs' creation, or from the start when the Jobs are older; of no use with a point alone
-	stop  bool          // ask for a stop in good order so long after it is ready, during which the point is met
+	after time.Duration // since the Jobs' creation, or since the start if the Jobs are older; ignored with a point alone
+	stop  bool          // ask for an orderly stop this long after it is ready; the point is reached during the stop
 	then  func(*trial)  // what a user does before the next start
 }
 
@@ -45,9 +45,9 @@ type trial struct {
 	dir        string
 	controller *controller.Controller
 	history    *history.History
-	unended    func(history.Now) string // says of the Jobs what is missing until nothing is left to do
-	settled    func() string            // of rows about CronJobs, which ask this in its place: what is missing until all is done
-	anchor     time.Time                // likewise: the due time that started last before the row; zero for none
+	unended    func(history.Now) string // what the Jobs lack until nothing is left to do
+	settled    func() string            // replaces unended in rows about CronJobs: what is missing until everything is done
+	anchor     time.Time                // in these rows: the last due time that started before the row; zero: none
 	broken     []ledger.Violation
 }
 
@@ -56,7 +56,7 @@ func newTrial(t *testing.T) *trial {
 	return newTrialOf(t, "")
 }
 
-// newTrialOf is a row whose controller runs with that --manage; empty for the default.
+// newTrialOf starts a row with a controller that runs with that --manage; empty: the default.
 func newTrialOf(t *testing.T, manage string) *trial {
 	t.Helper()
 	ctx, cancel := patience.Context(t.Context())
@@ -65,11 +65,11 @@ func newTrialOf(t *testing.T, manage string) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") //nolint:usetesting // t.TempDir goes also when the test has failed
+	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") //nolint:usetesting // t.TempDir is removed even after a failure
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := controller.NewUser(ctx, shared.ControlPlane, namespace, namespace, dir) // a name of its own in the audit log
+	kubeconfig, err := controller.NewUser(ctx, shared.ControlPlane, namespace, namespace, dir) // its own name in the audit log
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func newTrialOf(t *testing.T, manage string) *trial {
 	return x
 }
 
-// createJobs makes the Jobs of a row, of which one is always the same.
+// createJobs creates the Jobs of a row; one of them is always the same.
 func (x *trial) createJobs(indexed *batchv1.Job) {
 	x.t.Helper()
 	for _, job := range []*batchv1.Job{failingJob(), indexed} {
@@ -106,7 +106,7 @@ func (x *trial) createJobs(indexed *batchv1.Job) {
 	}
 }
 
-// crash starts the controller and sees it end as c says. started is called once it is started.
+// crash starts the controller and waits until it has ended as c says. It calls started once the process is started.
 func (x *trial) crash(c crash, started func()) {
 	x.t.Helper()
 	var env []string
@@ -117,7 +117,7 @@ func (x *trial) crash(c crash, started func()) {
 		x.t.Fatal(err)
 	}
 	started()
-	if c.stop { // the signal ends a process at once that is not so far as to heed it
+	if c.stop { // before it is ready, the signal ends the process at once
 		if err := x.controller.Ready(x.ctx); err != nil {
 			x.t.Fatal(err)
 		}
@@ -157,8 +157,8 @@ func (x *trial) awaitEnd(point string) {
 }
 
 // comesTo waits until the process has ended by itself, or nothing is left to do. The last effect is seen before the
-// process has come to the point behind it: so it is asked to stop in good order, and all that is on its way comes past
-// its points. A point that is not reached then never is.
+// process reaches the point after it. So comesTo asks for an orderly stop, in which everything in flight passes its
+// points. A point that is not reached then is never reached.
 func (x *trial) comesTo(point string) error {
 	select {
 	case <-x.controller.Ended():
@@ -177,7 +177,7 @@ func (x *trial) comesTo(point string) error {
 	return nil
 }
 
-// reached checks that the process has ended at the failpoint and nowhere else.
+// reached checks that the process has ended at the failpoint.
 func (x *trial) reached(point string) {
 	x.t.Helper()
 	output, err := x.controller.Output()
@@ -189,7 +189,7 @@ func (x *trial) reached(point string) {
 	}
 }
 
-// complete is closed when nothing is left to do, or the row is at its end.
+// complete is closed when nothing is left to do, or when the row ends.
 func (x *trial) complete() <-chan struct{} {
 	done := make(chan struct{})
 	go func() { // ends with the row
@@ -203,7 +203,7 @@ func (x *trial) complete() <-chan struct{} {
 	return done
 }
 
-// progress says how far the Jobs are.
+// progress returns how far the Jobs are.
 func (x *trial) progress() string {
 	n := x.history.Now()
 	job := n.Jobs["indexed"]
@@ -222,8 +222,7 @@ func (x *trial) progress() string {
 	return fmt.Sprintf("%d pods, %d with the finalizer, %d counted", len(n.Pods), held, job.Status.Succeeded)
 }
 
-// recover starts the controller once more, sees the Jobs to their end and checks everything that holds whatever has
-// happened.
+// recover starts the controller once more, waits for the Jobs to end, and checks everything that always holds.
 func (x *trial) recover() {
 	x.t.Helper()
 	if err := x.controller.Start(x.ctx); err != nil {
@@ -255,7 +254,7 @@ func (x *trial) recover() {
 	}
 }
 
-// judge checks what holds of the whole history, and of its end.
+// judge checks the rules for the whole history, and for its end.
 func (x *trial) judge() {
 	x.t.Helper()
 	book := ledger.Read(ledger.Config{}, x.history.Changes())
@@ -271,7 +270,7 @@ func (x *trial) judge() {
 	x.violated(book)
 }
 
-// violated fails the row for what must never be.
+// violated fails the row for violations.
 func (x *trial) violated(book *ledger.Ledger) {
 	x.t.Helper()
 	x.broken = book.Violations()
@@ -280,8 +279,8 @@ func (x *trial) violated(book *ledger.Ledger) {
 	}
 }
 
-// explain says what a failed row left, and how to repeat it. The log and all output are kept. What is
-// broken comes last once more: of a long output people see the end.
+// explain prints where the log and the output of a failed row are, which are kept, and how to repeat it. It repeats the
+// violations at the end, where people see them.
 func (x *trial) explain() {
 	x.t.Logf("To repeat it: cd test && go test -count=1 -run '^%s$' ./crash", strings.ReplaceAll(x.t.Name(), "/", "$/^"))
 	x.t.Logf("The log and the output of each run are in %s", x.dir)
@@ -305,7 +304,7 @@ func (x *trial) explain() {
 	}
 }
 
-// loseLog takes the log away, if the controller came so far as to make one, and the Lease that names it.
+// loseLog removes the log, if the controller got as far as to make one, and the Lease that names it.
 func (x *trial) loseLog() {
 	x.t.Helper()
 	if _, err := x.controller.LoseLog(); err != nil && !errors.Is(err, fs.ErrNotExist) {

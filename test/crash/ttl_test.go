@@ -16,14 +16,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// expiring is the Job whose TTL is over as soon as it has finished, lasting one that has long to go.
+// expiring is a Job with a TTL that is over when it finishes; lasting has a long TTL.
 const expiring, lasting = "expiring", "lasting"
 
 // ttlRow is a row about the deletion of an expired Job.
 type ttlRow struct {
 	sentence string
 	crashes  []crash
-	survives bool // a Job of that name is there at the end: its TTL was raised in time, or it is another one
+	survives bool // a Job of that name exists at the end: its TTL was raised in time, or it is another Job
 }
 
 var ttlRows = []ttlRow{
@@ -36,8 +36,8 @@ var ttlRows = []ttlRow{
 }
 
 // TestCrashesAroundADelete: the controller is killed before and after it deletes an expired Job. The Job is deleted
-// once. One whose TTL was raised meanwhile stays, and so does another one of that name (T-013, T-035, T-050, T-054,
-// T-070).
+// once. A Job with a TTL that was raised meanwhile stays, and so does another Job of that name (T-013, T-035, T-050,
+// T-054, T-070).
 func TestCrashesAroundADelete(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestCrashesAroundADelete(t *testing.T) {
 	}
 }
 
-// createExpiring makes a Job that runs a pod for a moment.
+// createExpiring creates a Job with a pod that runs for a moment.
 func (x *trial) createExpiring(name string, ttl int32) {
 	x.t.Helper()
 	job := newJob(name, map[string]string{controlplane.AnnotationRunFor: "100ms"})
@@ -79,7 +79,7 @@ func (x *trial) createExpiring(name string, ttl int32) {
 	x.must(err)
 }
 
-// raiseTTL is a user who wants to keep the Job.
+// raiseTTL acts as a user who wants to keep the Job.
 func raiseTTL(x *trial) {
 	x.t.Helper()
 	patch := []byte(`{"spec":{"ttlSecondsAfterFinished":3600}}`)
@@ -87,7 +87,7 @@ func raiseTTL(x *trial) {
 	x.must(err)
 }
 
-// createAgain is a user who uses the name for another Job, which is not to be deleted for long.
+// createAgain acts as a user who uses the name for another Job with a long TTL.
 func createAgain(x *trial) {
 	x.t.Helper()
 	how := metav1.DeletePropagationBackground
@@ -99,7 +99,7 @@ func createAgain(x *trial) {
 	x.createExpiring(expiring, 3600)
 }
 
-// unsettled says what is missing at the end.
+// unsettled returns what is missing at the end.
 func (x *trial) unsettled(n history.Now, survives bool) string {
 	if job := n.Jobs[lasting]; job == nil || !ledger.Finished(job) {
 		return "job/" + lasting + " has not finished"
@@ -114,8 +114,7 @@ func (x *trial) unsettled(n history.Now, survives bool) string {
 	return x.there()
 }
 
-// there says that there is a Job of the name. It is asked again when a watch has told something, such as that the Job
-// is gone.
+// there says whether a Job of the name exists. It asks the API server again after each change that the watch reports.
 func (x *trial) there() string {
 	_, err := shared.Admin.BatchV1().Jobs(x.namespace).Get(x.ctx, expiring, metav1.GetOptions{})
 	switch {
@@ -165,7 +164,7 @@ func (x *trial) deletedOnce(survives bool) {
 	}
 }
 
-// early says that a Job is being deleted before its TTL has passed, by its own times.
+// early returns a message if a Job is being deleted before its TTL has passed, by its own times.
 func early(job *batchv1.Job) string {
 	if job == nil || job.DeletionTimestamp == nil || job.Spec.TTLSecondsAfterFinished == nil || *job.Spec.TTLSecondsAfterFinished == 0 {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAPointThatIsNeverReachedIsToldAtOnce: a row whose failpoint comes after all that the controller does ends with
-// its Jobs, and not with its patience.
+// TestAPointThatIsNeverReachedIsToldAtOnce: if the controller never reaches its failpoint, the row ends with its Jobs,
+// and does not wait for the time limit.
 func TestAPointThatIsNeverReachedIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	x := newTrial(t)

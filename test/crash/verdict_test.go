@@ -15,9 +15,8 @@ import (
 )
 
 // TestADeletionInDoubtDelaysNoVerdict: one of ten pods fails its Job, and the crash comes while the nine others are
-// being deleted. They have ended by themselves when the controller starts again, so nothing is left to wait for: the
-// Job is Failed at once, and not when the server can no longer act on those deletions, which is a minute later (J-080,
-// J-163).
+// being deleted. They end by themselves before the controller starts again, so nothing is left to wait for. The Job is
+// Failed at once, and not a minute later, when the server can no longer act on those deletions (J-080, J-163).
 func TestADeletionInDoubtDelaysNoVerdict(t *testing.T) {
 	t.Parallel()
 	for _, end := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
@@ -69,8 +68,8 @@ func TestADeletionInDoubtDelaysNoVerdict(t *testing.T) {
 	}
 }
 
-// waitedForNothing: from its newest start on, the controller served no wait of a Job before it decided that one is
-// Failed.
+// waitedForNothing checks that, after its newest start, the controller ended no wait of a Job before it decided that
+// the Job is Failed.
 func (x *trial) waitedForNothing() {
 	x.t.Helper()
 	records, err := x.controller.Records(x.ctx)

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// 6: a quota has no room for its pods, until somebody raises it.
+// 6: a quota has no room for its pods, until a user raises it.
 func quota(s *scene) {
 	quotas := s.as(tom).CoreV1().ResourceQuotas(s.name)
 	q, err := quotas.Create(s.ctx, &corev1.ResourceQuota{
@@ -40,7 +40,7 @@ func quota(s *scene) {
 	s.awaitEnd(t)
 }
 
-// refusedToAnother is what is not told of a refusal where Jobledger only looks on.
+// refusedToAnother returns what an observing Jobledger cannot tell of a refusal.
 func (s *scene) refusedToAnother(says []string) *untold {
 	if s.mode != observed {
 		return nil
@@ -52,7 +52,7 @@ func (s *scene) refusedToAnother(says []string) *untold {
 	}
 }
 
-// inThisNamespace keeps a webhook away from the other incidents.
+// inThisNamespace limits a webhook to the namespace of this incident.
 func (s *scene) inThisNamespace() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.name}}
 }
@@ -62,7 +62,7 @@ var podCreates = []admissionregistrationv1.RuleWithOperations{{
 	Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"pods"}},
 }}
 
-// 9: a webhook that must be asked and does not answer.
+// 9: a required webhook does not answer.
 func webhookDown(s *scene) {
 	hooks := s.as(tom).AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	_, err := hooks.Create(s.ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
@@ -153,5 +153,5 @@ func inject(w http.ResponseWriter, r *http.Request) {
 	}
 	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(review) // the API server tells what it does not understand
+	_ = json.NewEncoder(w).Encode(review) // the API server reports an answer that it does not understand
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// check wants a log that verifies, that replays without a difference, and that has every Job of the truth.
+// check requires that a log verifies, replays without a difference, and has every Job of the truth.
 func check(t *testing.T, program, dir string) {
 	t.Helper()
 	c := controller.New(controller.Config{Program: program, Log: filepath.Join(dir, "log")})
@@ -44,11 +44,11 @@ func check(t *testing.T, program, dir string) {
 	t.Logf("%s: %d records of %d Jobs", dir, len(records), len(truths))
 }
 
-// nameless wants no record to name the machine that recorded it.
+// nameless requires that no record names the machine that recorded it.
 func nameless(t *testing.T, records []controller.Record) {
 	t.Helper()
 	names := []string{os.TempDir() + "/", "127.0.0.1"}
-	if host, err := os.Hostname(); err == nil && len(host) > 4 { // a shorter one may be any word
+	if host, err := os.Hostname(); err == nil && len(host) > 4 { // a shorter name may be a common word
 		names = append(names, host)
 	}
 	for _, r := range records {

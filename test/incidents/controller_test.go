@@ -2,7 +2,7 @@ package incidents
 
 import "time"
 
-// 10: nobody watches while a pod is deleted.
+// 10: a pod is deleted while no controller watches.
 func controllerKilled(s *scene) {
 	t := s.create(maria, newJob("longhaul-west", "haul:3", size(2, 2), runsFor("10s"), stopsAfter("1s")))
 	t.want = "Complete CompletionsReached, 1 deleted"

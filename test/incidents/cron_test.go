@@ -17,10 +17,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// Incident 20: a run of a CronJob was skipped, and the next one was late. Each CronJob is due every minute, and has a
-// namespace of its own. Minutes pass in it, so its recordings are apart from those of the table.
+// Incident 20: a run of a CronJob was skipped, and the next one was late. Each CronJob is due every minute, and has its
+// own namespace. It takes minutes, so its recordings are separate from those of the table.
 
-// cronTable is its parts. While the last one is played nobody watches for some time.
+// cronTable are its parts. During the last one the controller is away for some time.
 var cronTable = []struct {
 	name   string
 	script func(*cronScene)
@@ -31,7 +31,7 @@ var cronTable = []struct {
 	{name: "cron-unwatched", script: unwatched, alone: true},
 }
 
-// cronScene is a part that is played.
+// cronScene is one part.
 type cronScene struct {
 	*scene
 	truth cronTruth
@@ -46,7 +46,7 @@ func forbidden(s *cronScene) {
 	s.pass(10 * time.Second)
 }
 
-// suspendedOver: one person suspends it, and another one lets it go on between two due times.
+// suspendedOver: one person suspends it, and another one resumes it between two due times.
 func suspendedOver(s *cronScene) {
 	first := s.create(newJob("ingest", "ingest:8", runsFor("2s")), batchv1.AllowConcurrent)
 	s.pass(8 * time.Second)
@@ -59,7 +59,7 @@ func suspendedOver(s *cronScene) {
 	s.awaitRun(first.Add(3 * time.Minute))
 }
 
-// unwatched: Jobledger is killed over two due times. Finished runs are not kept, so no Job tells of the first of them.
+// unwatched: Jobledger is killed during two due times. Finished runs are not kept, so no Job shows the first of them.
 func unwatched(s *cronScene) {
 	first := s.create(newJob("sync", "sync:1", runsFor("2s")), batchv1.AllowConcurrent)
 	s.pass(time.Until(first.Add(40 * time.Second)))
@@ -71,7 +71,7 @@ func unwatched(s *cronScene) {
 	s.awaitRun(first.Add(3 * time.Minute))
 }
 
-// create makes a CronJob as maria, and waits for its first run. It returns the due time of that.
+// create creates a CronJob as maria, and waits for its first run. It returns the due time of that run.
 func (s *cronScene) create(job *batchv1.Job, policy batchv1.ConcurrencyPolicy) time.Time {
 	s.t.Helper()
 	made, err := s.as(maria).BatchV1().CronJobs(s.name).Create(s.ctx, &batchv1.CronJob{
@@ -88,7 +88,7 @@ func (s *cronScene) create(job *batchv1.Job, policy batchv1.ConcurrencyPolicy) t
 	return first
 }
 
-// awaitRun waits until the run of a due time has been started.
+// awaitRun waits until the run of a due time was started.
 func (s *cronScene) awaitRun(due time.Time) {
 	s.t.Helper()
 	s.eventually(fmt.Sprintf("the run of %s is started", due), func() bool {
@@ -105,7 +105,8 @@ func (s *cronScene) patch(user, what, patch string) {
 	s.truth.Edits = append(s.truth.Edits, edit{By: user, Manager: "kubectl-patch", What: what, At: now()})
 }
 
-// held says what kept the runs of some due times from starting: by which word, and the run of which due time.
+// held notes that the runs of some due times could not start: the word for the reason, and the due time of the run that
+// blocked them.
 func (s *cronScene) held(after, through time.Time, word string, by time.Time) {
 	for at := after.Add(time.Minute); !at.After(through); at = at.Add(time.Minute) {
 		s.late(at, word, by)
@@ -132,8 +133,8 @@ func (s *cronScene) end() {
 	s.must(s.as(janitor).BatchV1().CronJobs(s.name).Delete(s.ctx, s.truth.CronJob, metav1.DeleteOptions{PropagationPolicy: &how}))
 }
 
-// TestRecordCronJobs plays incident 20 in both modes, checks what was recorded against the truth, and keeps it with
-// -update.
+// TestRecordCronJobs plays incident 20 in both modes and checks the recordings against the truth. With -update it keeps
+// them.
 func TestRecordCronJobs(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" && !*update {
 		t.Skip("takes minutes: make incidents, or JOBLEDGER_LONG=1")
@@ -207,7 +208,7 @@ type cronTruth struct {
 	Started []run     `json:"started"`        // by the API server's audit log
 	Kept    []kept    `json:"kept,omitempty"` // as the script made it
 	Edits   []edit    `json:"edits,omitempty"`
-	Gap     *gap      `json:"gap"` // while nobody watched
+	Gap     *gap      `json:"gap"` // while no controller watched
 	Ended   time.Time `json:"ended"`
 }
 
@@ -219,13 +220,13 @@ type run struct {
 	At  time.Time `json:"at"` // when the request arrived
 }
 
-// kept is a due time that was kept from starting, for a while or for good, and words of which an answer has all.
+// kept is a due time that could not start, for a while or for good. An answer must contain all words of Says.
 type kept struct {
 	Due  time.Time `json:"due"`
 	Says []string  `json:"says"`
 }
 
-// dues are the due times from the first run to the end.
+// dues returns the due times from the first run to the end.
 func (t *cronTruth) dues() (all []time.Time) {
 	for at := t.Started[0].Due; at.Before(t.Ended); at = at.Add(time.Minute) {
 		all = append(all, at)
@@ -233,7 +234,7 @@ func (t *cronTruth) dues() (all []time.Time) {
 	return all
 }
 
-// run is the run of a due time; nil for none.
+// run returns the run of a due time; nil: none.
 func (t *cronTruth) run(due time.Time) *run {
 	if i := slices.IndexFunc(t.Started, func(r run) bool { return r.Due.Equal(due) }); i >= 0 {
 		return &t.Started[i]
@@ -241,7 +242,7 @@ func (t *cronTruth) run(due time.Time) *run {
 	return nil
 }
 
-// kept is what kept the run of a due time from starting; nil for nothing.
+// kept returns what kept a due time from starting; nil: nothing.
 func (t *cronTruth) kept(due time.Time) *kept {
 	if i := slices.IndexFunc(t.Kept, func(k kept) bool { return k.Due.Equal(due) }); i >= 0 {
 		return &t.Kept[i]
@@ -249,7 +250,7 @@ func (t *cronTruth) kept(due time.Time) *kept {
 	return nil
 }
 
-// started puts into the truth which runs were made, and by whom.
+// started adds to the truth which runs were made, and by whom.
 func (s *cronScene) started() error {
 	writes, err := s.cp.Writes()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestTheCronJobsAreWhole: the logs of incident 20 verify and replay, have every CronJob, and name no place where they
-// were made.
+// TestTheCronJobsAreWhole: the logs of incident 20 verify and replay, have every CronJob, and do not name the machine
+// that recorded them.
 func TestTheCronJobsAreWhole(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
@@ -31,9 +31,9 @@ func TestTheCronJobsAreWhole(t *testing.T) {
 	}
 }
 
-// TestWhyNotSaysTheTruth asks what became of each due time of the recorded CronJobs, and of an instant between two.
-// What was started is told so, with its Job, how late, and by whom; of nothing else it is said. The reason that the
-// script knows is in the answer. Where nobody watched another controller, the answer may be that it is not known.
+// TestWhyNotSaysTheTruth asks what became of each due time of the recorded CronJobs, and of a time between two of them.
+// The answer says of each started run, and of no other, that it started: its Job, how late, and by whom. It has the
+// reason that the script knows. If no Jobledger watched the other controller, the answer may be "unknown".
 func TestWhyNotSaysTheTruth(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
@@ -59,8 +59,8 @@ func readCronTruth(t *testing.T, dir string) (all []cronTruth) {
 	return all
 }
 
-// checkCronJobs wants a log that verifies, that replays without a difference, and that has each CronJob from its
-// beginning to its end.
+// checkCronJobs requires that a log verifies, replays without a difference, and has each CronJob from its beginning to
+// its end.
 func checkCronJobs(t *testing.T, program, dir string) {
 	t.Helper()
 	c := controller.New(controller.Config{Program: program, Log: filepath.Join(dir, "log")})
@@ -85,7 +85,7 @@ func checkCronJobs(t *testing.T, program, dir string) {
 	}
 }
 
-// tick is a due time, or a range of them, as the program tells it.
+// tick is a due time, or a range of them, in the program's output.
 type tick struct {
 	First, Last                   time.Time
 	Fate, Job, Late               string
@@ -162,7 +162,7 @@ func (a asker) askCronJob(t *testing.T, told *cronTruth) {
 	golden(t, filepath.Join("testdata", string(a.mode), told.Namespace+".txt"), table+"\n"+answers.String())
 }
 
-// wrong is what of an answer is not the truth.
+// wrong returns the parts of an answer that are not true.
 func (a asker) wrong(told *cronTruth, due time.Time, why *whyNot, text string) (all []string) {
 	if !why.Due || why.Tick == nil {
 		return []string{"it was a due time, and has a fate"}
@@ -177,7 +177,7 @@ func (a asker) wrong(told *cronTruth, due time.Time, why *whyNot, text string) (
 	case run == nil && a.mode == cronsObserved && got.Fate != "NotStarted":
 		all = append(all, "it was not started, and somebody watched: "+got.Fate)
 	case run != nil && got.Fate == "Unknown" && unseen && a.mode == cronsObserved:
-		// It was killed: that it watched is known through its newest record.
+		// The controller was killed, so it is known to have watched only up to its newest record.
 		if got.UnwatchedFrom.After(told.Gap.From) || told.Gap.From.Sub(got.UnwatchedFrom) > time.Minute || got.UnwatchedUntil.Sub(told.Gap.To).Abs() > 3*time.Second {
 			all = append(all, fmt.Sprintf("nobody watched from %s to %s", told.Gap.From, told.Gap.To))
 		}

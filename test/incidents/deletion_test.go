@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// 22: the namespace goes, with all that is in it.
+// 22: the namespace is deleted, with everything in it.
 func namespaceDeleted(s *scene) {
 	t := s.create(maria, newJob("tenant-import", "import:2", size(2, 2), runsOn(), stopsAfter("2s")))
 	t.want = "Deleted, 2 deleted"
@@ -22,7 +22,7 @@ func namespaceDeleted(s *scene) {
 	t.Note = "the namespace controller deletes what is in the namespace that tom deleted, pods and Job each by a deletecollection"
 }
 
-// 24: something scales it.
+// 24: an autoscaler scales it.
 func autoscaled(s *scene) {
 	t := s.create(maria, newJob("resize-images", "resize:3", size(8, 4), runsFor("5s"), stopsAfter("1s")))
 	t.want = "Complete CompletionsReached, 3 deleted"
@@ -44,7 +44,7 @@ func autoscaled(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 25: a controller of storage holds the pod.
+// 25: a storage controller's finalizer holds the pod.
 func foreignFinalizer(s *scene) {
 	t := s.create(maria, newJob("restore", "restore:5", runsOn(), stopsAfter("1s")))
 	t.want = "Deleted, 1 deleted"
@@ -62,7 +62,7 @@ func foreignFinalizer(s *scene) {
 	s.awaitGone(t)
 }
 
-// finalizers sets those of a pod that are a storage controller's: it leaves those of the Job's controller.
+// finalizers sets the finalizers of a pod that belong to a storage controller, and keeps that of the Job's controller.
 func (s *scene) finalizers(p *corev1.Pod, own string) {
 	s.t.Helper()
 	client, err := s.recording.as("system:serviceaccount:storage:attacher", "attacher", "system:masters")
@@ -76,7 +76,7 @@ func (s *scene) finalizers(p *corev1.Pod, own string) {
 	s.must(err)
 }
 
-// 26: the Job goes, its pods stay.
+// 26: the Job is deleted and its pods stay.
 func orphaned(s *scene) {
 	t := s.create(maria, newJob("reindex", "reindex:9", size(2, 2), runsFor("12s")))
 	t.want = "Deleted, 0 deleted"
@@ -96,7 +96,7 @@ func orphaned(s *scene) {
 	}
 }
 
-// 21: it goes before anybody looked.
+// 21: it is deleted before a person looked.
 func expired(s *scene) {
 	t := s.create(maria, newJob("thumbnails", "thumbs:1", fails("9"), limit(0), spec(func(j *batchv1.JobSpec) {
 		j.TTLSecondsAfterFinished = new(int32(3))

@@ -8,11 +8,11 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// examples is where the recordings are kept.
+// examples is the directory of the recordings.
 var examples = filepath.Join("..", "..", "examples", "incidents")
 
-// TestTheExamplesAreWhole: the logs that are kept verify and replay, have every incident, and name no place where they
-// were made.
+// TestTheExamplesAreWhole: the kept logs verify and replay, have every incident, and do not name the machine that
+// recorded them.
 func TestTheExamplesAreWhole(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestExplainSaysTheTruth asks of each recorded Job why it ended as it did: the answer must have the result, the words
-// of the cause, the pod with which it began, who deleted pods as far as a log can know, and whether somebody watched
-// all the time. The answers are kept as text, and compared.
+// TestExplainSaysTheTruth asks of each recorded Job why it ended as it did. The answer must have the result, the words
+// of the cause, the first pod, who deleted pods as far as a log can know, and whether the log has a gap. The answers
+// are kept as text, and compared.
 func TestExplainSaysTheTruth(t *testing.T) {
 	program, err := built.Program(t.Context(), t.TempDir())
 	if err != nil {
@@ -39,7 +39,7 @@ type asker struct {
 	mode mode
 }
 
-// answer is what an explanation holds, for programs.
+// answer is an explanation in its form for programs.
 type answer struct {
 	State    string
 	Verdict  sentence
@@ -52,7 +52,7 @@ type answer struct {
 
 type sentence struct{ Text string }
 
-// text is all that it says.
+// text returns all sentences of the answer.
 func (a *answer) text() string {
 	all := []string{a.State, a.Verdict.Text}
 	if a.Deleted != nil {
@@ -86,7 +86,7 @@ func (a asker) ask(t *testing.T, nth int, told *truth) {
 	golden(t, filepath.Join("testdata", string(a.mode), fmt.Sprintf("%02d-%s-%d.txt", told.Incident, told.Job, nth)), table)
 }
 
-// missing is what of the truth the answer does not say.
+// missing returns the parts of the truth that the answer lacks.
 func (a asker) missing(told *truth, got *answer, text string) (all []string) {
 	says := func(what string, words ...string) {
 		for _, w := range words {
@@ -132,7 +132,7 @@ func (a asker) missing(told *truth, got *answer, text string) (all []string) {
 	return all
 }
 
-// cause is what the answer says, but for what it says to be missing.
+// cause returns the sentences of the answer, without their lists of what is missing.
 func cause(got *answer) string {
 	var said []string
 	for line := range strings.Lines(got.text()) {
@@ -142,7 +142,7 @@ func cause(got *answer) string {
 	return strings.Join(said, "\n")
 }
 
-// firstPods are the pod with which it began, and those that were deleted together with it: one of them is named.
+// firstPods returns the pod with which it began, and the pods that were deleted together with it: the answer names one.
 func (t *truth) firstPods() []string {
 	all := []string{t.FirstPod}
 	i := slices.IndexFunc(t.Deleted, func(d deletion) bool { return d.Pod == t.FirstPod })
@@ -154,11 +154,11 @@ func (t *truth) firstPods() []string {
 	return all
 }
 
-// timeOff compares how long the Job ran, by the explanation and by what the watches of the recorder saw. Of an indexed
-// Job the explanation tells one index.
+// timeOff compares how long the Job ran by the explanation and by the watches of the recorder. It skips indexed Jobs:
+// their explanation is about one index.
 func (a asker) timeOff(told *truth, text string) string {
 	found := regexp.MustCompile(`(?m)^TIME .*running ([0-9.]+m?[0-9.]*s)`).FindStringSubmatch(text)
-	if found == nil || told.Pods[0].Index != "" || told.Gap != nil { // who did not watch does not know
+	if found == nil || told.Pods[0].Index != "" || told.Gap != nil { // without a watch the time is unknown
 		return ""
 	}
 	says, err := time.ParseDuration(found[1])
@@ -177,7 +177,7 @@ func (a asker) timeOff(told *truth, text string) string {
 	return ""
 }
 
-// by is how a log can name who deleted a pod: it does not know users.
+// by returns how a log can name the one who deleted a pod: it does not know users.
 func by(d deletion) []string {
 	switch {
 	case d.Ours:
@@ -201,7 +201,7 @@ func by(d deletion) []string {
 	}
 }
 
-// golden compares a text with the one that is kept; -update keeps it.
+// golden compares a text with the stored one; -update stores it.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {

@@ -16,7 +16,7 @@ func backoffLimit(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 2: an exit code that means: do not try again.
+// 2: an exit code that means: do not retry.
 func failurePolicy(s *scene) {
 	t := s.create(maria, newJob("schema-migrate", "migrate:7", indexed(3, 3), runsOn(), indexesFail("1", "42"), spec(func(j *batchv1.JobSpec) {
 		j.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
@@ -40,7 +40,7 @@ func failurePolicy(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 3: two pods that take longer than they may, and some seconds to stop.
+// 3: two pods exceed the deadline, and take some seconds to stop.
 func activeDeadline(s *scene) {
 	t := s.create(maria, newJob("report-daily", "report:4", size(2, 2), runsOn(), stopsAfter("3s"), deadline(8)))
 	t.want = "Failed DeadlineExceeded, 2 deleted"
@@ -49,7 +49,7 @@ func activeDeadline(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 11: most indexes are well.
+// 11: most indexes succeed.
 func badIndexes(s *scene) {
 	t := s.create(maria, newJob("shards", "shards:2", indexed(10, 10), runsFor("1s"), indexesFail("3,7", "17"), spec(func(j *batchv1.JobSpec) {
 		j.BackoffLimitPerIndex = new(int32(1))
@@ -60,7 +60,7 @@ func badIndexes(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 14: more memory than it may have.
+// 14: a container uses more memory than its limit.
 func oomKilled(s *scene) {
 	t := s.create(maria, newJob("oom", "indexer:12", byHand(), limit(0)))
 	t.want = "Failed BackoffLimitExceeded, 0 deleted"
@@ -74,7 +74,7 @@ func oomKilled(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 15: the kubelet starts it again and again, and waits longer each time.
+// 15: the kubelet restarts it again and again, with growing waits.
 func crashLoop(s *scene) {
 	t := s.create(maria, newJob("crashloop", "crash:1", byHand(), limit(3), template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.RestartPolicy = corev1.RestartPolicyOnFailure

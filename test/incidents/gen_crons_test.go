@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// cronCause is what happens to a CronJob that is due every minute.
+// cronCause is something that happens to a CronJob that is due every minute.
 type cronCause struct {
 	name, shape, phase string
 	change             func(*batchv1.CronJobSpec)
@@ -20,7 +20,7 @@ type cronCause struct {
 	says               []string // of explain cronjob
 	may                string
 	exits              []int32
-	stage              func(*situation, time.Time) // from the first due time on
+	stage              func(*situation, time.Time) // begins at the first due time
 }
 
 func cronRows() (all []row) {
@@ -30,7 +30,7 @@ func cronRows() (all []row) {
 	return all
 }
 
-// stageCron makes the CronJob as maria, so that its first due time is at least five seconds away.
+// stageCron creates the CronJob as maria, at least five seconds before its first due time.
 func (s *situation) stageCron(c *cronCause) {
 	s.told.Did, s.told.True, s.told.Exits = c.did, append([]string{"replace", "history"}, strings.Fields(c.may)...), c.exits
 	if left := time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)); left < 5*time.Second {
@@ -70,18 +70,18 @@ func (s *situation) run(due time.Time) *truth {
 	return t
 }
 
-// of makes a run the Job that is asked about, and plays its only pod up to its running.
+// of makes a run the Job of the question, and plays its only pod until it runs.
 func (s *situation) of(t *truth) *corev1.Pod {
 	s.truth = t
 	return s.start(1)[0]
 }
 
-// started: why-not says of the due time that it started.
+// started: why-not must say that the due time started.
 func (s *situation) started(due time.Time) {
 	s.told.Ticks = append(s.told.Ticks, tickTruth{At: due, Fate: []string{"Started"}})
 }
 
-// kept: why-not says of the due time that it did not start, and why.
+// keptFrom: why-not must say that the due time did not start, and why.
 func (s *situation) keptFrom(due time.Time, says ...string) {
 	t := tickTruth{At: due, NotFate: []string{"Started"}}
 	for _, w := range says {

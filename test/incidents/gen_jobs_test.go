@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// jobCause is what is done to a Job as a whole, or decided about it.
+// jobCause is an action on a Job as a whole, or a decision about it.
 type jobCause struct {
 	name, shape, phase string
 	options            []option
@@ -21,7 +21,7 @@ type jobCause struct {
 	stage              func(*situation)
 }
 
-// start brings n pods to run; the first is that of the lowest index.
+// start waits for n pods with a node and makes them run; the first has the lowest index.
 func (s *situation) start(n int) (all []*corev1.Pod) {
 	s.t.Helper()
 	s.await(s.truth, fmt.Sprintf("%d pods have a node", n), func(v view) bool {
@@ -39,7 +39,7 @@ func (s *situation) start(n int) (all []*corev1.Pod) {
 	return all
 }
 
-// again lets pods be played that were left to run.
+// again lets the script play pods that it had left running.
 func (s *situation) again() { s.played = map[uid]bool{} }
 
 func (s *situation) stopped() { s.told.Exits = append(s.told.Exits, 143) }

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// outage is a time in which Jobledger is not there, for many situations at once. They run when no others do.
+// outage is a time in which Jobledger is away, for many situations at once. They run when no others do.
 type outage struct {
-	frozen bool // its process stands still; else it is killed
+	frozen bool // its process is stopped by SIGSTOP; else it is killed
 
 	ready, acted sync.WaitGroup
 	down, up     chan struct{}
@@ -22,7 +22,7 @@ func newOutage(frozen bool, situations int) *outage {
 	return o
 }
 
-// play takes Jobledger away when all situations are ready, and brings it back when all have acted.
+// play stops Jobledger when all situations are ready, and restarts it when all have acted.
 func (o *outage) play(s *scene) {
 	o.ready.Wait()
 	s.pass(3 * time.Second)
@@ -42,7 +42,7 @@ func (o *outage) play(s *scene) {
 	close(o.up)
 }
 
-// during does something while Jobledger is away.
+// during carries out an action while Jobledger is away.
 func (s *situation) during(deed func()) {
 	s.outage.ready.Done()
 	<-s.outage.down
@@ -54,7 +54,7 @@ func (s *situation) during(deed func()) {
 	s.pass(2 * time.Second)
 }
 
-// outageCauses are deeds while nobody watches.
+// outageCauses are actions while Jobledger is away.
 var outageCauses = []jobCause{
 	{name: "unseen", shape: "limit3", phase: "delete", did: "tom deleted the running pod", says: []string{`deleted`}, may: "gap client", stage: unseen(func(s *situation) {
 		s.deletePod(tom, s.told.Pod, -1)
@@ -73,8 +73,8 @@ var outageCauses = []jobCause{
 	{name: "unseen", shape: "limit3", phase: "nothing", did: "nothing happened", says: []string{`succeeded`}, may: "gap", stage: unseen(func(s *situation) {})},
 }
 
-// unseen is a Job whose pod runs, to which something happens while nobody watches. What comes behind it is played, if
-// anything does.
+// unseen returns the stage of a Job with a running pod, on which an action is carried out while Jobledger is away.
+// Later pods of the Job are played.
 func unseen(deed func(*situation)) func(*situation) {
 	return func(s *situation) {
 		p := s.start(1)[0]

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// podCauses are what others do to a pod: people, the scheduler, the controllers of nodes, the kubelet.
+// podCauses are actions of others on a pod: people, the scheduler, the controllers of nodes, the kubelet.
 var podCauses = []*podCause{
 	{name: "delete", phases: "pending running last first after", stops: true, did: "tom deleted the pod",
 		says: []string{`deleted .*by an API client`}, pod: []string{`by an API client|ENDED BY API client`}, may: "client",
@@ -38,7 +38,7 @@ var podCauses = []*podCause{
 		did:  "the kubelet said that its node is not ready; the node lifecycle controller tainted it",
 		says: []string{`taint|not.?ready`}, may: "taint notready", do: (*situation).notReady},
 	{name: "preempt", phases: "running last first", pool: true, stops: true, option: []option{needs("batch-low")},
-		did: "the scheduler preempted the pod for one of priority urgent", says: []string{`preempt`}, may: "preemption schedule", // other pods of the Job have no room either
+		did: "the scheduler preempted the pod for one of priority urgent", says: []string{`preempt`}, may: "preemption schedule", // no room for other pods of the Job either
 		do: (*situation).preempt},
 	{name: "nodegone", phases: "pending running last deleting", pool: true, did: "the node's object was deleted; PodGC deleted the pod",
 		says: []string{`node (is |was )?(gone|lost)|no longer exists`}, may: "nodegone nodeaway", do: (*situation).nodeGone},
@@ -46,7 +46,7 @@ var podCauses = []*podCause{
 		says: []string{`succeeded|COMPLETE`}, pod: []string{`success|ENDED BY itself`}, may: "nodeaway", do: (*situation).nodeBack},
 }
 
-// kubeletCauses are what a kubelet says of a pod.
+// kubeletCauses are causes that a kubelet reports.
 var kubeletCauses = []*podCause{
 	ofKubelet("pressure", "running last first"),
 	ofKubelet("shutdown", "running last first"),
@@ -62,7 +62,7 @@ var kubeletCauses = []*podCause{
 	ofKubelet("affinity", "pending"),
 }
 
-// ofKubelet is a deed of the kubelet, whose words are played.
+// ofKubelet returns a cause of the kubelet; its writes are played.
 func ofKubelet(name, phases string, options ...option) *podCause {
 	c := causes.Named(name)
 	return &podCause{
@@ -71,7 +71,7 @@ func ofKubelet(name, phases string, options ...option) *podCause {
 	}
 }
 
-// writes plays what a kubelet writes of a pod.
+// writes plays what a kubelet writes about a pod.
 func (s *situation) writes(c *causes.Cause, p *corev1.Pod) {
 	for _, step := range c.Words {
 		s.pass(step.After)
@@ -79,7 +79,7 @@ func (s *situation) writes(c *causes.Cause, p *corev1.Pod) {
 	}
 }
 
-// evict asks the eviction API as tom. Of a pod that is gone there is nothing to evict.
+// evict calls the eviction API as tom. If the pod is gone, it does nothing.
 func (s *situation) evict(p *corev1.Pod) {
 	err := s.as(tom).PolicyV1().Evictions(s.name).Evict(s.ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: s.name}})
 	if !apierrors.IsNotFound(err) {
@@ -119,7 +119,7 @@ func (s *situation) nodeBack(p *corev1.Pod) {
 	s.node(p.Spec.NodeName, s.name, nil)
 }
 
-// preempt makes a pod that is worth more and needs the place.
+// preempt creates a pod with a higher priority that needs the node.
 func (s *situation) preempt(p *corev1.Pod) {
 	j := newJob("hotfix", "fix:1", pool(s.name), needs("urgent"), runsFor("3s"))
 	s.must2(s.as(tom).CoreV1().Pods(s.name).Create(s.ctx, &corev1.Pod{
@@ -132,7 +132,7 @@ func (s *scene) must2(_ any, err error) {
 	s.must(err)
 }
 
-// needs is a Job whose pods want a whole processor.
+// needs makes the Job's pods request a whole processor, with that priority class.
 func needs(class string) option {
 	return template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.PriorityClassName = class
@@ -140,7 +140,7 @@ func needs(class string) option {
 	})
 }
 
-// small makes a node that has room for one pod that wants a processor, if it is about that.
+// small returns a change that gives a node room for one such pod, if the cause is preemption; else nil.
 func (s *situation) small(c *podCause) func(*corev1.Node) {
 	if c.name != "preempt" {
 		return nil
@@ -148,7 +148,7 @@ func (s *situation) small(c *podCause) func(*corev1.Node) {
 	return func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("1") }
 }
 
-// priorities makes the PriorityClasses of a recording.
+// priorities creates the PriorityClasses of a recording.
 func (r *recording) priorities(s *scene) {
 	for name, value := range map[string]int32{"batch-low": 10, "urgent": 1000} {
 		s.must2(r.admin.SchedulingV1().PriorityClasses().Create(s.ctx, &schedulingv1.PriorityClass{
@@ -157,7 +157,7 @@ func (r *recording) priorities(s *scene) {
 	}
 }
 
-// bears is a Job whose pods bear a taint that drives out, for some seconds.
+// bears makes the Job's pods tolerate a NoExecute taint for some seconds.
 func bears(taint string, seconds int64) option {
 	return template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{

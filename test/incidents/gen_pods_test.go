@@ -8,23 +8,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// podCause is a deed that is done to one pod of a Job.
+// podCause is an action on one pod of a Job.
 type podCause struct {
 	name   string
-	phases string   // in which it can be done: see podPhases
-	pool   bool     // it is done to a node, so the Job has nodes of its own
+	phases string   // phases in which it is possible, see podPhases
+	pool   bool     // the action is on a node, so the Job has its own nodes
 	option []option // of the Job
-	stops  bool     // the pod is told to end, and ends with 143 if it runs
-	lives  bool     // the pod goes on
+	stops  bool     // the pod is asked to end, and ends with 143 if it runs
+	lives  bool     // the pod runs on
 	did    string
-	says   []string // regular expressions: an answer has each
-	pod    []string // likewise about the pod, where that says it in other words
-	may    string   // signatures that are true
+	says   []string // regular expressions: an answer must match each
+	pod    []string // the same for an answer about the pod, if its words differ
+	may    string   // signatures that are true, see package judge
 	exits  []int32
 	do     func(*situation, *corev1.Pod)
 }
 
-// podPhases are when the deed is done.
+// podPhases are the times of the action.
 var podPhases = map[string]string{
 	"pending":  "the pod has a node and has not started",
 	"running":  "the pod runs",
@@ -34,7 +34,7 @@ var podPhases = map[string]string{
 	"after":    "the pod has exited 3, and the Job has failed",
 }
 
-// podRow is the situation of a deed.
+// podRow returns the situation of a cause with a shape in a phase.
 func podRow(c *podCause, sh shape, phase string) row {
 	return row{cause: c.name, shape: sh.name, phase: phase, stage: func(s *situation) { s.stagePod(c, sh, phase) }}
 }
@@ -62,7 +62,7 @@ func (s *situation) stagePod(c *podCause, sh shape, phase string) {
 	s.tell(c, sh, phase)
 }
 
-// bring brings the Job and its pod to where the deed is done.
+// bring brings the Job and its pod to the phase of the action.
 func (s *situation) bring(phase string) *corev1.Pod {
 	p := s.next()
 	if phase == "last" {
@@ -88,7 +88,7 @@ func (s *situation) bring(phase string) *corev1.Pod {
 	return p
 }
 
-// settle plays what comes behind the deed, to the end of the Job.
+// settle plays everything after the action, to the end of the Job.
 func (s *situation) settle(c *podCause, p *corev1.Pod, phase string) {
 	if phase == "after" {
 		s.pass(2 * time.Second)
@@ -107,7 +107,7 @@ func (s *situation) settle(c *podCause, p *corev1.Pod, phase string) {
 		return true
 	})
 	if c.pool {
-		s.node(s.nodeName("b"), s.name, nil) // room for the tries to come
+		s.node(s.nodeName("b"), s.name, nil) // room for later pods
 	}
 	if phase == "first" {
 		s.fail(s.next(), 3)
@@ -116,13 +116,13 @@ func (s *situation) settle(c *podCause, p *corev1.Pod, phase string) {
 	s.pass(time.Second)
 }
 
-// tell writes what answers have to say.
+// tell writes down what answers must say.
 func (s *situation) tell(c *podCause, sh shape, phase string) {
 	if sh.name == "ttl" {
 		s.may("ttl")
 	}
 	if sh.name == "success" {
-		s.stopped() // the pods that successPolicy does not wait for, if they had started
+		s.stopped() // pods that successPolicy does not wait for, if they had started
 	}
 	switch phase {
 	case "after":
@@ -146,5 +146,5 @@ func (s *situation) tell(c *podCause, sh shape, phase string) {
 	}
 }
 
-// nodeName is a node of this situation alone.
+// nodeName returns the name of a node that only this situation uses.
 func (s *situation) nodeName(which string) string { return s.name + "-" + which }

@@ -26,13 +26,13 @@ var (
 	keepGen    = flag.Bool("keep-generated", false, "stage those that testdata/generated holds, and put them in its place")
 )
 
-// generated is where the logs of a long run stay, so that they can be asked again: those of each part.
+// generated is the directory for the logs of a long run, one for each part, so that they can be judged again.
 func generated() string {
 	part := strings.ReplaceAll(cmp.Or(os.Getenv("JOBLEDGER_PART"), "1/1"), "/", "-of-")
 	return filepath.Join(cmp.Or(*where, filepath.Join("..", "..", "bin", "generated")), part)
 }
 
-// TestGeneratedSituations stages the situations of the generator in both modes, and judges what is said of them.
+// TestGeneratedSituations stages the situations of the generator in both modes, and judges the answers about them.
 // JOBLEDGER_PART=n/N stages the nth of N parts.
 func TestGeneratedSituations(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" && !*generate && !*keepGen && !*again {
@@ -54,7 +54,7 @@ func TestGeneratedSituations(t *testing.T) {
 	}
 }
 
-// chosen are the rows that are to be staged.
+// chosen returns the rows to stage.
 func chosen(t *testing.T) (some []row) {
 	t.Helper()
 	part, parts := 1, 1
@@ -72,7 +72,7 @@ func chosen(t *testing.T) (some []row) {
 	return some
 }
 
-// stageAll plays situations, many at a time, and keeps the log and the truth.
+// stageAll stages situations, many at a time, and keeps the log and the truth.
 func stageAll(t *testing.T, m mode, rows []row, out string) {
 	ctx, cancel := patience.Several(t.Context(), 6)
 	defer cancel()

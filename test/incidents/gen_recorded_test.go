@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/judge"
 )
 
-// TestRecordedSituations judges what is said of the situations that testdata holds.
+// TestRecordedSituations judges the answers about the situations in testdata.
 func TestRecordedSituations(t *testing.T) {
 	for _, m := range []mode{situationsRun, situationsObserved} {
 		t.Run(string(m), func(t *testing.T) {

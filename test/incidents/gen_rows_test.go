@@ -9,15 +9,15 @@ import (
 // row is a situation that can be staged.
 type row struct {
 	cause, shape, phase string
-	namespace           string // says nothing of the cause: answers name it
+	namespace           string // does not hint at the cause, because answers name it
 	stage               func(*situation)
-	unwatched           bool // Jobledger is killed or frozen meanwhile, so that no others may run
-	kept                bool // it is among those whose log is kept in testdata
+	unwatched           bool // Jobledger is killed or stopped meanwhile, so no other row may run
+	kept                bool // its log is kept in testdata
 }
 
 func (r *row) name() string { return r.cause + "-" + r.shape + "-" + r.phase }
 
-// rows are all situations: each cause with the shapes and the phases in which it can be.
+// rows returns all situations: each cause with its possible shapes and phases.
 func rows() (all []row) {
 	for _, c := range slices.Concat(podCauses, kubeletCauses) {
 		for _, phase := range strings.Fields(c.phases) {
@@ -45,7 +45,7 @@ func rows() (all []row) {
 	return all
 }
 
-// jobRow is the situation of what is done to a Job.
+// jobRow returns the situation of an action on a Job.
 func jobRow(c *jobCause) row {
 	return row{cause: c.name, shape: c.shape, phase: c.phase, stage: func(s *situation) {
 		s.told.Did, s.told.True = c.did, strings.Fields(c.may)
@@ -57,14 +57,14 @@ func jobRow(c *jobCause) row {
 	}}
 }
 
-// inPhase are the shapes that a deed is tried with in a phase. While the pod runs, all of them are.
+// inPhase are the shapes for an action in a phase. While the pod runs, all shapes are used.
 var inPhase = map[string]string{
 	"pending": "limit0 limit3", "last": "limit1", "first": "limit1", "deleting": "limit0 limit3", "after": "limit0",
 }
 
-// fits leaves out what cannot be staged, or would be another row again: a program that ends is started again in its
-// pod; rules about disruptions say nothing of pods that nothing disrupts; rules about exit codes say nothing of pods
-// that end without one.
+// fits leaves out rows that cannot be staged or would repeat another row. If the program ends, its container may be
+// restarted in the pod. Rules about disruptions do not matter for pods without a disruption. Rules about exit codes do
+// not matter for pods that end without one.
 func (c *podCause) fits(sh shape, phase string) bool {
 	if names, few := inPhase[phase]; few {
 		return slices.Contains(strings.Fields(names), sh.name)
@@ -82,12 +82,12 @@ func (c *podCause) fits(sh shape, phase string) bool {
 	return true
 }
 
-// program: the container ends, and nothing is said of the pod.
+// program reports whether only the container ends, without a reason of the pod.
 func (c *podCause) program() bool {
 	return slices.Contains([]string{"oom", "killed", "exit", "unknown", "storage", "poddeadline"}, c.name)
 }
 
-// keptRows are the situations that testdata holds, in both modes.
+// keptRows are the situations in testdata, in both modes.
 var keptRows = []string{
 	"delete-limit0-running", "force-limit0-running", "force-limit0-deleting", "evict-limit0-running", "evict-ignore-running", "evict-success-running",
 	"evict-limit1-last", "taint-limit0-running", "preempt-limit0-running", "nodegone-limit0-running", "nodeback-limit0-running",

@@ -5,13 +5,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// shape is what a Job is like: its size and its policies.
+// shape is the size and the policies of a Job.
 type shape struct {
 	name    string
 	options []option
 	// disrupted: a rule of its podFailurePolicy names disruptions. coded: a rule names exit codes.
 	disrupted, coded bool
-	restarts         bool // containers are started again in their pod
+	restarts         bool // containers are restarted in their pod
 }
 
 var shapes = []shape{
@@ -53,7 +53,7 @@ func onDisruption(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolic
 	}
 }
 
-// onCodes is a rule about all exit codes but these.
+// onCodes returns a rule about all exit codes except these.
 func onCodes(action batchv1.PodFailurePolicyAction, but ...int32) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{
 		Action:      action,

@@ -15,38 +15,38 @@ import (
 	"github.com/jobledger/jobledger/test/internal/judge"
 )
 
-// situation is one row of the generator: a cause, at a phase of a Job of some shape, in one mode. Who stages it writes
-// its truth.
+// situation is one row of the generator: a cause, at a phase of a Job of some shape, in one mode. The code that stages
+// it writes its truth.
 type situation struct {
 	*scene
 	row  row
 	told told
 
 	outage *outage
-	truth  *truth       // handle of the Job
-	played map[uid]bool // pods that the script has ended, or has left to their fate
+	truth  *truth       // the truth of the Job
+	played map[uid]bool // pods that the script has ended, or leaves alone
 }
 
 type uid = types.UID
 
-// What was staged, and what is asked about due times.
+// What was staged, and the questions about due times.
 type (
 	told      = judge.Told
 	tickTruth = judge.TickTruth
 )
 
-// play stages a situation in a namespace of its own.
+// play stages a situation in its own namespace.
 func (s *situation) play(t *testing.T) {
 	s.scene.script = func(*scene) {
 		s.told.Began = now()
 		s.row.stage(s)
 		s.over()
-		s.must(s.as(janitor).CoreV1().Pods(s.name).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})) // those of no Job
+		s.must(s.as(janitor).CoreV1().Pods(s.name).DeleteCollection(s.ctx, metav1.DeleteOptions{}, metav1.ListOptions{})) // pods of no Job
 	}
 	s.scene.play(t)
 }
 
-// over waits until Jobledger had time to see what was done last, and takes down what the API server has.
+// over waits until Jobledger had time to see the last action, and notes what the API server has stored.
 func (s *situation) over() {
 	s.t.Helper()
 	if !s.told.Over.IsZero() {
@@ -73,10 +73,10 @@ func (s *situation) gone(job *batchv1.Job) bool {
 	return slices.ContainsFunc(changes, func(c history.Change) bool { return c.Job != nil && c.Gone })
 }
 
-// says adds a group of which an answer about the Job has one.
+// says adds a group; an answer about the Job must match one of it.
 func (s *situation) says(any ...string) { s.told.Says = append(s.told.Says, any) }
 
-// may adds what may be said.
+// may adds signatures that are true.
 func (s *situation) may(signatures ...string) { s.told.True = append(s.told.True, signatures...) }
 
 // submit creates the Job of the situation as maria.
@@ -85,7 +85,7 @@ func (s *situation) submit(options ...option) {
 	s.truth = s.create(maria, newJob("etl", "etl:1.9.0", slices.Concat([]option{byHand()}, options)...))
 }
 
-// next waits for a pod of the Job that has a node and was not played before: that of the lowest index.
+// next waits for a pod of the Job that has a node and was not played before; of several, that with the lowest index.
 func (s *situation) next() *corev1.Pod {
 	s.t.Helper()
 	return s.fresh(s.await(s.truth, "a pod has a node", func(v view) bool { return s.fresh(v) != nil }))
@@ -105,7 +105,7 @@ func (s *situation) fresh(v view) *corev1.Pod {
 	return found
 }
 
-// hitPod is the pod that the deed is done to.
+// hitPod reads the pod of the action.
 func (s *situation) hitPod() *corev1.Pod {
 	s.t.Helper()
 	p, err := s.admin.CoreV1().Pods(s.name).Get(s.ctx, s.told.Pod, metav1.GetOptions{})
@@ -115,13 +115,13 @@ func (s *situation) hitPod() *corev1.Pod {
 
 func gone(err error) bool { return apierrors.IsNotFound(err) }
 
-// hit is the pod that the deed is done to.
+// hit notes the pod of the action.
 func (s *situation) hit(p *corev1.Pod) {
 	s.played[p.UID] = true
 	s.told.Pod, s.told.PodUID = p.Name, string(p.UID)
 }
 
-// fail plays a try whose program fails.
+// fail plays a pod with a program that fails.
 func (s *situation) fail(p *corev1.Pod, code int32) {
 	s.t.Helper()
 	s.played[p.UID] = true
@@ -130,14 +130,14 @@ func (s *situation) fail(p *corev1.Pod, code int32) {
 	s.exit(p, code)
 }
 
-// exit ends the container of a pod, and the pod when its containers are not started again.
+// exit ends the container of a pod, and also the pod if its containers are not restarted.
 func (s *situation) exit(p *corev1.Pod, code int32) {
 	s.t.Helper()
 	s.told.Exits = append(s.told.Exits, code)
 	s.kubelet(p, all(ends(0, code, "Error", ""), is(corev1.PodFailed)))
 }
 
-// succeedRest plays all other tries, which succeed, until the Job has ended or is gone.
+// succeedRest plays all other pods, which succeed, until the Job has ended or is gone.
 func (s *situation) succeedRest() {
 	s.t.Helper()
 	for {
@@ -153,7 +153,7 @@ func (s *situation) succeedRest() {
 	}
 }
 
-// succeed plays a try that succeeds, unless it is stopped meanwhile.
+// succeed plays a pod that succeeds, unless it is stopped meanwhile.
 func (s *situation) succeed(p *corev1.Pod) {
 	s.t.Helper()
 	s.played[p.UID] = true
@@ -169,7 +169,7 @@ func (s *situation) succeed(p *corev1.Pod) {
 	}
 }
 
-// unlessEnded leaves a pod alone that has ended: its kubelet has nothing more to write.
+// unlessEnded skips a pod that has ended: its kubelet has nothing more to write.
 func unlessEnded(change func(*corev1.PodStatus)) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		if p.Phase != corev1.PodSucceeded && p.Phase != corev1.PodFailed {

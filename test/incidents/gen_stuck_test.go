@@ -8,23 +8,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// stuckCause keeps a Job from getting anywhere.
+// stuckCause keeps a Job from making progress.
 type stuckCause struct {
 	name    string
 	options []option
-	named   func(string) option           // that has the name of the situation
-	prepare func(*situation)              // before the Job is created
-	kubelet func(*situation, *corev1.Pod) // what the kubelet writes of a pod that has a node
-	lift    func(*situation)              // takes the cause away; nil: that cannot be, or would be another situation
-	refused bool                          // the API server refuses the pods: who looks on cannot know why
-	nopod   bool                          // no pod is wanted
+	named   func(string) option           // an option that uses the name of the situation
+	prepare func(*situation)              // runs before the Job is created
+	kubelet func(*situation, *corev1.Pod) // plays the kubelet of a pod with a node
+	lift    func(*situation)              // removes the cause; nil: not possible, or another situation
+	refused bool                          // the API server refuses the pods: an observer cannot know why
+	nopod   bool                          // no pod should be created
 	did     string
 	says    []string
 	may     string
 	exits   []int32
 }
 
-// stuckPhases are how it goes on.
+// stuckPhases are the ways in which the situation goes on.
 var stuckPhases = map[string]string{
 	"stuck":    "nothing changes",
 	"deadline": "activeDeadlineSeconds (9) passes",
@@ -38,7 +38,7 @@ func stuckRows() (all []row) {
 			for _, sh := range []string{"limit3", "indexed"} {
 				switch {
 				case phase == "lifted" && c.lift == nil,
-					phase == "deadline" && c.suspends(), // a Job that is suspended has not started
+					phase == "deadline" && c.suspends(), // a suspended Job has not started
 					sh == "indexed" && (phase != "stuck" || c.name == "crashloop"):
 					continue
 				}
@@ -81,9 +81,9 @@ func (s *situation) stageStuck(c *stuckCause, sh shape, phase string) {
 	case "deadline":
 		s.awaitEnd(s.truth)
 	case "lifted":
-		s.told.PodSays = nil // it went well in the end
+		s.told.PodSays = nil // it succeeds in the end
 		if c.name == "volume" {
-			s.told.Says = [][]string{{`starting`}} // as usual, for a long time
+			s.told.Says = [][]string{{`starting`}} // a long start is not unusual
 		}
 		s.pass(7 * time.Second)
 		c.lift(s)
@@ -98,17 +98,17 @@ func (s *situation) stageStuck(c *stuckCause, sh shape, phase string) {
 	}
 }
 
-// tellStuck writes what answers have to say.
+// tellStuck writes down what answers must say.
 func (s *situation) tellStuck(c *stuckCause) {
 	if c.refused && s.mode == situationsObserved {
 		s.told.Untold = "the API server tells a refusal to the controller that asked, and no Job or pod shows it"
 		s.says(`no pod came|no pod has come|no pod`)
-		s.may("schedule", "quota", "refused", "edit") // named as what is missing
+		s.may("schedule", "quota", "refused", "edit") // the answer names them as missing knowledge
 		return
 	}
 	for _, w := range c.says {
 		s.says(w)
-		if c.kubelet != nil && !strings.Contains(w, "exit") { // attempts tells the exits of tries, and of none that goes on
+		if c.kubelet != nil && !strings.Contains(w, "exit") { // attempts shows exit codes of ended tries only
 			s.told.PodSays = append(s.told.PodSays, []string{w})
 		}
 	}

@@ -106,7 +106,7 @@ func resumes(user, manager string) func(*situation) {
 	}
 }
 
-// stuckBy is a cause of the kubelet, whose words are played.
+// stuckBy returns a cause of the kubelet; its writes are played.
 func stuckBy(name string, lift func(*situation), options ...option) *stuckCause {
 	c := causes.Named(name)
 	return &stuckCause{
@@ -115,14 +115,14 @@ func stuckBy(name string, lift func(*situation), options ...option) *stuckCause 
 	}
 }
 
-// beside is a container more.
+// beside adds a container.
 func beside(name string) option {
 	return pods(func(p *corev1.PodSpec) {
 		p.Containers = append(p.Containers, corev1.Container{Name: name, Image: p.Containers[0].Image})
 	})
 }
 
-// mainDoes: all containers start, and the first does its work.
+// mainDoes: all containers start, and the first one succeeds.
 func mainDoes(s *situation, p *corev1.Pod) {
 	s.kubelet(p, all(runs(0), runs(1)))
 	s.pass(time.Second)
@@ -158,7 +158,7 @@ func (s *situation) unrestrict() {
 	s.must2(s.as(tom).CoreV1().Namespaces().Patch(s.ctx, s.name, types.MergePatchType, fmt.Appendf(nil, enforce, `null`), metav1.PatchOptions{}))
 }
 
-// policy denies pods whose images are not of a mirror.
+// policy denies pods with images that are not from a mirror.
 func (s *situation) policy() {
 	policies, bindings := s.admin.AdmissionregistrationV1().ValidatingAdmissionPolicies(), s.admin.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
 	s.must2(policies.Create(s.ctx, &admissionregistrationv1.ValidatingAdmissionPolicy{
@@ -201,7 +201,7 @@ func (s *situation) noWebhook() {
 	s.must(s.as(tom).AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(s.ctx, s.name, metav1.DeleteOptions{}))
 }
 
-// probe waits until pods are refused, or accepted.
+// probe waits until pods are refused, or until they are accepted.
 func (s *situation) probe(what string, refused bool) {
 	s.eventually(what, func() bool {
 		_, err := s.admin.CoreV1().Pods(s.name).Create(s.ctx, &corev1.Pod{

@@ -11,8 +11,8 @@ import (
 // option changes a Job before it is created.
 type option func(*batchv1.Job)
 
-// newJob is a Job of one pod with one container, main. The pod runs for two seconds and succeeds, unless the options
-// say otherwise.
+// newJob returns a Job of one pod with one container, main. The pod runs for two seconds and succeeds, unless the
+// options say otherwise.
 func newJob(name, image string, options ...option) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name, "team": "data"}},

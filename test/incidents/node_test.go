@@ -9,13 +9,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// What a kubelet writes about the containers of a pod.
+// Short names for the writes of a kubelet about the containers of a pod.
 var (
 	waits, runs, ends, is = causes.Waits, causes.Runs, causes.Ends, causes.Is
 	all                   = causes.All
 )
 
-// pool makes the Job's pods run in a pool of nodes that take no others.
+// pool makes the Job's pods run on nodes that take no other pods.
 func pool(name string) option {
 	return template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.NodeSelector = map[string]string{"pool": name}
@@ -35,7 +35,7 @@ func (s *scene) node(name, pool string, change func(*corev1.Node)) {
 	}))
 }
 
-// changeNode changes a node as somebody.
+// changeNode changes a node as a user.
 func (s *scene) changeNode(user, name string, change func(*corev1.Node)) {
 	s.t.Helper()
 	nodes := s.as(user).CoreV1().Nodes()
@@ -50,8 +50,7 @@ func (s *scene) changeNode(user, name string, change func(*corev1.Node)) {
 	}))
 }
 
-// byHand makes the Job's pods wait for what the script writes as their kubelet. kwok still stops those that are
-// deleted.
+// byHand makes the Job's pods wait for the script, which plays their kubelet. kwok still stops deleted pods.
 func byHand() option { return annotate(controlplane.AnnotationOutcome, controlplane.OutcomePending) }
 
 // kubelet writes the status of a pod as the kubelet of its node.
@@ -60,7 +59,7 @@ func (s *scene) kubelet(pod *corev1.Pod, change func(*corev1.PodStatus)) {
 	s.must(s.tryKubelet(pod, change))
 }
 
-// tryKubelet is kubelet for a pod that may be gone: that is the error.
+// tryKubelet is kubelet for a pod that may be gone; then it returns an error.
 func (s *scene) tryKubelet(pod *corev1.Pod, change func(*corev1.PodStatus)) error {
 	s.t.Helper()
 	client, err := s.recording.as("system:node:"+pod.Spec.NodeName, "kubelet", "system:nodes", "system:masters")

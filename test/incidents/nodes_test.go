@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// 5: a node is drained, pod by pod, and then is gone before all are.
+// 5: a node is drained, pod by pod, and is lost before all pods have left.
 func evictedThenNodeLost(s *scene) {
 	s.node("node-7", "train", nil)
 	s.node("node-8", "train", func(n *corev1.Node) { n.Spec.Unschedulable = true })
@@ -42,7 +42,7 @@ func evictedThenNodeLost(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 16: something more important needs the place.
+// 16: a more important pod needs the node.
 func preempted(s *scene) {
 	s.node("node-5", "small", func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("1") })
 	for name, value := range map[string]int32{"batch-low": 10, "urgent": 1000} {
@@ -71,7 +71,7 @@ func preempted(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 17: whoever does not bear a taint has to go.
+// 17: a taint drives out pods that do not tolerate it.
 func tainted(s *scene) {
 	s.node("node-3", "edge", nil)
 	t := s.create(maria, newJob("geo-tiles", "tiles:6", size(2, 2), pool("edge"), runsFor("10s"), stopsAfter("1s")))
@@ -87,7 +87,7 @@ func tainted(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 18: more indexes fail than may.
+// 18: more indexes fail than maxFailedIndexes allows.
 func maxFailedIndexes(s *scene) {
 	t := s.create(maria, newJob("matrix", "matrix:3", indexed(6, 6), runsOn(), stopsAfter("1s"), indexesFail("0,2", "5"), spec(func(j *batchv1.JobSpec) {
 		j.BackoffLimitPerIndex, j.MaxFailedIndexes = new(int32(0)), new(int32(1))
@@ -98,7 +98,7 @@ func maxFailedIndexes(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 19: the leader has all that is needed.
+// 19: the leader's success is enough.
 func successPolicy(s *scene) {
 	t := s.create(maria, newJob("solver", "solver:4", indexed(4, 4), runsOn(), stopsAfter("1s"), spec(func(j *batchv1.JobSpec) {
 		j.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("0")}}}

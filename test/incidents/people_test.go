@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// 4: somebody deletes pods that run, one in the usual way, one by force.
+// 4: a user deletes running pods, one in the usual way, one by force.
 func deletedPods(s *scene) {
 	t := s.create(maria, newJob("longhaul", "haul:3", size(3, 3), runsFor("12s"), stopsAfter("1s")))
 	t.want = "Complete CompletionsReached, 2 deleted"
@@ -21,7 +21,7 @@ func deletedPods(s *scene) {
 	s.awaitEnd(t)
 }
 
-// 7: one person stops it, another lets it go on.
+// 7: one person suspends it, another resumes it.
 func suspendedAndResumed(s *scene) {
 	t := s.create(maria, newJob("ingest", "ingest:8", size(2, 2), runsFor("6s")))
 	t.want = "Complete CompletionsReached, 2 deleted"

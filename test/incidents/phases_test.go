@@ -11,17 +11,17 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// phase is what a Job spent a part of its life on, from its creation to its end, as the watch saw it. Of what several
-// pods do, the first in this list counts: suspended; running; restarting (a container waits to be started again);
-// stopping (a pod was told to end); starting (a pod has a node); scheduling (a pod has none); held (a pod has ended,
-// was deleted, and another's finalizer keeps it); waiting (no pod lives).
+// phase is what a Job spent a part of its life on, from its creation to its end, as the watch saw it. If its pods are
+// in several phases, the first in this list counts: suspended; running; restarting (a container waits for a restart);
+// stopping (a pod was asked to end); starting (a pod has a node); scheduling (a pod has none); held (a pod has ended
+// and was deleted, and a foreign finalizer keeps it); waiting (no pod lives).
 type phase struct {
 	Phase string    `json:"phase"`
 	From  time.Time `json:"from"`
 	To    time.Time `json:"to"`
 }
 
-// phases reads them off the versions of a Job and its pods.
+// phases derives the phases from the versions of a Job and its pods.
 func phases(changes []history.Change) (all []phase) {
 	pods := map[types.UID]*corev1.Pod{}
 	suspended, over := false, false
@@ -54,7 +54,7 @@ func phases(changes []history.Change) (all []phase) {
 	return all
 }
 
-// order is which of the pods' phases counts.
+// order says which of the pods' phases counts.
 var order = []string{"running", "restarting", "stopping", "starting", "scheduling", "held"}
 
 func doing(pods map[types.UID]*corev1.Pod) string {

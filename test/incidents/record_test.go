@@ -28,25 +28,25 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// The incidents wait, for pods and for time to pass, so all of them run at a time, however many processors there are.
+	// The incidents mostly wait, so all of them run at once, on any number of processors.
 	if err := flag.Set("test.parallel", "64"); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// mode is who runs the Jobs.
+// mode says who runs the Jobs.
 type mode string
 
 const (
 	delegated mode = "delegated" // Jobledger
-	observed  mode = "observed"  // the built-in controller, and Jobledger looks on
+	observed  mode = "observed"  // the built-in controller, observed by Jobledger
 
-	// Those of incident 20, whose logs are of their own: minutes pass in it.
+	// Modes of incident 20, which has its own logs because it takes minutes.
 	cronsRun      mode = "cronjobs-run"      // Jobledger runs CronJobs and Jobs
-	cronsObserved mode = "cronjobs-observed" // the built-in controllers, and Jobledger looks on
+	cronsObserved mode = "cronjobs-observed" // the built-in controllers, observed by Jobledger
 
-	// Those of the generator: Jobs and CronJobs.
+	// Modes of the generator: Jobs and CronJobs.
 	situationsRun      mode = "run"
 	situationsObserved mode = "observe"
 )
@@ -57,7 +57,7 @@ const (
 	builtin = "system:serviceaccount:kube-system:job-controller"
 )
 
-// TestRecord plays all incidents in both modes, checks what was recorded against the truth, and keeps it with -update.
+// TestRecord plays all incidents in both modes and checks the recordings against the truth. With -update it keeps them.
 func TestRecord(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" && !*update && *only == "" {
 		t.Skip("takes minutes: make incidents, or JOBLEDGER_LONG=1")
@@ -67,7 +67,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// recording is one cluster, and the Jobledger whose log is kept.
+// recording is one cluster, and the Jobledger that writes the kept log.
 type recording struct {
 	mode    mode
 	cp      *controlplane.ControlPlane
@@ -75,7 +75,7 @@ type recording struct {
 	ours    *controller.Controller
 	program string
 
-	kubeconfig string // of the user as which it runs
+	kubeconfig string // of its user
 }
 
 func record(t *testing.T, m mode) {
@@ -131,7 +131,7 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 	options := controlplane.Options{
 		Nodes:       2,
 		Controllers: []string{"resourcequota-controller", "ttl-after-finished-controller", "taint-eviction-controller", "node-lifecycle-controller"},
-		// The one for taints uses an index that the one for the life of nodes makes. Nobody sends heartbeats of nodes.
+		// The taint controller uses an index that the node lifecycle controller makes. Nodes send no heartbeats.
 		ControllerManagerArgs: []string{"--node-monitor-grace-period=24h", "--node-startup-grace-period=24h"},
 	}
 	switch m {
@@ -154,8 +154,8 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 	}
 	config := controller.Config{
 		Program: r.program, Kubeconfig: r.kubeconfig, Dir: dir,
-		// Names of leases and labels are those of any cluster. Without a Lease nothing in the log is named after this
-		// machine.
+		// Names of Leases and labels are the same as in any cluster. Without a Lease nothing in the log is named after
+		// this machine.
 		Args: []string{"--leader-elect=false", "--cluster=incidents"},
 	}
 	switch m {
@@ -181,7 +181,8 @@ func newRecording(t *testing.T, ctx context.Context, m mode) *recording {
 	return r
 }
 
-// allow makes the users: Jobledger with the rights of its deployment, maria who may edit, tom who may do everything.
+// allow creates the users: Jobledger with the rights of its deployment; maria, who may edit; tom, who may do
+// everything.
 func (r *recording) allow(ctx context.Context, kubeconfig string) error {
 	role, err := controller.CreateClusterRole(ctx, r.cp)
 	if err != nil {
@@ -220,7 +221,7 @@ func (r *recording) bind(ctx context.Context, user, role string) error {
 	return err
 }
 
-// as is a client that acts as somebody, with that program.
+// as returns a client that acts as a user, with that program as user agent.
 func (r *recording) as(user, program string, groups ...string) (kubernetes.Interface, error) {
 	config := r.cp.RESTConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
@@ -228,7 +229,7 @@ func (r *recording) as(user, program string, groups ...string) (kubernetes.Inter
 	return kubernetes.NewForConfig(config)
 }
 
-// truths are those of all scenes, in the order of the incidents.
+// truths returns the truths of all scenes, in the order of the incidents.
 func (r *recording) truths(scenes []*scene) ([]truth, error) {
 	writes, err := r.cp.Writes()
 	if err != nil {

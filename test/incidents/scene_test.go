@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/patient"
 )
 
-// People, and the one who clears up.
+// Users; janitor cleans up.
 const (
 	maria   = "maria"
 	tom     = "tom"
@@ -31,11 +31,11 @@ type incident struct {
 	number int
 	name   string // also of its namespace
 	title  string
-	alone  bool // it does something to the controller, so no other may run meanwhile
+	alone  bool // it acts on the controller, so no other may run meanwhile
 	script func(*scene)
 }
 
-// scene is one incident that is played.
+// scene is one incident while it is played.
 type scene struct {
 	incident
 	*recording
@@ -45,7 +45,7 @@ type scene struct {
 	told    []*truth
 }
 
-// play goes through the script, and leaves nothing behind.
+// play runs the script, and leaves nothing behind.
 func (s *scene) play(t *testing.T) {
 	s.t = t
 	_, err := s.admin.CoreV1().Namespaces().Create(s.ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.name}}, metav1.CreateOptions{})
@@ -91,7 +91,7 @@ func (s *scene) must(err error) {
 	}
 }
 
-// as is a client that acts as a person, with kubectl.
+// as returns a client that acts as a person, with kubectl.
 func (s *scene) as(user string) kubernetes.Interface {
 	s.t.Helper()
 	var groups []string
@@ -103,7 +103,7 @@ func (s *scene) as(user string) kubernetes.Interface {
 	return client
 }
 
-// create creates a Job as somebody. The truth about it begins here.
+// create creates a Job as a user. The truth about it begins here.
 func (s *scene) create(user string, job *batchv1.Job) *truth {
 	s.t.Helper()
 	if s.mode == delegated {
@@ -118,7 +118,7 @@ func (s *scene) create(user string, job *batchv1.Job) *truth {
 	return t
 }
 
-// patch changes a Job as somebody; what says what it changes.
+// patch changes a Job as a user; what describes the change.
 func (s *scene) patch(user, manager string, t *truth, what, patch string) {
 	s.t.Helper()
 	_, err := s.as(user).BatchV1().Jobs(s.name).Patch(s.ctx, t.Job, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
@@ -134,7 +134,7 @@ func (s *scene) deleteJob(user, name string, how metav1.DeletionPropagation) {
 	}
 }
 
-// deletePod deletes a pod as somebody; grace of less than 0 is the pod's own.
+// deletePod deletes a pod as a user; a negative grace means the pod's own grace period.
 func (s *scene) deletePod(user, name string, grace int64) {
 	s.t.Helper()
 	options := metav1.DeleteOptions{}
@@ -144,13 +144,13 @@ func (s *scene) deletePod(user, name string, grace int64) {
 	s.must(s.as(user).CoreV1().Pods(s.name).Delete(s.ctx, name, options))
 }
 
-// scene of a Job, as far as the watch has got.
+// view is a Job and its pods, as far as the watch has got.
 type view struct {
 	job  *batchv1.Job
-	pods []*corev1.Pod // that exist, in the order of their creation
+	pods []*corev1.Pod // existing pods, in the order of their creation
 }
 
-// running are the pods that run and were not told to end.
+// running returns the pods that run and were not asked to end.
 func (v view) running() (all []*corev1.Pod) {
 	for _, p := range v.pods {
 		if p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
@@ -160,7 +160,7 @@ func (v view) running() (all []*corev1.Pod) {
 	return all
 }
 
-// live are the pods that have not ended and were not told to.
+// live returns the pods that have not ended and were not asked to.
 func (v view) live() (all []*corev1.Pod) {
 	for _, p := range v.pods {
 		if p.DeletionTimestamp == nil && !ended(p) {
@@ -170,7 +170,7 @@ func (v view) live() (all []*corev1.Pod) {
 	return all
 }
 
-// index is the live pod of a completion index; nil when there is none.
+// index returns the live pod of a completion index; nil: none.
 func (v view) index(index string) *corev1.Pod {
 	for _, p := range v.live() {
 		if p.Annotations[batchv1.JobCompletionIndexAnnotation] == index {
@@ -193,7 +193,7 @@ func finished(j *batchv1.Job) *batchv1.JobCondition {
 	return nil
 }
 
-// await waits until something is true of a Job and its pods, and returns them.
+// await waits until `is` returns true for a Job and its pods, and returns them.
 func (s *scene) await(t *truth, what string, is func(view) bool) view {
 	s.t.Helper()
 	var v view
@@ -208,7 +208,7 @@ func (s *scene) await(t *truth, what string, is func(view) bool) view {
 	return v
 }
 
-// awaitRunning waits until so many pods run.
+// awaitRunning waits until n pods run.
 func (s *scene) awaitRunning(t *truth, n int) []*corev1.Pod {
 	s.t.Helper()
 	return s.await(t, fmt.Sprintf("%d pods run", n), func(v view) bool { return len(v.running()) == n }).running()
@@ -229,7 +229,7 @@ func (s *scene) awaitGone(t *truth) {
 	})
 }
 
-// eventually looks again and again until something is so.
+// eventually waits until `is` returns true.
 func (s *scene) eventually(what string, is func() bool) {
 	s.t.Helper()
 	patient.Eventually(s.ctx, s.t, what, is)

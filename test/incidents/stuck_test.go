@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// 12: no node is like that.
+// 12: no node matches its selector.
 func unschedulable(s *scene) {
 	t := s.create(maria, newJob("gpu-train", "train:2", template(func(p *corev1.PodTemplateSpec) {
 		p.Spec.NodeSelector = map[string]string{"gpu": "h100"}
@@ -31,7 +31,7 @@ func unplaced(p *corev1.Pod) bool {
 	return false
 }
 
-// 13: an image that is not there.
+// 13: an image that does not exist.
 func imagePull(s *scene) {
 	t := s.create(maria, newJob("badimage", "badimage:1.4.2", byHand()))
 	t.want = "Deleted, 1 deleted"

@@ -1,6 +1,6 @@
 package incidents
 
-// table is the incidents, by their numbers. Number 20, a CronJob whose run was skipped, is in cron_test.go.
+// table are the incidents, by number. Number 20, a CronJob with a skipped run, is in cron_test.go.
 var table = []incident{
 	{number: 1, name: "backoff-limit", title: "backoffLimit exceeded", script: backoffLimit},
 	{number: 2, name: "failure-policy", title: "podFailurePolicy FailJob by exit code", script: failurePolicy},

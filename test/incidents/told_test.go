@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// at is a second of some day.
+// at returns a second of one fixed minute.
 func at(second int) time.Time { return time.Date(2026, 1, 2, 3, 0, second, 0, time.UTC) }
 
 func jobAt(second int, change func(*batchv1.Job)) history.Change {
@@ -30,7 +30,7 @@ func podAt(second int, name string, change func(*corev1.Pod)) history.Change {
 	return history.Change{Pod: p, Seen: at(second)}
 }
 
-// TestPhasesOfAJob: of what several pods do the first in the order counts, and nothing after the end.
+// TestPhasesOfAJob: if pods are in several phases, the first in the order counts; nothing counts after the end.
 func TestPhasesOfAJob(t *testing.T) {
 	nothing := func(*corev1.Pod) {}
 	placed := func(p *corev1.Pod) { p.Spec.NodeName = "node-0" }
@@ -59,8 +59,8 @@ func TestPhasesOfAJob(t *testing.T) {
 	}
 }
 
-// TestWhoAskedForADeletion: the first request that was granted since the object was there, whatever its form; not one
-// for an earlier object of that name.
+// TestWhoAskedForADeletion: the first granted request since the object existed counts, in any form. A request for an
+// earlier object of that name does not.
 func TestWhoAskedForADeletion(t *testing.T) {
 	writes := []controlplane.Write{
 		{User: "before", Verb: "delete", Resource: "pods", Name: "a", Code: 200, At: at(1)},

@@ -15,8 +15,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// truth is what happened to one Job. Times are those at which the test saw it, unless they are said to be the API
-// server's.
+// truth is what happened to one Job. Times are those at which the test saw it, unless a comment names the API server.
 type truth struct {
 	Incident  int    `json:"incident"`
 	Title     string `json:"title"`
@@ -24,36 +23,36 @@ type truth struct {
 	Job       string `json:"job"`
 	UID       string `json:"uid"`
 
-	// What the API server stored last: Complete, Failed, or Deleted when the Job went without an end; the condition's
-	// reason and message; the counts.
+	// The last state in the API server: Complete, Failed, or Deleted if the Job went without an end; reason and message
+	// of the condition; the counts.
 	Result    string `json:"result"`
 	Reason    string `json:"reason,omitempty"`
 	Message   string `json:"message,omitempty"`
 	Succeeded int32  `json:"succeeded"`
 	Failed    int32  `json:"failed"`
 
-	// What the script made happen, in words, and words of which an answer must have all.
+	// What the script did, as a sentence, and words that an answer must all have.
 	Cause    string   `json:"cause"`
 	Says     []string `json:"says"`
-	FirstPod string   `json:"firstPod,omitempty"` // with which it began
-	// Words of says that the log of this mode cannot have, and what an answer has in their place.
+	FirstPod string   `json:"firstPod,omitempty"` // the pod with which it began
+	// Words of Says that the log of this mode cannot have, and what an answer has in their place.
 	Untold *untold `json:"untold,omitempty"`
-	Played string  `json:"played,omitempty"` // what the script wrote in the place of a component
+	Played string  `json:"played,omitempty"` // what the script wrote in place of a component
 	Note   string  `json:"note,omitempty"`
 
 	CreatedBy string     `json:"createdBy"`
 	Edits     []edit     `json:"edits,omitempty"`
 	Deletion  *deletion  `json:"deletion,omitempty"` // of the Job
-	Deleted   []deletion `json:"deleted"`            // pods that had not ended by themselves
+	Deleted   []deletion `json:"deleted"`            // pods that had not ended before
 	Refused   []refusal  `json:"refused,omitempty"`
 	Pods      []pod      `json:"pods"`
 	Phases    []phase    `json:"phases"`
-	Gap       *gap       `json:"gap"` // while nobody watched
+	Gap       *gap       `json:"gap"` // while no controller watched
 
-	want string // what outcome has to say
+	want string // the expected result of outcome
 }
 
-// outcome is the truth in few words, to be compared with what the script had in mind.
+// outcome returns the truth in few words, to compare with the intention of the script.
 func (t *truth) outcome() string {
 	text := t.Result
 	if t.Reason != "" {
@@ -66,11 +65,11 @@ func (t *truth) outcome() string {
 	return text
 }
 
-// untold is what no record can tell, as the API does not tell it.
+// untold is something that no record can tell, because the API does not.
 type untold struct {
 	Says    []string `json:"says"`    // the words
 	Because string   `json:"because"` // the reason
-	Instead []string `json:"instead"` // what an answer must say, so that nobody takes silence for an answer
+	Instead []string `json:"instead"` // what an answer must say, so that silence is not taken for an answer
 }
 
 type edit struct {
@@ -80,16 +79,16 @@ type edit struct {
 	At      time.Time `json:"at"`
 }
 
-// deletion is who asked, and when, by the API server's audit log.
+// deletion says who requested it, and when, by the API server's audit log.
 type deletion struct {
 	Pod  string    `json:"pod,omitempty"`
 	By   string    `json:"by"`
-	Ours bool      `json:"ours"` // asked by Jobledger
+	Ours bool      `json:"ours"` // requested by Jobledger
 	How  string    `json:"how"`  // delete, evict, deletecollection
 	At   time.Time `json:"at"`
 }
 
-// refusal is requests that were refused in the same words.
+// refusal is a group of requests that were refused with the same message.
 type refusal struct {
 	By      string    `json:"by"`
 	What    string    `json:"what"`
@@ -108,14 +107,14 @@ type pod struct {
 	Node    string     `json:"node,omitempty"`
 	Phase   string     `json:"phase"`              // the last
 	Exit    *int32     `json:"exit,omitempty"`     // of container main
-	Why     string     `json:"why,omitempty"`      // that the kubelet gave for its end
-	Created time.Time  `json:"created"`            // seen
+	Why     string     `json:"why,omitempty"`      // the kubelet's reason for its end
+	Created time.Time  `json:"created"`            // when it was seen
 	Started *time.Time `json:"started,omitempty"`  // container main, by the kubelet
-	Ended   *time.Time `json:"finished,omitempty"` // likewise
-	Gone    *time.Time `json:"gone,omitempty"`     // seen
+	Ended   *time.Time `json:"finished,omitempty"` // container main, by the kubelet
+	Gone    *time.Time `json:"gone,omitempty"`     // when it was seen
 }
 
-// gap is when the controller was killed and when it was ready again.
+// gap is the time from the kill of the controller until it was ready again.
 type gap struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
@@ -125,7 +124,7 @@ func now() time.Time { return stamp(time.Now()) }
 
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// truths are those of the scene's Jobs, with what the watch and the audit log know.
+// truths returns the truths of the scene's Jobs, from the watch and the audit log.
 func (s *scene) truths(writes []controlplane.Write) (told []truth, err error) {
 	writes = slices.DeleteFunc(slices.Clone(writes), func(w controlplane.Write) bool { return w.Namespace != s.name && w.Name != s.name })
 	for _, t := range s.told {
@@ -157,7 +156,7 @@ func (t *truth) ending(changes []history.Change) {
 	}
 }
 
-// tries takes the pods from what the watch saw.
+// tries takes the pods from the watch.
 func (t *truth) tries(changes []history.Change) {
 	at := map[types.UID]int{}
 	for _, c := range changes {
@@ -197,10 +196,11 @@ func (p *pod) see(c history.Change) {
 	}
 }
 
-// deletions asks the audit log who deleted the Job, and its pods that had not ended by then, or had been disrupted.
+// deletions looks in the audit log for who deleted the Job, and its pods that had not ended or had been disrupted by
+// then.
 func (t *truth) deletions(changes []history.Change, writes []controlplane.Write) {
 	t.Deleted = []deletion{}
-	made, seen := map[types.UID]time.Time{}, map[types.UID]bool{} // first seen; its deletion was seen
+	made, seen := map[types.UID]time.Time{}, map[types.UID]bool{} // first seen; deletion seen
 	for _, c := range changes {
 		uid := types.UID(t.UID)
 		if c.Pod != nil {
@@ -228,7 +228,7 @@ func disrupted(p *corev1.Pod) bool {
 	})
 }
 
-// asked is the first request since then that deleted the object.
+// asked returns the first request since then that deleted the object.
 func asked(writes []controlplane.Write, resource, name string, since time.Time) *deletion {
 	for _, w := range writes {
 		if w.Code >= http.StatusMultipleChoices || w.At.Before(since) {
@@ -248,7 +248,7 @@ func asked(writes []controlplane.Write, resource, name string, since time.Time) 
 	return nil
 }
 
-// refusals are what the controllers were refused in the namespace.
+// refusals notes the controllers' refused requests in the namespace.
 func (t *truth) refusals(writes []controlplane.Write) {
 	for _, w := range writes {
 		if w.Code < http.StatusBadRequest || w.User != ours && w.User != builtin || w.Code == http.StatusConflict || w.Code == http.StatusNotFound {
