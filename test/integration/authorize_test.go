@@ -27,8 +27,8 @@ import (
 )
 
 // TestTheAPIServerDecidesWhoReadsMetrics: with --metrics-authorize, by tokens of ServiceAccounts that the API server
-// issued: one that may, one that may not, one whose ServiceAccount is gone, one that was tampered with, and none.
-// Probes are answered to everybody.
+// issued. Tried are a token with the right, one without, one of a deleted ServiceAccount, a forged one, and none.
+// Probes need no token.
 func TestTheAPIServerDecidesWhoReadsMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -98,7 +98,7 @@ func TestTheAPIServerDecidesWhoReadsMetrics(t *testing.T) {
 	})
 }
 
-// token makes a ServiceAccount, and a token of it.
+// token creates a ServiceAccount, and returns a token of it.
 func (w *world) token(account string) string {
 	w.t.Helper()
 	accounts := w.client.CoreV1().ServiceAccounts(w.namespace)
@@ -118,7 +118,7 @@ func (w *world) mayScrape(account string) {
 	w.mayGet(w.namespace+"-"+account, account, "/metrics", "/metrics/slis")
 }
 
-// mayGet gives a ServiceAccount the right to get paths that are no resources, by a role of that name.
+// mayGet gives a ServiceAccount the right to get non-resource paths, by a ClusterRole of that name.
 func (w *world) mayGet(name, account string, paths ...string) {
 	w.t.Helper()
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
@@ -136,7 +136,7 @@ func (w *world) mayGet(name, account string, paths ...string) {
 	}
 }
 
-// certificate writes a pair for 127.0.0.1, and gives who trusts it.
+// certificate writes certificate and key for 127.0.0.1, and returns the pool that trusts them.
 func (w *world) certificate() (certFile, keyFile string, trusted *x509.CertPool) {
 	w.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// besidePage is docs/beside.md.
+// besidePage returns docs/beside.md.
 func besidePage(t *testing.T) string {
 	t.Helper()
 	root, err := binaries.FindRoot()
@@ -31,7 +31,7 @@ func besidePage(t *testing.T) string {
 	return string(text)
 }
 
-// manifest is as much of the manifests of docs/beside.md as says where the Job is.
+// manifest has the parts of the manifests of docs/beside.md that contain a Job.
 type manifest struct {
 	Kind string `json:"kind"`
 	Spec struct {
@@ -49,7 +49,7 @@ type manifest struct {
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
 
-// jobsOfTools are the Jobs that the tools of docs/beside.md would make, by the kind of manifest, as they would.
+// jobsOfTools returns the Jobs that the tools of docs/beside.md would create, by the kind of manifest.
 func jobsOfTools(t *testing.T) map[string]*batchv1.Job {
 	t.Helper()
 	all := map[string]*batchv1.Job{}
@@ -91,7 +91,7 @@ func TestJobsOfOtherTools(t *testing.T) {
 	jobs := jobsOfTools(t)
 	for kind, job := range jobs {
 		if kind == "Job/train" {
-			continue // waits for its queue, below
+			continue // it waits for its queue, see below
 		}
 		if job.Spec.ManagedBy == nil || *job.Spec.ManagedBy != events.ManagedBy {
 			t.Errorf("the Job of %s is not Jobledger's", kind)
@@ -116,8 +116,8 @@ func TestJobsOfOtherTools(t *testing.T) {
 	}
 }
 
-// TestWhatAQueueDoes plays what Kueue does to a Job: it holds it, admits it in part on other nodes, evicts it, and
-// admits it as a whole.
+// TestWhatAQueueDoes plays what Kueue does to a Job: it holds it, admits a part of it on other nodes, evicts it, and
+// admits all of it.
 func TestWhatAQueueDoes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,7 +162,7 @@ func TestWhatAQueueDoes(t *testing.T) {
 	}
 }
 
-// clearStartTime does what Kueue does to a Job that it evicts, so that the template may be changed again.
+// clearStartTime does what Kueue does to an evicted Job, so that its template may be changed again.
 func (w *world) clearStartTime(name string) {
 	w.t.Helper()
 	jobs := w.client.BatchV1().Jobs(w.namespace)

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// selecting gives a Job a selector of its own.
+// selecting gives a Job its own selector.
 func selecting(labels map[string]string) option {
 	return func(j *batchv1.Job) {
 		j.Spec.ManualSelector, j.Spec.Selector = new(true), &metav1.LabelSelector{MatchLabels: labels}
@@ -19,9 +19,9 @@ func selecting(labels map[string]string) option {
 	}
 }
 
-// J-180: two Jobs select a pod without an owner, and one gets it: the older.
-// J-177: it had ended before it was adopted, and counts.
-// J-181: a Job with a selector of its own is like any other.
+// J-180: two Jobs select a pod without an owner; the older Job gets it.
+// J-177: the pod had ended before it was adopted, and counts.
+// J-181: a Job with its own selector is like any other.
 func TestOverlappingSelectors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 64 pods, or of 500 with JOBLEDGER_LONG, says how it will end, and
-// has not said that it has. Then it is deleted, its controller is killed, or it is suspended and cut. No pod keeps its
-// finalizer, and none is counted wrongly.
+// J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 64 pods, or of 500 with JOBLEDGER_LONG, has published how it will
+// end, but not yet that it has ended. Then it is deleted, or its controller is killed, or it is suspended and its
+// parallelism lowered. No pod keeps its finalizer, and none is counted wrongly.
 func TestALargeJobIsDisturbedAsItEnds(t *testing.T) {
 	t.Parallel()
 	n := int32(64)

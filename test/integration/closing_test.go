@@ -11,12 +11,13 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// mostAtEnd is how many pods may carry the finalizer when the terminal condition is written.
+// mostAtEnd is how many pods may still have the finalizer when the terminal condition is written.
 var mostAtEnd = int(events.DefaultSettings().HeldAtEnd)
 
-// J-085: TestFewFinalizersAtTheEnd: beside the built-in controller and its Job of as many pods, Jobs of 80 pods (500 at
-// length) have let go of most of them when they say that they have ended, and of all a moment later. Whoever waits for
-// that may delete them, uninstall, or switch the controller off: when it is killed then, few pods wait for it.
+// J-085: TestFewFinalizersAtTheEnd: Jobs of 80 pods (500 with JOBLEDGER_LONG) run beside the built-in controller and
+// its Job of as many pods. When they are published as ended, most of their pods have no finalizer any more, and a
+// moment later none has one. A user who waits for the end may then delete the pods, uninstall, or switch the controller
+// off. If it is killed at that time, few pods still wait for it.
 func TestFewFinalizersAtTheEnd(t *testing.T) {
 	t.Parallel()
 	n := int32(80)
@@ -57,7 +58,7 @@ func TestFewFinalizersAtTheEnd(t *testing.T) {
 	w.gone(last)
 }
 
-// heldAt is how many pods of a Job carried the finalizer when it was stored as it is.
+// heldAt returns how many pods had the finalizer when this version of the Job was stored.
 func (w *world) heldAt(j *batchv1.Job) (held int) {
 	w.t.Helper()
 	pods, err := w.client.CoreV1().Pods(w.namespace).List(w.t.Context(), metav1.ListOptions{

@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestAOnePodJobCostsThreeWritesAndFourCommits: of a Job that waits for nothing. The controller may write down what it
-// sees meanwhile every 100 ms, and publish progress after a second, so a Job whose pod took its time costs more; how
-// long it took is in the log. It does not run beside other tests, and runs more Jobs on a machine that has much else to
-// do, so that at least one has nothing to wait for.
+// TestAOnePodJobCostsThreeWritesAndFourCommits: for a Job that never has to wait. The controller may store observations
+// every 100 ms, and publish progress after a second, so a Job with a slow pod costs more; the log shows how long it
+// took. The test does not run beside other tests. On a busy machine it runs more Jobs, so that at least one has no
+// wait.
 func TestAOnePodJobCostsThreeWritesAndFourCommits(t *testing.T) {
 	w := newWorld(t)
 	c := w.run("")
@@ -47,7 +47,7 @@ func TestAOnePodJobCostsThreeWritesAndFourCommits(t *testing.T) {
 	}
 }
 
-// settled waits until the log has not been written for half a second, and returns what it is then.
+// settled waits until the log was not written for half a second, and returns its state.
 func (w *world) settled(c *controller.Controller) bolt {
 	w.t.Helper()
 	now, since := boltOf(w.t, c.Log()), time.Now()
@@ -60,7 +60,7 @@ func (w *world) settled(c *controller.Controller) bolt {
 	return now
 }
 
-// tookToEnd is how long it was, as the log tells it, from the first decision for the Job until nothing was left to do.
+// tookToEnd returns the time in the log from the first decision for the Job until nothing was left to do.
 func (w *world) tookToEnd(c *controller.Controller, name string) time.Duration {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context(), "job/"+name, "-n", w.namespace)

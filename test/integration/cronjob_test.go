@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestCronJob: with --cronjobs and the rights of deploy/cronjobs a CronJob has its Job made, and its status says so.
-// After a restart the controller goes on with it: a history limit that was lowered meanwhile deletes what has finished.
+// TestCronJob: with --cronjobs and the rights of deploy/cronjobs a Job is created for a CronJob, and its status says
+// so. After a restart the controller continues: if the history limit was lowered meanwhile, it deletes finished Jobs.
 func TestCronJob(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// TestADeletedJobLeavesNoFinalizer: J-102, and that its name is free for another one, which inherits nothing (J-107).
+// TestADeletedJobLeavesNoFinalizer: J-102. Its name is free for another Job, which inherits nothing (J-107).
 func TestADeletedJobLeavesNoFinalizer(t *testing.T) {
 	t.Parallel()
 	for _, down := range []bool{false, true} {
@@ -51,7 +51,7 @@ func deleteAndCreateAgain(t *testing.T, how metav1.DeletionPropagation, down boo
 	}
 	if down {
 		if how == metav1.DeletePropagationBackground {
-			w.gone(first) // the others wait for the garbage collector, and it for our finalizers or not: any order is right
+			w.gone(first) // the others wait for the garbage collector, and it maybe for our finalizers: any order is right
 		}
 		w.start(c)
 	}
@@ -75,7 +75,7 @@ func deleteAndCreateAgain(t *testing.T, how metav1.DeletionPropagation, down boo
 	}
 }
 
-// orphansStay checks that the pods exist, run as before, and belong to nobody.
+// orphansStay checks that the pods exist, run as before, and have no owner.
 func (w *world) orphansStay(before []corev1.Pod) {
 	w.t.Helper()
 	for _, p := range before {
@@ -91,7 +91,7 @@ func (w *world) orphansStay(before []corev1.Pod) {
 	}
 }
 
-// TestScaleDownDeletesUncounted: J-070, J-073, and that the Job still completes when it is scaled up again.
+// TestScaleDownDeletesUncounted: J-070, J-073. The Job still completes after it was scaled up again.
 func TestScaleDownDeletesUncounted(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -132,7 +132,7 @@ func TestScaleDownDeletesUncounted(t *testing.T) {
 	}
 }
 
-// succeed ends all pods of the Job well, which would run until they are deleted.
+// succeed ends all pods of the Job as succeeded; they would else run until they are deleted.
 func (w *world) succeed(job string) {
 	w.t.Helper()
 	k, err := kubelet.New(w.t.Context(), w.client)
@@ -146,7 +146,7 @@ func (w *world) succeed(job string) {
 	}
 }
 
-// runs is how many pods of the Job are Ready.
+// runs returns how many pods of the Job are Ready.
 func (w *world) runs(job string) int {
 	n := 0
 	for _, p := range w.pods(job) {

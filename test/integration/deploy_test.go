@@ -36,11 +36,11 @@ var section18 = []rbacv1.PolicyRule{
 	{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 }
 
-// J-249, J-250, O-045: what a deployment gives the controller, and what it runs with in every test, is within what the
-// contract lists, and a Lease. Of CronJobs it may see what there is.
-// O-023: it has rights on Leases of its own name, and on no others.
+// J-249, J-250, O-045: the rights that a deployment gives the controller, which it has in every test, are within those
+// of the contract, plus a Lease. It may read CronJobs.
+// O-023: it has rights on Leases of its own name only.
 // O-043: it may neither get nor update a pod, nor delete a Job.
-// O-064: it may write nothing of a Job but its status, so it puts no finalizer on one.
+// O-064: of a Job it may write only the status, so it puts no finalizer on one.
 //
 // TestRightsAreThoseOfAJobController reads the roles of deploy/.
 func TestRightsAreThoseOfAJobController(t *testing.T) {
@@ -80,8 +80,8 @@ func TestRightsAreThoseOfAJobController(t *testing.T) {
 	}
 }
 
-// TestDeployment applies deploy/ to the API server, strictly, has it check the pod by the namespace's own policy, and
-// runs the controller as the ServiceAccount that it makes, with its arguments.
+// TestDeployment applies deploy/ to the API server, strictly. The API server checks the pod by the namespace's own
+// policy. The controller runs as the ServiceAccount of the installation, with its arguments.
 func TestDeployment(t *testing.T) {
 	t.Parallel()
 	objects, err := deployed.Base()
@@ -91,8 +91,8 @@ func TestDeployment(t *testing.T) {
 	newWorld(t).deploy(objects, true)
 }
 
-// TestOverlays does the same with each overlay of deploy/overlays, as the chart gives it; internal/dev/manifests holds
-// that against what kustomize builds. An overlay that wants what this test does not have is applied only.
+// TestOverlays does the same with each overlay of deploy/overlays, as the chart renders it; internal/dev/manifests
+// compares that with the output of kustomize. An overlay that needs more than this test has is only applied.
 func TestOverlays(t *testing.T) {
 	for _, row := range []struct {
 		overlay, applyOnly string
@@ -130,7 +130,7 @@ func TestOverlays(t *testing.T) {
 }
 
 // deploy applies the objects of an installation and runs its controller, as its ServiceAccount and with its arguments,
-// in the world's namespace. One that works finishes a Job; one that does not writes nothing.
+// in the world's namespace. If works is set it must finish a Job, else it must write nothing.
 func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	t := w.t
 	t.Helper()
@@ -157,7 +157,7 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	}
 	watched := w.namespace
 	if w.alone {
-		watched = "" // its arguments say
+		watched = "" // its arguments have the namespace
 	}
 	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: watched, Dir: dir, Args: w.arguments(set)})
 	w.controllers = append(w.controllers, c)
@@ -183,8 +183,8 @@ func (w *world) deploy(objects []unstructured.Unstructured, works bool) {
 	}
 }
 
-// arguments are those of the installation's controller, but for what is elsewhere on this machine. Where other tests
-// have the control plane too, it watches the test's namespace alone, and has its Lease there.
+// arguments returns the arguments of the installation's controller, adapted to this machine. If other tests share the
+// control plane, it watches only the test's namespace, and has its Lease there.
 func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
 	w.t.Helper()
 	has := map[string]bool{}
@@ -216,7 +216,7 @@ func (w *world) arguments(set *appsv1.StatefulSet) (args []string) {
 	return args
 }
 
-// leaseHere are the rights on a Lease in the world's namespace, for the installation's controller.
+// leaseHere returns the rights on a Lease in the world's namespace for the installation's controller.
 func (w *world) leaseHere(objects []unstructured.Unstructured) (more []unstructured.Unstructured) {
 	for i := range objects {
 		o := objects[i].DeepCopy()
@@ -229,7 +229,7 @@ func (w *world) leaseHere(objects []unstructured.Unstructured) (more []unstructu
 	return more
 }
 
-// admit has the API server check the pod of the installation by the policy of its namespace.
+// admit lets the API server check the pod of the installation by the policy of its namespace.
 func (w *world) admit(set *appsv1.StatefulSet) {
 	t := w.t
 	t.Helper()
@@ -272,14 +272,14 @@ func (w *world) apply(objects []unstructured.Unstructured) *appsv1.StatefulSet {
 	return nil
 }
 
-// make creates objects, strictly, and returns them as they are then.
+// make creates objects, strictly, and returns them as stored.
 func (w *world) make(objects []unstructured.Unstructured) (made []*unstructured.Unstructured) {
 	w.t.Helper()
 	resource := w.resources()
 	for i := range objects {
 		o := &objects[i]
 		m, err := resource(o).Create(w.t.Context(), o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-		if apierrors.IsAlreadyExists(err) && o.GetKind() == "Namespace" { // that of the Lease, which several installations share
+		if apierrors.IsAlreadyExists(err) && o.GetKind() == "Namespace" { // several installations share the Lease's namespace
 			m, err = o, nil
 		}
 		if err != nil {
@@ -290,7 +290,7 @@ func (w *world) make(objects []unstructured.Unstructured) (made []*unstructured.
 	return made
 }
 
-// resources gives the client of an object's resource in its namespace.
+// resources returns a function that gives the client for an object's resource in its namespace.
 func (w *world) resources() func(*unstructured.Unstructured) dynamic.ResourceInterface {
 	w.t.Helper()
 	client, err := dynamic.NewForConfig(w.cp.RESTConfig())

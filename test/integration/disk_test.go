@@ -16,11 +16,11 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestAStartOnAFullDisk: a controller that starts on a disk without room does nothing, says so to probes and to the
-// Jobs that wait, and goes on by itself: on a new log and on an old one.
+// TestAStartOnAFullDisk: a controller starts on a full disk, with a new log or an old one. It does nothing, says so to
+// probes and to the waiting Jobs, and continues by itself once there is room.
 func TestAStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, "48m") // before the world, which looks into the log at its end
+	disk := smallDisk(t, "48m") // before the world, which reads the log at its end
 	w := newWorld(t)
 	w.told = []string{"the log has no room"}
 	c := controller.New(controller.Config{
@@ -46,7 +46,7 @@ func TestAStartOnAFullDisk(t *testing.T) {
 		if status, body := w.get(address + "/livez"); status != 200 {
 			t.Errorf("for %s: it waits, and livez says %d %s", row.of, status, body)
 		}
-		if row.name != "new" { // until it is opened nobody knows which Jobs wait
+		if row.name != "new" { // before the log is open, the waiting Jobs are unknown
 			w.eventually("the Job hears that there is no room for "+row.of, func() (bool, error) {
 				list, err := w.client.CoreV1().Events(w.namespace).List(t.Context(), metav1.ListOptions{
 					FieldSelector: "reason=LogDiskFull,involvedObject.name=" + row.name,
@@ -95,7 +95,7 @@ func TestAStartOnAFullDisk(t *testing.T) {
 	}
 }
 
-// newestAddress is where the newest run of the controller serves probes and metrics.
+// newestAddress returns where the newest run of the controller serves probes and metrics.
 func (w *world) newestAddress(c *controller.Controller) string {
 	return w.metricsAddress(c.NewestOutput)
 }
@@ -115,8 +115,8 @@ func smallDisk(t *testing.T, size string) string {
 	return at
 }
 
-// holdNothingAhead gives back the space that a log which nobody has open holds ahead of its records, as a copy of it
-// would not have that either. What is in use of so short a log is less than what stays.
+// holdNothingAhead frees the space that a closed log holds ahead of its records; a copy of the log would not have it
+// either. The space that stays is larger than so short a log needs.
 func holdNothingAhead(t *testing.T, log string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(log, "*.db"))

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestTheDoctorTellsWellFromIll: beside a controller that works all is well; each thing that is then broken is found,
-// and what is well is not called ill.
+// TestTheDoctorTellsWellFromIll: beside a working controller it finds no problem. Then it finds each thing that the
+// test breaks, and nothing else.
 func TestTheDoctorTellsWellFromIll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +66,7 @@ func TestTheDoctorTellsWellFromIll(t *testing.T) {
 	}
 }
 
-// examined runs the doctor as an administrator, and returns the problems that it finds, a line each.
+// examined runs the doctor as an administrator, and returns its problems, one line each.
 func (w *world) examined(args ...string) string {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), shared.Program, append([]string{"doctor", "--kubeconfig", w.cp.Kubeconfig(), "-o", "json"}, args...)...)

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// O-044: where the API server checks who makes an object that blocks the deletion of its owner
-// (OwnerReferencesPermissionEnforcement), the rights of deploy/ suffice, and jobs/finalizers is the one that does.
+// O-044: some API servers check who creates an object that blocks the deletion of its owner
+// (OwnerReferencesPermissionEnforcement). There the rights of deploy/ suffice, because of jobs/finalizers.
 //
 // TestPodsMayBlockTheDeletionOfTheirJob runs a Job on such a server.
 func TestPodsMayBlockTheDeletionOfTheirJob(t *testing.T) {

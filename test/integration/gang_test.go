@@ -13,8 +13,7 @@ import (
 )
 
 // TestGangsAreRefusedWhereTheyCannotBeMade: a server without the gate has no Workloads and PodGroups. So
-// --gang-scheduling ends with 2 and says what it needs, and no log is made: no Job gets plain pods without a word
-// (J-239).
+// --gang-scheduling exits with 2, says what it needs, and makes no log. No Job silently gets plain pods (J-239).
 func TestGangsAreRefusedWhereTheyCannotBeMade(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{Bare: true})

@@ -19,15 +19,15 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// Cases of TestGangs. Where the built-in controller comes to the same, it does so beside ours.
+// Cases of TestGangs. If the built-in controller has the same outcome, it runs the case beside ours.
 
 func complete(succeeded int32) result {
 	return result{condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: succeeded}
 }
 
-// tooFewLeft: the scheduler counts pods of a gang that have not ended. So the last of three pods of a gang of two waits
-// for ever when the first two have ended, under both controllers, until minCount is lowered. Where the scheduler had not
-// seen the end of the second when the third came, it places that, and there is nothing to lower.
+// tooFewLeft: the scheduler counts pods of a gang that have not ended. Of three pods of a gang of two, the last one
+// waits for ever after the first two have ended, under both controllers, until minCount is lowered. If the third pod
+// comes before the scheduler has seen the end of the second, it is placed, and minCount need not be lowered.
 func tooFewLeft(w *world) {
 	w.runsGangs()
 	w.both("odd", completions(3), parallelism(2), gang(nil), runFor("1s"))
@@ -45,14 +45,14 @@ func tooFewLeft(w *world) {
 	}
 }
 
-// waiting are pods without a node.
+// waiting returns the pods without a node.
 func waiting(pods []corev1.Pod) []corev1.Pod {
 	return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName != "" })
 }
 
-// delegations: a Job with an owner gets nothing, and with the annotation a PodGroup of that template of its owner's
-// Workload, which does not own it; without the template it gets plain pods, and ours says so. Each Job has a template
-// of its own: PodGroups of one template have one name.
+// delegations: a Job with an owner gets no Workload. With the annotation it gets a PodGroup of that template of its
+// owner's Workload, which does not own the PodGroup. If the template is missing, the Job gets plain pods, and our
+// controller reports it. Each Job has its own template: PodGroups of one template have the same name.
 func delegations(w *world) {
 	w.runsGangs()
 	owner, err := w.client.CoreV1().ConfigMaps(w.namespace).Create(w.t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "set"}}, metav1.CreateOptions{})
@@ -130,7 +130,7 @@ func (w *world) makes(l *schedulingv1beta1.Workload) {
 	}
 }
 
-// hasEvent waits for an Event of the Job with those words.
+// hasEvent waits for an Event of the Job with these words.
 func (w *world) hasEvent(j *batchv1.Job, reason, words string) {
 	w.t.Helper()
 	w.eventually("Job "+j.Name+" has an Event "+reason, func() (bool, error) {
@@ -142,7 +142,7 @@ func (w *world) hasEvent(j *batchv1.Job, reason, words string) {
 	})
 }
 
-// cronJobsWithout: a Job of a CronJob has an owner, so it gets plain pods under both controllers, though it asks for a
+// cronJobsWithout: a Job of a CronJob has an owner, so it gets plain pods under both controllers, even if it asks for a
 // gang.
 func cronJobsWithout(w *world) {
 	w.runsGangs()
@@ -167,7 +167,8 @@ func cronJobsWithout(w *world) {
 	}
 }
 
-// takenName: somebody's Workload has the name of the Job's. The Job is held and says so, and goes on once it is gone.
+// takenName: a user's Workload has the name that the Job's would get. The Job waits and says so, and goes on once that
+// Workload is gone.
 func takenName(w *world) {
 	w.rough = true // a create is refused
 	c := w.runsGangs()
@@ -213,7 +214,7 @@ func (w *world) isHeld(c *controller.Controller, j *batchv1.Job, why, words stri
 	}
 }
 
-// foreignWorkload: one that a user made for a Job is ignored by both controllers, which make their own.
+// foreignWorkload: both controllers ignore a Workload that a user made for a Job, and make their own.
 func foreignWorkload(w *world) {
 	w.runsGangs()
 	for _, job := range each("foreign") {
@@ -235,7 +236,7 @@ func foreignWorkload(w *world) {
 }
 
 // deletedPodGroup: a pod has failed, and while the next one waits for its backoff, a user deletes the PodGroup. The Job
-// is not new, so it gets no other one, and its next pod is a plain one under both controllers, and not one that waits
+// is not new, so it gets no second PodGroup. Under both controllers its next pod is a plain one, which does not wait
 // for ever.
 func deletedPodGroup(w *world) {
 	w.runsGangs()
@@ -258,8 +259,8 @@ func deletedPodGroup(w *world) {
 	}
 }
 
-// withoutRight: a Job that asks for a gang is held in the server's words, others get plain pods; with the right it goes
-// on.
+// withoutRight: a Job that asks for a gang waits, with the server's message; others get plain pods. With the right it
+// goes on.
 func withoutRight(w *world) {
 	w.rough = true // it may not do all
 	c := w.run("delegated", "--gang-scheduling", "--max-api-backoff="+longest.String())
@@ -282,7 +283,7 @@ func withoutRight(w *world) {
 	w.hasEvent(j, "PodGroupCreated", fmt.Sprintf("for Job %s", j.Name))
 }
 
-// same compares what the built-in made with ours.
+// same compares the built-in's object with ours.
 func (w *world) same(what string, theirs, ours any) {
 	w.t.Helper()
 	if diff := cmp.Diff(theirs, ours); diff != "" {
@@ -290,9 +291,9 @@ func (w *world) same(what string, theirs, ours any) {
 	}
 }
 
-// TestGangsWhileTheirAPIIsOff: the API server is started again without the API of Workloads, and once more with it,
-// under a controller that runs through. A Job that asks for a gang waits meanwhile, and has no pod outside of it;
-// others go on with plain pods.
+// TestGangsWhileTheirAPIIsOff: the API server is restarted without the API of Workloads, and later with it, while the
+// controller keeps running. Meanwhile a Job that asks for a gang waits, and has no pod outside of a gang. Others go on
+// with plain pods.
 func TestGangsWhileTheirAPIIsOff(t *testing.T) {
 	if !long {
 		t.Skip("starts an API server three times: JOBLEDGER_LONG=1")

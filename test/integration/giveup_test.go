@@ -19,13 +19,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// hanging is a way to the API server on which requests hang while they are held.
+// hanging is a proxy to the API server that can hold requests.
 type hanging struct {
-	hold atomic.Pointer[func(*http.Request) bool] // which requests are held; nil for none
+	hold atomic.Pointer[func(*http.Request) bool] // which requests are held; nil: none
 	held atomic.Int64
 }
 
-// newHanging returns a kubeconfig for the user of the world that leads through it.
+// newHanging returns the proxy, and a kubeconfig through it for the user of the world.
 func newHanging(w *world) (h *hanging, kubeconfig string) {
 	w.t.Helper()
 	config, err := w.cp.UserConfig(w.namespace)
@@ -62,7 +62,7 @@ func newHanging(w *world) (h *hanging, kubeconfig string) {
 }
 
 // TestUsersHearOfNoFailureOfOurs: creates that hang when the controller stops, or when its Lease ends, are given up.
-// The next start makes the pods, and nobody was told that they could not be made.
+// The next start creates the pods. No Event says that they could not be created.
 func TestUsersHearOfNoFailureOfOurs(t *testing.T) {
 	t.Parallel()
 	creates := func(r *http.Request) bool {
@@ -104,7 +104,7 @@ func TestUsersHearOfNoFailureOfOurs(t *testing.T) {
 				t.Fatal(err)
 			}
 			given := 0
-			for _, r := range records { // a stop that waits no longer leaves it to the next start to find out
+			for _, r := range records { // a stop with a shorter wait leaves the outcome to the next start
 				if strings.Contains(string(r.Evidence), "given up") || strings.Contains(string(r.Facts), "OutcomeUnknown") {
 					given++
 				}

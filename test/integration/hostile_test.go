@@ -16,8 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// TestReadersThatMeanHarmDoNotHarmJobs: while readers with the secret ask for all that they can, and others open
-// connections without end to the ports, a Job runs to its end, the controller is ready, and all records are published.
+// TestReadersThatMeanHarmDoNotHarmJobs: readers with the secret send every request that they can, and others open
+// endless connections to the ports. Meanwhile a Job runs to its end, the controller is ready, and all records are
+// published.
 func TestReadersThatMeanHarmDoNotHarmJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +58,7 @@ func TestReadersThatMeanHarmDoNotHarmJobs(t *testing.T) {
 			}
 		})
 	}
-	var floods []func(int) // begun when all are there: they keep each other out
+	var floods []func(int) // begun when all are connected: they keep each other out
 	for range 3 {
 		conn, err := natsgo.Connect(server, natsgo.UserInfo("reader", strings.TrimSpace(string(secret))), natsgo.MaxReconnects(-1), natsgo.Timeout(patience.Time()),
 			natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {}))

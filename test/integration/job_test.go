@@ -17,7 +17,7 @@ import (
 // option changes a Job before it is created.
 type option func(*batchv1.Job)
 
-// newJob is a Job of ours with one pod, which succeeds at once, unless options say otherwise.
+// newJob returns a Job for our controller with one pod, which succeeds at once, unless options say otherwise.
 func newJob(name string, options ...option) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -100,7 +100,7 @@ func (w *world) delete(name string) {
 	}
 }
 
-// gone waits until there is no Job of that name, or none of that UID.
+// gone waits until the Job of that UID does not exist any more.
 func (w *world) gone(j *batchv1.Job) {
 	w.t.Helper()
 	w.eventually("Job "+j.Name+" is gone", func() (bool, error) {
@@ -180,7 +180,7 @@ func finishedAs(j *batchv1.Job, want result) error {
 	return nil
 }
 
-// letGo waits until no pod of the Job keeps a tracking finalizer.
+// letGo waits until no pod of the Job has a tracking finalizer.
 func (w *world) letGo(job string) {
 	w.t.Helper()
 	w.eventually("no pod of Job "+job+" keeps a tracking finalizer", func() (bool, error) {

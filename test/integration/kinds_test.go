@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// TestEachKindOfJobToItsEnd: every kind of Job that the rules so far know, beside each other under one controller.
+// TestEachKindOfJobToItsEnd: every kind of Job, side by side under one controller.
 func TestEachKindOfJobToItsEnd(t *testing.T) {
 	t.Parallel()
 	const fail = controlplane.OutcomeFail
@@ -22,7 +22,7 @@ func TestEachKindOfJobToItsEnd(t *testing.T) {
 		name string
 		job  []option
 		want result
-		pods int // that remain
+		pods int // how many remain
 		also func(*world, *batchv1.Job)
 	}{
 		{
@@ -101,7 +101,7 @@ func TestEachKindOfJobToItsEnd(t *testing.T) {
 			w.create(newJob("demo", row.job...))
 			j := w.ends("demo", row.want)
 			w.eventually(fmt.Sprintf("%d pods remain", row.pods), func() (bool, error) {
-				return len(w.pods("demo")) == row.pods, nil // those that were deleted go when their containers end
+				return len(w.pods("demo")) == row.pods, nil // deleted pods go when their containers end
 			})
 			if row.also != nil {
 				row.also(w, j)
@@ -110,7 +110,7 @@ func TestEachKindOfJobToItsEnd(t *testing.T) {
 	}
 }
 
-// podsAreMadeAsTheContractSays: J-061, J-062, and that the log can tell its own pods.
+// podsAreMadeAsTheContractSays: J-061, J-062. The log recognizes its own pods.
 func podsAreMadeAsTheContractSays(w *world, j *batchv1.Job) {
 	pod := w.pods("demo")[0]
 	if len(pod.OwnerReferences) != 1 {
@@ -188,7 +188,7 @@ func atMostTwoAtOnce(w *world, _ *batchv1.Job) {
 func secondPodAfterTenSeconds(w *world, _ *batchv1.Job) {
 	pods := w.pods("demo")
 	if len(pods) != 2 {
-		return // said already
+		return // reported already
 	}
 	first, second := pods[0], pods[1]
 	if second.CreationTimestamp.Before(&first.CreationTimestamp) {
@@ -197,7 +197,7 @@ func secondPodAfterTenSeconds(w *world, _ *batchv1.Job) {
 	end := first.Status.ContainerStatuses[0].State.Terminated.FinishedAt
 	wait := second.CreationTimestamp.Sub(end.Time) // both in whole seconds
 	w.t.Logf("the second pod was created %s after the first had failed", wait)
-	if wait < 9*time.Second { // how much later it may be is judged where time is virtual: internal/dev/sim
+	if wait < 9*time.Second { // internal/dev/sim, with virtual time, judges how much later it may be
 		w.t.Errorf("the second pod was created %s after the first had failed, want 10s", wait)
 	}
 }
@@ -205,7 +205,7 @@ func secondPodAfterTenSeconds(w *world, _ *batchv1.Job) {
 func deadlineWasFiveSeconds(w *world, j *batchv1.Job) {
 	interim := condition(j, batchv1.JobFailureTarget)
 	if interim == nil {
-		return // said already
+		return // reported already
 	}
 	if after := interim.LastTransitionTime.Sub(j.Status.StartTime.Time); after < 5*time.Second {
 		w.t.Errorf("the deadline of 5 s was found passed %s after the start (J-146: never earlier)", after)

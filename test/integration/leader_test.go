@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// electing are the arguments of a controller whose Lease is short to wait for, and longer than a machine that has much
-// else to do keeps a renewal waiting. It is in the test's namespace.
+// electing returns the arguments of a controller with a Lease in the test's namespace. The Lease is short enough to
+// wait for, and longer than a busy machine delays a renewal.
 func (w *world) electing(more ...string) []string {
 	return append([]string{
 		"--metrics-bind-address=127.0.0.1:0",
@@ -29,9 +29,9 @@ func (w *world) electing(more ...string) []string {
 	}, more...)
 }
 
-// standby starts another controller, as a user of its own, with a log of its own unless one is given. It waits until
-// that says what it waits for, and that it is ready meanwhile (O-035), unless it is one with another log, which is to
-// take over with --adopt.
+// standby starts another controller, as its own user, with its own log unless one is given. It waits until the
+// controller prints says. Unless it has another log, to take over with --adopt, it must also be ready meanwhile
+// (O-035).
 func (w *world) standby(log, says string, args ...string) (c *controller.Controller, user string) {
 	w.t.Helper()
 	user = w.namespace + "-standby"
@@ -66,7 +66,7 @@ func (w *world) standby(log, says string, args ...string) (c *controller.Control
 	return c, user
 }
 
-// leads checks what the controller's metric says of whether it holds the Lease: 1, or 0.
+// leads checks the controller's metric of whether it holds the Lease: 1 or 0.
 func (w *world) leads(c *controller.Controller, want int) {
 	w.t.Helper()
 	line := fmt.Sprintf("\nleader_election_master_status{name=\"jobledger\"} %d\n", want)
@@ -75,7 +75,7 @@ func (w *world) leads(c *controller.Controller, want int) {
 	}
 }
 
-// says waits until a controller wrote that.
+// says waits until a controller has written text.
 func (w *world) says(c *controller.Controller, text string) {
 	w.t.Helper()
 	w.eventually("the controller says "+text, func() (bool, error) {
@@ -93,10 +93,10 @@ func (w *world) finishes(name string) {
 	w.letGo(name)
 }
 
-// O-022: of two processes on one log one works; when it is killed, the other knows by the LOCK that the holder of the
-// Lease has ended, and does not wait until the Lease expires.
+// O-022: of two processes on one log one works. When it is killed, the other learns from the LOCK that the holder of
+// the Lease has ended, and does not wait until the Lease expires.
 // O-035: a standby is healthy and ready.
-// O-073: the metric of leadership is 0 on a standby and 1 on whoever holds the Lease.
+// O-073: the metric of leadership is 0 on a standby and 1 on the holder of the Lease.
 //
 // TestStandbyTakesOver kills the one that works.
 func TestStandbyTakesOver(t *testing.T) {
@@ -160,15 +160,15 @@ func TestStandbyTakesOver(t *testing.T) {
 	}
 }
 
-// O-021: a process that lost the Lease ends with code 1.
-// O-023: one that hangs while another takes the Lease finds out before it writes anything.
+// O-021: a process that lost the Lease exits with code 1.
+// O-023: a process that hangs while another takes the Lease notices this before it writes anything.
 //
-// TestWhoLosesTheLeaseWritesNothingMore stops a process for a while. The other has a log of its own: the LOCK of a log
-// stays with a process that hangs.
+// TestWhoLosesTheLeaseWritesNothingMore stops a process for a while. The other one has its own log, because a process
+// that hangs keeps the LOCK of its log.
 func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.told = []string{"the Lease is lost", "retrieving lease lock"} // client-go tells of requests that stood still, too
+	w.told = []string{"the Lease is lost", "retrieving lease lock"} // client-go also reports requests that stood still
 	first := w.newController("", w.electing()...)
 	w.start(first)
 	second, heir := w.standby("", `msg="another controller holds the Lease: waiting"`, "--adopt")
@@ -218,8 +218,8 @@ func equal(a, b map[string]int) bool {
 	return true
 }
 
-// TestAnotherLogIsRefused: the design's Identity. The Lease says which log runs the Jobs; another one is taken only
-// with --adopt, and an older copy only under another epoch.
+// TestAnotherLogIsRefused: section Identity of the design. The Lease names the log that runs the Jobs. Another log is
+// accepted only with --adopt, and an older copy only with a new epoch.
 func TestAnotherLogIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

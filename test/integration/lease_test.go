@@ -27,7 +27,7 @@ const (
 	leaseHash  = "jobledger.dev/log-head-hash"
 )
 
-// tookOver is what a controller says that did not wait for a Lease.
+// tookOver is the message of a controller that did not wait for the Lease to expire.
 const tookOver = "the holder of the Lease has ended"
 
 func (w *world) lease(namespace string) *coordinationv1.Lease {
@@ -39,8 +39,9 @@ func (w *world) lease(namespace string) *coordinationv1.Lease {
 	return l
 }
 
-// TestAHolderThatWasKilledIsFollowedAtOnce: by who has the LOCK of the log that the Lease names. A copy of the log, or
-// one that the Lease names of another boot, waits until the Lease has expired. No flag says that there is a Lease.
+// TestAHolderThatWasKilledIsFollowedAtOnce: the next controller does not wait if it has the LOCK of the log that the
+// Lease names. A copy of the log, or a log that the Lease names from an earlier boot, waits until the Lease has
+// expired. No flag is needed.
 func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 	t.Parallel()
 	copied := func(w *world, c *controller.Controller) *controller.Controller {
@@ -48,7 +49,7 @@ func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 		if err := os.CopyFS(log, os.DirFS(c.Log())); err != nil {
 			w.t.Fatal(err)
 		}
-		if err := os.Chmod(filepath.Join(log, "KEY"), 0o600); err != nil { // os.CopyFS lets others read what it writes
+		if err := os.Chmod(filepath.Join(log, "KEY"), 0o600); err != nil { // os.CopyFS lets others read its files
 			w.t.Fatal(err)
 		}
 		dir := filepath.Join(w.dir, "copy")
@@ -76,7 +77,7 @@ func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		next func(*world, *controller.Controller) *controller.Controller
-		at   bool // once
+		at   bool // at once
 	}{
 		{"on its log", func(_ *world, c *controller.Controller) *controller.Controller { return c }, true},
 		{"on a copy of its log", copied, false},
@@ -113,7 +114,7 @@ func TestAHolderThatWasKilledIsFollowedAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLeaseNamesTheHead: which record was durable, and the chain value behind it, as verify prints it.
+// TestTheLeaseNamesTheHead: the Lease has the newest durable record and the chain value after it, as verify prints it.
 func TestTheLeaseNamesTheHead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -134,7 +135,7 @@ func TestTheLeaseNamesTheHead(t *testing.T) {
 	}
 }
 
-// fails starts a controller and waits until it has ended by itself with code 1, having said that.
+// fails starts a controller and waits until it has exited with code 1 and written these texts.
 func (w *world) fails(c *controller.Controller, says ...string) {
 	w.t.Helper()
 	if err := c.Launch(); err != nil {
@@ -143,7 +144,7 @@ func (w *world) fails(c *controller.Controller, says ...string) {
 	w.endsItself(c, says...)
 }
 
-// endsItself waits until a controller has ended by itself with code 1, having said that.
+// endsItself waits until a controller has exited by itself with code 1 and written these texts.
 func (w *world) endsItself(c *controller.Controller, says ...string) {
 	w.t.Helper()
 	select {
@@ -165,9 +166,10 @@ func (w *world) endsItself(c *controller.Controller, says ...string) {
 	}
 }
 
-// TestTheLeaseOfAllNamespaces: it is in the namespace jobledger, which is made when it may be. A controller for all
-// namespaces and one for a single namespace find each other, whoever comes first, and the one for the single namespace
-// ends with words that name the other. What a tenant writes into a Lease of its own stops nobody.
+// TestTheLeaseOfAllNamespaces: the Lease is in the namespace jobledger, which the controller creates if it may. A
+// controller for all namespaces and one for a single namespace find each other, in any order of starts. The one for the
+// single namespace exits with a message that names the other. A Lease that a tenant writes in its own namespace stops
+// no controller.
 func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})
@@ -177,7 +179,7 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cp.Bind(t.Context(), w.namespace, role); err != nil { // so that it may look
+	if err := cp.Bind(t.Context(), w.namespace, role); err != nil { // so that it may read
 		t.Fatal(err)
 	}
 	for user, role := range map[string]string{"poor": role, "rich": "cluster-admin"} {
@@ -240,7 +242,7 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	w.finishes("four")
 	w.stop(rich)
 
-	// One that was killed is no obstacle, and a Lease that a tenant holds and renews is none.
+	// A killed controller is no obstacle, and neither is a Lease that a tenant holds and renews.
 	w.start(single)
 	w.kill(single)
 	tenant := w.forge("tenant", "tenant")
@@ -260,8 +262,8 @@ func TestTheLeaseOfAllNamespaces(t *testing.T) {
 	}
 }
 
-// forge makes a namespace whose tenant holds a Lease of our name there for Jobs of that scope, and renews it until the
-// test ends.
+// forge creates a namespace with a tenant who holds a Lease of our name there, for Jobs of that scope, and renews it
+// until the test ends.
 func (w *world) forge(namespace, scope string) string {
 	w.t.Helper()
 	if _, err := w.client.CoreV1().Namespaces().Create(w.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
@@ -300,9 +302,9 @@ func (w *world) forge(namespace, scope string) string {
 	return namespace
 }
 
-// TestARestartAfterAKillIsAsFastWithALease: from the start of the process to its first write, side by side, with a
-// Lease and without one. The figures are for people. Judged is that no start waits for the Lease of the one that was
-// killed.
+// TestARestartAfterAKillIsAsFastWithALease measures the time from the start of the process to its first write, with a
+// Lease and without one. The figures are for people. The test fails only if a start waits for the Lease of the killed
+// process.
 func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
 	const rounds = 5
 	w := newWorld(t)

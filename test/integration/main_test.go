@@ -12,7 +12,7 @@ import (
 
 var shared suite.Suite
 
-// long asks for more of everything (make test-long).
+// long enables longer tests (make test-long).
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func TestMain(m *testing.M) {

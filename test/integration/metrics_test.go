@@ -12,7 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// J-196 to J-205, O-070: what dashboards see is what happened.
+// J-196 to J-205, O-070: the metrics match what happened.
 // O-035: health, readiness and metrics are served.
 //
 // TestMetrics runs Jobs of many kinds.
@@ -116,10 +116,10 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// metricsSaid is how a controller says where it serves metrics.
+// metricsSaid matches the line in which a controller says where it serves metrics.
 var metricsSaid = regexp.MustCompile(`msg="serving health and metrics" metrics=(\S+)`)
 
-// metricsAddress is the address at which a controller said that it serves metrics.
+// metricsAddress returns the address at which a controller says that it serves metrics.
 func (w *world) metricsAddress(output func() (string, error)) (url string) {
 	w.t.Helper()
 	w.eventually("the controller says where its metrics are", func() (bool, error) {
@@ -132,7 +132,7 @@ func (w *world) metricsAddress(output func() (string, error)) (url string) {
 	return url
 }
 
-// get asks a URL.
+// get gets a URL.
 func (w *world) get(url string) (status int, body []byte) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, nil)

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestWithNATSDownFromTheStartJobsRunAsWithoutIt runs the same Job without NATS and with a NATS that is not there: the
-// API server is asked for the same. Then NATS comes, and gets every record.
+// TestWithNATSDownFromTheStartJobsRunAsWithoutIt runs the same Job without NATS and with NATS down: the API server gets
+// the same writes. Then NATS starts, and gets every record.
 func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 	w := newWorld(t)
 	run := func(c *controller.Controller, name string) map[string]int {
@@ -29,7 +29,7 @@ func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 		w.create(newJob(name, indexed, completions(5), parallelism(5)))
 		j := w.ends(name, result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 5, completed: "0-4"})
 		written := w.written(func(x controlplane.Write) bool { return strings.HasPrefix(x.Name, name) })
-		delete(written, "update jobs/status") // progress is written at once or together, as it happens
+		delete(written, "update jobs/status") // progress may be written in one write or several
 		w.delete(name)
 		w.gone(j)
 		return written
@@ -72,7 +72,7 @@ func TestWithNATSDownFromTheStartJobsRunAsWithoutIt(t *testing.T) {
 	read(t, s.ClientURL(), retired.String(), 1)
 }
 
-// readyz is all that the controller says of itself.
+// readyz returns the controller's detailed readiness.
 func readyz(t *testing.T, c *controller.Controller) string {
 	t.Helper()
 	response, err := http.Get(c.URL + "/readyz?verbose")
@@ -87,7 +87,7 @@ func readyz(t *testing.T, c *controller.Controller) string {
 	return string(text)
 }
 
-// read takes that many messages from the stream.
+// read reads n messages from the stream.
 func read(t *testing.T, url, filter string, n int) (all []nats.Event) {
 	t.Helper()
 	ctx, cancel := patience.Context(t.Context())

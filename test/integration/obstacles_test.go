@@ -19,17 +19,16 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// obstacle is what stands in a Job's way on the API server.
+// obstacle is a cause for which the API server refuses a command of a Job.
 type obstacle struct {
 	class, words string // of the refusal
-	does         string // what is refused, as get says it
-	event        string // reason of the Kubernetes Event; none for what no Event tells of
+	does         string // the refused command, as get shows it
+	event        string // reason of the Kubernetes Event; empty: there is no Event
 	set, lift    func(*world) error
 	job          []option
 }
 
-// denied waits until the API server refuses a pod, or takes it: what stands in the way may need a moment to be known
-// there.
+// denied waits until the API server refuses a pod (want), or accepts it: an obstacle may need a moment to take effect.
 func (w *world) denied(want bool, pod *corev1.Pod) error {
 	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
@@ -37,7 +36,7 @@ func (w *world) denied(want bool, pod *corev1.Pod) error {
 	defer tick.Stop()
 	for {
 		_, err := w.client.CoreV1().Pods(w.namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) { // a policy says the latter
+		if err != nil && !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) { // a policy answers Invalid
 			return err
 		}
 		if (err != nil) == want {
@@ -51,7 +50,7 @@ func (w *world) denied(want bool, pod *corev1.Pod) error {
 	}
 }
 
-// probe is a pod that nobody makes: the API server is asked whether it would take it.
+// probe returns a pod for a dry run: would the API server accept it?
 func probe(change func(*corev1.PodSpec)) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-"},

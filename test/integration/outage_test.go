@@ -18,11 +18,12 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// lasting are the arguments of a controller that outlives an outage longer than its Lease, which ends it otherwise.
+// lasting are the arguments of a controller that survives a long outage: without --leader-elect=false the lost Lease
+// ends it.
 var lasting = []string{"--server-request-timeout=10s", "--leader-elect=false"}
 
-// TestOutages breaks control planes of its own. What was in flight when the API server was killed is in doubt for as
-// long as a server may act on it: ten seconds here, by the server's flag and ours.
+// TestOutages breaks its own control planes. Requests that were in flight when the API server was killed are in doubt
+// for as long as a server may act on them: ten seconds here, by the flags of the server and of the controller.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	breakable := func(t *testing.T) *controlplane.ControlPlane {
@@ -41,8 +42,8 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// outage: the Job completes with the right counters, and if something may have been missed, the log says what (design
-// §2, invariant 9).
+// outage: the Job completes with the right counters. If something may have been missed, the log says what (design §2,
+// invariant 9).
 func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
 	w := newWorldOn(t, cp)
 	w.rough = true
@@ -72,8 +73,8 @@ func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
 	w.listingsAreClosed(c)
 }
 
-// podsRunAgain returns when no pod of the Job is where kwok forgot it. kwok does not try again what failed, nor what it
-// missed while it started; a kubelet would. One that has just started plays all pods that it finds.
+// podsRunAgain returns when no pod of the Job hangs because kwok lost it. Unlike a kubelet, kwok does not retry
+// failures, nor play events from its start-up. A newly started kwok plays all existing pods.
 func (w *world) podsRunAgain(job string) {
 	w.t.Helper()
 	const long = 10 * time.Second // far longer than these pods run
@@ -91,8 +92,8 @@ func (w *world) podsRunAgain(job string) {
 	})
 }
 
-// forgotten: the controller hangs while the API server forgets what it would have to tell it, so it has to list
-// again. What happened meanwhile is recorded as far as it can be seen, with what may have been missed.
+// forgotten: the controller hangs while the API server drops the events that it would need, so it must list again. What
+// happened meanwhile is recorded as far as it can be seen, together with what may have been missed.
 func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
 	w := newWorldOn(t, cp)
 	w.rough = true
@@ -114,7 +115,7 @@ func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
 			t.Fatal(err)
 		}
 	}
-	restart() // ends the watches, which would tell later what they were sent while the controller stood still
+	restart() // ends the watches, which else would deliver later what was sent to the stopped controller
 	w.delete("doomed")
 	w.gone(doomed)
 	w.letGoByHand("doomed")
@@ -126,7 +127,7 @@ func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
 			t.Fatal(err)
 		}
 	}
-	restart() // what it can tell begins here
+	restart() // its watch history begins here
 	if err := c.Continue(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func forgotten(t *testing.T, cp *controlplane.ControlPlane) {
 	w.deletionWasMissed(c, doomed, pods, before)
 }
 
-// head is the sequence of the newest durable record.
+// head returns the sequence of the newest durable record.
 func (w *world) head(c *controller.Controller) uint64 {
 	w.t.Helper()
 	head, err := c.Head(w.t.Context())
@@ -167,9 +168,9 @@ func (w *world) letGoByHand(job string) {
 	}
 }
 
-// deletionWasMissed checks that the log, after what was there before, has the deletion of the Job as one that nobody
-// saw, and knows of each of its pods that it is gone: from a list, or because the server did not find it. If the pods
-// were listed first, the controller may have made others meanwhile; their end is not this check's.
+// deletionWasMissed checks that the log records, after `after`, the deletion of the Job as missed, and for each of its
+// pods that it is gone: from a list, or because the server did not find it. If the pods were listed first, the
+// controller may have made others meanwhile; these are not checked.
 func (w *world) deletionWasMissed(c *controller.Controller, j *batchv1.Job, pods []corev1.Pod, after uint64) {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context(), "job/"+string(j.UID), "--from", strconv.FormatUint(after+1, 10))
@@ -185,7 +186,7 @@ func (w *world) deletionWasMissed(c *controller.Controller, j *batchv1.Job, pods
 		if err := r.Into(&said); err != nil {
 			w.t.Fatal(err)
 		}
-		notFound := r.Kind == "CommandEnded" && said.Class == "NotFound" && r.Name != j.Name // else it is a write of its status
+		notFound := r.Kind == "CommandEnded" && said.Class == "NotFound" && r.Name != j.Name // else it is its status write
 		if r.Kind == "JobDeleted" && said.Missed || r.Kind == "PodDeleted" && said.Missed || notFound {
 			missed[r.Name]++
 		}
@@ -206,7 +207,7 @@ func names(pods []corev1.Pod) []string {
 	return out
 }
 
-// listing is what a ListingStarted record says.
+// listing has the facts of a ListingStarted record.
 type listing struct {
 	Reason       string
 	Resources    []string
@@ -214,8 +215,8 @@ type listing struct {
 	LastVersions []uint64
 }
 
-// listingsAreClosed checks that every listing in the log was closed before anything was decided, and returns those that
-// a lost watch made necessary.
+// listingsAreClosed checks that every listing in the log was closed before the next decision. It returns the listings
+// that a lost watch made necessary.
 func (w *world) listingsAreClosed(c *controller.Controller) []listing {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context())

@@ -16,12 +16,12 @@ import (
 
 const foreign = "example.com/other-controller"
 
-// O-050, O-053, O-058: beside the built-in controller we write only to Jobs whose stored managedBy is ours, and it
-// writes to all others.
-// O-057: the whole status of a Job of ours is ours: counters, times, conditions with their reasons.
+// O-050, O-053, O-058: beside the built-in controller we write only to Jobs with our stored managedBy, and it writes to
+// all others.
+// O-057: the whole status of our Jobs is written by us: counters, times, conditions with their reasons.
 //
-// TestDelegatedLeavesOthersAlone: beside the built-in Job controller, --manage=delegated runs the Jobs whose managedBy
-// is ours, and writes nothing to any other Job nor to its pods (J-005, J-100, design §9). Nor does the built-in one to
+// TestDelegatedLeavesOthersAlone: beside the built-in Job controller, --manage=delegated runs the Jobs with our
+// managedBy, and writes nothing to any other Job or its pods (J-005, J-100, design §9). The built-in writes nothing to
 // ours.
 func TestDelegatedLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
@@ -73,19 +73,19 @@ func TestDelegatedLeavesOthersAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		if !strings.HasPrefix(r.Name, "ours-") && r.Name != foreignPod.Name { // that one carries our finalizer
+		if !strings.HasPrefix(r.Name, "ours-") && r.Name != foreignPod.Name { // that pod has our finalizer
 			t.Errorf("record %d is about pod %s, which is none of ours (design §7)", r.Sequence, r.Name)
 		}
 	}
 }
 
-// podOfAnother makes a pod of a Job as another controller would, finished and with a tracking finalizer.
+// podOfAnother makes a finished pod of a Job as another controller would, with a tracking finalizer.
 func (w *world) podOfAnother(job string) *corev1.Pod {
 	w.t.Helper()
 	j := w.job(job)
 	pod := &corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
 	pod.Name = job + "-made-elsewhere"
-	pod.Finalizers = []string{events.TrackingFinalizer} // ours, to tempt
+	pod.Finalizers = []string{events.TrackingFinalizer} // ours, as a temptation
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	created, err := w.client.CoreV1().Pods(w.namespace).Create(w.t.Context(), pod, metav1.CreateOptions{})
 	if err != nil {
@@ -98,12 +98,12 @@ func (w *world) podOfAnother(job string) *corev1.Pod {
 	return created
 }
 
-// O-058: in place of the built-in controller we run Jobs without managedBy, and with the reserved one, too.
-// O-061: no pod of a Job of our own name has the reserved finalizer.
+// O-058: in place of the built-in controller we also run Jobs without managedBy, and with the reserved one.
+// O-061: no pod of a Job with our managedBy has the reserved finalizer.
 // O-062: the finalizer follows the managedBy of the Job.
 //
-// TestManageAllRunsPlainJobs: where the built-in Job controller does not run, --manage=all completes plain Jobs, with
-// the built-in finalizer; Jobs of our own name keep ours; foreign ones are left alone (design §9).
+// TestManageAllRunsPlainJobs: without the built-in Job controller, --manage=all completes plain Jobs, with the built-in
+// finalizer. Jobs with our managedBy keep our finalizer; foreign ones are left alone (design §9).
 func TestManageAllRunsPlainJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

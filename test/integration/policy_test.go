@@ -18,9 +18,9 @@ const (
 	queueLabel = "kueue.x-k8s.io/queue-name"
 )
 
-// TestPolicies: with the policies of deploy/policy a Job of a labelled namespace is Jobledger's, or is refused in words
-// that say what to add; others are left alone, and so is what names another controller. That of a CronJob's Job that is
-// made later is no matter here: it is a Job that is created like any other.
+// TestPolicies: with the policies of deploy/policy, a Job of a labelled namespace gets our managedBy, or is refused
+// with a message that says what to add. Jobs of other namespaces, and Jobs with another managedBy, are left alone. The
+// policies do not treat CronJobs: their Jobs are created later like any other Job.
 func TestPolicies(t *testing.T) {
 	w := newWorld(t)
 	for namespace, label := range map[string]string{"policy-all": "all", "policy-unqueued": "unqueued", "policy-none": "", "policy-other": "off"} {

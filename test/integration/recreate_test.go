@@ -21,10 +21,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// TestRecreatedUnderItsName: Jobs are created, deleted in each of the three ways and created again under their name,
-// from one template, with up to two seconds in between; some come back with another managedBy. Each that stays long
-// enough gets its pod, also when the one before it was in backoff, and none inherits anything (J-107, J-182, J-102,
-// J-005).
+// TestRecreatedUnderItsName: Jobs are created, deleted in each of the three ways and created again under the same name,
+// from one template, with up to two seconds in between; some come back with another managedBy. Each Job that stays long
+// enough gets its pod, even if its predecessor was in backoff. None inherits anything (J-107, J-182, J-102, J-005).
 func TestRecreatedUnderItsName(t *testing.T) {
 	t.Parallel()
 	names, loops := 20, 4
@@ -75,7 +74,7 @@ func TestRecreatedUnderItsName(t *testing.T) {
 	w.noneWaitedFirst(c)
 }
 
-// noneWaitedFirst: no Job served a wait, such as a backoff that it inherited, before its first pod was asked for.
+// noneWaitedFirst: no Job had a wait, such as an inherited backoff, before its first pod was requested.
 func (w *world) noneWaitedFirst(c *controller.Controller) {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context())
@@ -107,7 +106,7 @@ func (w *world) noneWaitedFirst(c *controller.Controller) {
 	}
 }
 
-// recreated are the Jobs of the test, and how long those that stayed waited for their pods.
+// recreated are the Jobs of the test, and how long the remaining ones waited for their pods.
 type recreated struct {
 	*world
 	ctx     context.Context
@@ -122,7 +121,7 @@ func ours(j *batchv1.Job) bool { return j.Spec.ManagedBy == nil || *j.Spec.Manag
 // again creates and deletes the Jobs of a name. The last one stays.
 func (x *recreated) again(r *rand.Rand, name string, failing bool, loops int) error {
 	options := []option{runFor("200ms")}
-	if failing { // it is in backoff soon
+	if failing { // it will soon be in backoff
 		options = append(options, outcome(controlplane.OutcomeFail))
 	}
 	owners := []*string{new(events.ManagedBy), nil, new(events.BuiltinManagedBy), new(foreign)}

@@ -19,13 +19,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// longest is the longest wait between two tries of a refused command in TestRefusals. The next try bounds how soon a
-// Job goes on after the cause is gone, because quotas, policies and roles cannot be watched with the rights of a Job
-// controller.
+// longest is the longest wait between two tries of a refused command in TestRefusals. A Job goes on at the next try
+// after the cause is gone, because a controller with the rights of a Job controller cannot watch quotas, policies and
+// roles.
 const longest = 2 * time.Second
 
-// TestRefusals: whatever the API server refuses, and for however long, is visible while it lasts, as an Event and in
-// get; no pod is made twice; and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194).
+// TestRefusals: each refusal by the API server is visible while it lasts, as an Event and in get. No pod is created
+// twice, and the Job goes on soon after the cause is gone (J-017, J-018, J-058, J-194).
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]obstacle{
@@ -71,7 +71,7 @@ func refuse(t *testing.T, o *obstacle) {
 		t.Fatal(err)
 	}
 	lifted := time.Now()
-	next := w.refusal(c, o.does).Next // zero when it is tried just now
+	next := w.refusal(c, o.does).Next // zero: it is being tried now
 	if last := time.Now().Add(longest); next.After(last) {
 		t.Errorf("the cause is gone, and the next try comes at %s, want it at %s at the latest", next, last)
 	}
@@ -83,12 +83,12 @@ func refuse(t *testing.T, o *obstacle) {
 	}
 }
 
-// refusal is refusalOf Job demo.
+// refusal is refusalOf for Job demo.
 func (w *world) refusal(c *controller.Controller, does string) controller.Refusal {
 	return w.refusalOf(c, "demo", does)
 }
 
-// refusalOf is what get shows of the command; zero when it is not refused, or the log does not know the Job yet.
+// refusalOf returns the refusal of the command that get shows; zero: not refused, or the log does not know the Job yet.
 func (w *world) refusalOf(c *controller.Controller, job, does string) controller.Refusal {
 	j, err := c.Job(w.t.Context(), job)
 	if err != nil {
@@ -102,7 +102,7 @@ func (w *world) refusalOf(c *controller.Controller, job, does string) controller
 	return controller.Refusal{}
 }
 
-// tells reports whether an Event of the Job tells of the refusal, in the words of the contract.
+// tells reports whether an Event of the Job describes the refusal, in the words of the contract.
 func (w *world) tells(j *batchv1.Job, o *obstacle) (bool, error) {
 	list, err := w.client.CoreV1().Events(w.namespace).List(w.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(j.UID)})
 	if err != nil {
@@ -115,9 +115,9 @@ func (w *world) tells(j *batchv1.Job, o *obstacle) (bool, error) {
 }
 
 // TestAFullQuotaIsFilledAgain: a Job waits for the only place of a quota, with the usual backoff of up to a minute.
-// When the pod that has the place ends, the Job gets the place before its own next try is due: the end of a pod is a
-// hint that there is room (J-058). The next try is half a minute away then. A machine that needs longer for a pod tells
-// nothing, so there are three rounds.
+// When the pod in that place ends, the Job gets the place before its own next try, which is half a minute away: the end
+// of a pod is a hint that there is room (J-058). A machine on which a pod takes longer proves nothing, so there are
+// three rounds.
 func TestAFullQuotaIsFilledAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestAFullQuotaIsFilledAgain(t *testing.T) {
 	t.Error("no Job got the place before its own next try")
 }
 
-// quota lets the namespace have so many pods, and waits until the API server knows.
+// quota limits the namespace to so many pods, and waits until the API server applies it.
 func (w *world) quota(pods int64) {
 	w.t.Helper()
 	_, err := w.client.CoreV1().ResourceQuotas(w.namespace).Create(w.t.Context(), &corev1.ResourceQuota{
@@ -167,7 +167,7 @@ func (w *world) quota(pods int64) {
 	})
 }
 
-// placed makes a Job on the node that the test plays, and returns its pod.
+// placed creates a Job on the node that the test plays, and returns its pod.
 func (w *world) placed(name string) corev1.Pod {
 	w.t.Helper()
 	j := newJob(name)
@@ -177,8 +177,8 @@ func (w *world) placed(name string) corev1.Pod {
 	return w.pods(name)[0]
 }
 
-// TestANamespaceThatGoes: what is to be made in a namespace that is being deleted is no failure and no burden: no
-// Event, no tries but one a minute (J-059).
+// TestANamespaceThatGoes: in a namespace that is being deleted, creates are refused. That is no failure: there is no
+// Event, and only one try a minute (J-059).
 func TestANamespaceThatGoes(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})
@@ -188,7 +188,7 @@ func TestANamespaceThatGoes(t *testing.T) {
 	suspended := func(j *batchv1.Job) { j.Spec.Suspend = new(true) }
 	j := w.create(newJob("demo", suspended))
 	w.eventually("the Job is suspended", func() (bool, error) { return len(w.job("demo").Status.Conditions) > 0, nil })
-	if err := cp.Interrupt(binaries.ControllerManager); err != nil { // else the Job would be gone with its namespace
+	if err := cp.Interrupt(binaries.ControllerManager); err != nil { // else the Job is deleted with its namespace
 		t.Fatal(err)
 	}
 	if err := w.client.CoreV1().Namespaces().Delete(t.Context(), w.namespace, metav1.DeleteOptions{}); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/oldlog"
 )
 
-// TestOldRecordsGoWhileJobsRun: the log is old, and nearly as large as it may be, when the controller starts on it. Its
-// files are sealed and deleted while Jobs run: by size, and then those older than an hour. The log never grows over its
-// size, no Job ends wrong or later than the same Job of a controller beside it whose log keeps all, and readers say
-// what is no longer kept.
+// TestOldRecordsGoWhileJobsRun: the controller starts on an old log that is nearly as large as allowed. Its files are
+// sealed and deleted while Jobs run: first by size, then those older than an hour. The log never exceeds its size. No
+// Job ends wrong, or later than the same Job of a second controller that keeps its whole log. Readers say what is no
+// longer kept.
 func TestOldRecordsGoWhileJobsRun(t *testing.T) {
 	t.Parallel()
 	const most, late = 16 << 20, 20 * time.Second
@@ -101,12 +101,12 @@ func TestOldRecordsGoWhileJobsRun(t *testing.T) {
 		t.Errorf("get jobs says %q, want %q", said, want)
 	}
 	w.stop(c)
-	w.start(c) // on what is left
+	w.start(c) // on the remaining log
 	w.create(newJob("behind"))
 	w.ends("behind", result{condition: batchv1.JobComplete, reason: "CompletionsReached", succeeded: 1})
 }
 
-// bytesOf is what the files in a directory take.
+// bytesOf returns the size of the files in a directory.
 func bytesOf(t *testing.T, dir string) int64 {
 	t.Helper()
 	bytes, err := oldlog.Bytes(dir)

@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// renews waits until the Lease was renewed twice: with each renewal the controller looks for a Lease that ranks above
-// its own.
+// renews waits until the Lease was renewed twice: with each renewal the controller looks for a Lease with precedence
+// over its own.
 func renews(w *installation) {
 	w.eventually("the Lease is renewed", func() (bool, error) {
 		lease, err := w.client.CoordinationV1().Leases("jobledger").Get(w.t.Context(), "jobledger", metav1.GetOptions{})
@@ -32,8 +32,8 @@ func renews(w *installation) {
 	})
 }
 
-// runsJobs has what asks for each of the rights on Jobs, pods and Events: a Job is suspended and resumed twice, and a
-// pod is found whose Job is gone.
+// runsJobs uses each right on Jobs, pods and Events: a Job is suspended and resumed twice, and there is a pod whose Job
+// does not exist.
 func runsJobs(w *installation) {
 	finalizer := events.TrackingFinalizer
 	w.create(newJob("stops", suspended, outcome(controlplane.OutcomeRun)))
@@ -61,8 +61,8 @@ func runsJobs(w *installation) {
 	})
 }
 
-// runsCronJobs: a CronJob has its Jobs made and deleted. Somebody goes on changing it, so its status is written to an
-// old version, and it has to be read.
+// runsCronJobs: the Jobs of a CronJob are created and deleted. A user keeps changing the CronJob, so a status write
+// meets a newer version, and the controller must read it.
 func runsCronJobs(w *installation) {
 	api := w.client.BatchV1().CronJobs(w.namespace)
 	template := batchv1.JobTemplateSpec{Spec: newJob("template", managedBy(nil)).Spec}
@@ -91,13 +91,13 @@ func runsCronJobs(w *installation) {
 	})
 }
 
-// expires: a Job goes by its TTL.
+// expires: a Job is deleted by its TTL.
 func expires(w *installation) {
 	job := w.create(newJob("expires", func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = new(int32(1)) }))
 	w.gone(job)
 }
 
-// asksWhoReads: somebody with a token reads the metrics.
+// asksWhoReads: a client reads the metrics with a token.
 func asksWhoReads(w *installation) {
 	token := w.token("scraper")
 	w.mayScrape("scraper")
@@ -117,7 +117,7 @@ func asksWhoReads(w *installation) {
 }
 
 // clear deletes the CronJobs and Jobs of the namespace and waits until they and their pods are gone, so that the next
-// controller of all namespaces finds nothing.
+// controller of all namespaces finds none.
 func (w *world) clear() {
 	w.t.Helper()
 	batch := w.client.BatchV1()

@@ -15,9 +15,9 @@ import (
 
 // grant is one right of a role: a verb on a resource.
 type grant struct {
-	namespace             string // empty for all
+	namespace             string // empty: all
 	verb, resource, group string
-	names                 []string // of the only objects; empty for all
+	names                 []string // of the only allowed objects; empty: all
 }
 
 func (g grant) String() string {
@@ -39,7 +39,7 @@ func (g grant) covers(r controlplane.Write) bool {
 		(len(g.names) == 0 || slices.Contains(g.names, r.Name))
 }
 
-// granted are the rights in the roles of an installation, each once.
+// granted returns the rights in the roles of an installation, each once.
 func granted(t *testing.T, objects []unstructured.Unstructured) (all []grant) {
 	t.Helper()
 	for i := range objects {

@@ -16,16 +16,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// feature is a value of the chart that is not what it is by default, and that changes the rights, or what is asked of
-// the API server.
+// feature is a value of the chart, other than the default, that changes the rights or the requests to the API server.
 type feature struct {
 	value string   // its path in the values
-	set   string   // YAML; NAMESPACE is that of the test's Jobs
-	modes []string // where it makes a difference; empty for everywhere
+	set   string   // YAML; NAMESPACE stands for the namespace of the test's Jobs
+	modes []string // modes in which it matters; empty: all
 }
 
-// The chart refuses observeOthers and gangScheduling in other modes, and ttlAfterFinished has nothing to turn off
-// there.
+// The chart refuses observeOthers and gangScheduling in other modes. In them ttlAfterFinished has nothing to turn off.
 var features = []feature{
 	{value: "observeOthers", set: "observeOthers: true", modes: []string{"delegated"}},
 	{value: "watchNamespace", set: "watchNamespace: NAMESPACE"},
@@ -42,7 +40,7 @@ type rightsRow struct {
 	features []feature // none, one or two
 }
 
-// rightsRows are each mode as it comes, with every feature alone, and with all pairs.
+// rightsRows are each mode with default values, with every single feature, and with all pairs of features.
 func rightsRows() (rows []rightsRow) {
 	for _, mode := range []string{"delegated", "all", "observe"} {
 		rows = append(rows, rightsRow{mode: mode})
@@ -70,7 +68,7 @@ func (r rightsRow) String() string {
 	return strings.Join(words, "+")
 }
 
-// values are those of the chart, for Jobs in a namespace.
+// values returns the values of the chart, for Jobs in a namespace.
 func (r rightsRow) values(namespace string) string {
 	lines := []string{"manage: " + r.mode}
 	for _, f := range r.features {
@@ -85,11 +83,11 @@ func (r rightsRow) has(value string) bool {
 
 func (r rightsRow) works() bool { return r.mode != "observe" }
 
-// deeds are what it does that wants rights, beside running one Job.
+// deeds returns the actions that need rights, in addition to running one Job.
 func (r rightsRow) deeds() []func(*installation) {
 	var all []func(*installation)
 	if r.works() {
-		all = append(all, runsJobs, renews) // who observes holds no Lease
+		all = append(all, runsJobs, renews) // an observer holds no Lease
 	}
 	if r.mode == "all" && !r.has("cronJobs") {
 		all = append(all, runsCronJobs)
@@ -103,8 +101,7 @@ func (r rightsRow) deeds() []func(*installation) {
 	return all
 }
 
-// TestEveryFeatureHasItsRows: a value of the chart that is true or false is one of the features above, or changes no
-// right.
+// TestEveryFeatureHasItsRows: each true-or-false value of the chart is one of the features above, or changes no right.
 func TestEveryFeatureHasItsRows(t *testing.T) {
 	t.Parallel()
 	if rows := rightsRows(); len(rows) != 22+22+11 {
@@ -124,7 +121,7 @@ func TestEveryFeatureHasItsRows(t *testing.T) {
 	}
 	others := []string{"nats: {url: 'nats://nats:4222', cluster: a, caSecret: a, credsSecret: b}"}
 	for _, path := range switches("", values) {
-		if path == "reader.enabled" { // TestOverlays tries a reader with its rights, which are in a namespace of its own
+		if path == "reader.enabled" { // TestOverlays tests a reader, whose rights are in its own namespace
 			continue
 		}
 		if !slices.ContainsFunc(features, func(f feature) bool { return f.value == path }) {
@@ -143,7 +140,7 @@ func TestEveryFeatureHasItsRows(t *testing.T) {
 	}
 }
 
-// switches are the paths of the values that are true or false.
+// switches returns the paths of the values that are true or false.
 func switches(under string, values map[string]any) (paths []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch v := values[name].(type) {

@@ -16,16 +16,16 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// streamed are rights that are not used on this API server, as it streams lists in a watch (WatchList). On one that
-// does not they are.
+// streamed are rights that are not used on this API server, because it streams lists in a watch (WatchList). Other
+// servers need them.
 var streamed = []string{"list nodes. in all namespaces", "list namespaces. in all namespaces"}
 
-// O-045: every right of an installation is used by it, and none is missing.
-// O-044: also where the API server checks who makes an object that blocks the deletion of its owner.
+// O-045: an installation uses each of its rights, and lacks none.
+// O-044: also if the API server checks who creates an object that blocks the deletion of its owner.
 //
-// TestNoRightIsUnused installs each mode with each feature and all pairs of them, as the chart gives it, has it do all
-// that it does, and compares its rights with the audit log. The rows come one after the other, for most of them run the
-// Jobs of all namespaces.
+// TestNoRightIsUnused installs each mode with each feature and all pairs of features, as the chart renders it. It
+// carries out all their actions, and compares the rights with the audit log. The rows run one after the other, because
+// most of them run the Jobs of all namespaces.
 func TestNoRightIsUnused(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
@@ -51,8 +51,8 @@ func TestNoRightIsUnused(t *testing.T) {
 				do(i)
 			}
 			w.clear()
-			w.stop(w.controllers[len(w.controllers)-1])                                      // a watch is in the audit log when it has ended
-			if err := controller.DropLease(t.Context(), w.client, "jobledger"); err != nil { // the next has another log
+			w.stop(w.controllers[len(w.controllers)-1])                                      // a watch is in the audit log once it has ended
+			if err := controller.DropLease(t.Context(), w.client, "jobledger"); err != nil { // the next has its own log
 				t.Fatal(err)
 			}
 			i.usesAll(grants)
@@ -60,17 +60,17 @@ func TestNoRightIsUnused(t *testing.T) {
 	}
 }
 
-// installation is one of the chart, whose controller runs.
+// installation is an installed chart with a running controller.
 type installation struct {
 	*world
 	user string
 	log  *audit
 }
 
-// usesAll reports rights that the audit log does not show as used.
+// usesAll reports rights that are unused according to the audit log.
 func (i *installation) usesAll(grants []grant) {
 	i.t.Helper()
-	const soon = 20 * time.Second // until what was answered is in the audit log
+	const soon = 20 * time.Second // until an answered request is in the audit log
 	var unused []string
 	began := time.Now()
 	i.eventually("the audit log is read", func() (bool, error) {
@@ -88,8 +88,8 @@ func (i *installation) usesAll(grants []grant) {
 	}
 }
 
-// usedBy reports whether one of the requests needed this right. What a role of one namespace allows needs no right in
-// all of them.
+// usedBy reports whether one of the requests needed this right. A request that the role of one namespace allows needs
+// no right in all namespaces.
 func (g grant) usedBy(requests []controlplane.Write, all []grant) bool {
 	return slices.ContainsFunc(requests, func(r controlplane.Write) bool {
 		return g.covers(r) && (g.namespace != "" || !slices.ContainsFunc(all, func(o grant) bool { return o.namespace != "" && o.covers(r) }))
@@ -103,8 +103,8 @@ type audit struct {
 	seen map[string][]controlplane.Write // by user
 }
 
-// of are the requests of a user that were not forbidden; one for what is not found was asked, too. With the creation of
-// what blocks the deletion of its owner comes a request that the API server makes to itself
+// of returns the requests of a user that were not forbidden, including those for missing objects. When an object that
+// blocks the deletion of its owner is created, it also has the request that the API server makes to itself
 // (OwnerReferencesPermissionEnforcement).
 func (a *audit) of(user string) ([]controlplane.Write, error) {
 	more, next, err := a.cp.WritesSince(a.next)
@@ -127,8 +127,8 @@ func (a *audit) of(user string) ([]controlplane.Write, error) {
 	return a.seen[user], nil
 }
 
-// allows waits until the API server knows that a user has these rights: it hears of roles by watches of its own, and
-// forbids until then.
+// allows waits until the API server knows these rights of a user: it learns of roles by its own watches, and forbids
+// the requests until then.
 func (w *world) allows(user string, grants []grant) {
 	w.t.Helper()
 	for _, g := range grants {

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// TestSchedulePolicy: with examples/policy/schedules.yaml no CronJob may be due more than once in a minute. One that
-// was before may be changed, as long as its schedule stays.
+// TestSchedulePolicy: with examples/policy/schedules.yaml no CronJob may be due more than once a minute. An older
+// CronJob that is may be changed, as long as its schedule stays.
 func TestSchedulePolicy(t *testing.T) {
 	w := newWorld(t)
 	cronJobs := w.client.BatchV1().CronJobs(w.namespace)

@@ -27,10 +27,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// TestTheAPIServerDecidesWhoReadsTheLog: jobledger serve, which has the rights that its help names and no more. A user
-// of one namespace reads it with a bearer token and with a client certificate, and is refused another one by name of
-// the right that is missing. Nobody reads anything without an identity. When the controller has stopped, each answer
-// says so, and a reader beside the log goes on.
+// TestTheAPIServerDecidesWhoReadsTheLog: jobledger serve runs with exactly the rights that its help names. A user of
+// one namespace reads it with a bearer token and with a client certificate. For another namespace he is refused, and
+// the message names the missing right. Without an identity nothing can be read. When the controller has stopped, each
+// answer says so, and a reader beside the log goes on.
 func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -46,7 +46,7 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann := w.namespace + "-ann" // her certificate has this name
+	ann := w.namespace + "-ann" // the name in her certificate
 	token := w.token("dev")
 	w.mayListJobs(rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: w.namespace, Name: "dev"})
 	w.mayListJobs(rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: ann})
@@ -142,7 +142,7 @@ func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
 	}
 }
 
-// runToItsEnd runs a Job to its end.
+// runToItsEnd creates a Job and waits for its end.
 func (w *world) runToItsEnd(name string) {
 	w.t.Helper()
 	w.create(newJob(name))
@@ -160,7 +160,7 @@ func (w *world) runToItsEnd(name string) {
 	})
 }
 
-// mayListJobs gives somebody the right to list Jobs in the namespace of the test.
+// mayListJobs gives a subject the right to list Jobs in the namespace of the test.
 func (w *world) mayListJobs(who rbacv1.Subject) {
 	w.t.Helper()
 	roles, bindings := w.client.RbacV1().Roles(w.namespace), w.client.RbacV1().RoleBindings(w.namespace)
@@ -180,8 +180,8 @@ func (w *world) mayListJobs(who rbacv1.Subject) {
 	}
 }
 
-// readerRoles are the rights of the reader of deploy/: everywhere, and in kube-system. They are those that the help of
-// serve names, and no other. own are the Roles in its own namespace: its own, and those for users.
+// readerRoles returns the rights of the reader of deploy/: in all namespaces, and in kube-system. They are exactly
+// those that the help of serve names.
 func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule, own map[string][]rbacv1.PolicyRule) {
 	w.t.Helper()
 	own = map[string][]rbacv1.PolicyRule{}
@@ -238,8 +238,8 @@ func (w *world) readerRoles() (everywhere, inKubeSystem []rbacv1.PolicyRule, own
 	return everywhere, inKubeSystem, own
 }
 
-// serveUser makes a user with the rights that the help of serve names, and returns his kubeconfig. At the end of the
-// test he was refused nothing that he wrote, and wrote nothing but reviews.
+// serveUser creates a user with the rights that the help of serve names, and returns its kubeconfig. At the end of the
+// test none of its writes may have been refused, and it may have written only reviews.
 func (w *world) serveUser() (kubeconfig string) {
 	w.t.Helper()
 	user := w.namespace + "-serve"
@@ -284,8 +284,8 @@ func (w *world) serveUser() (kubeconfig string) {
 	return kubeconfig
 }
 
-// mayGetRecords makes a ServiceAccount that may get the non-resource URLs that a reader may, and nothing else, and gives
-// a file with its token.
+// mayGetRecords creates a ServiceAccount that may only get the non-resource URLs of a reader, and returns a file with
+// its token.
 func (w *world) mayGetRecords(account string) (file string) {
 	w.t.Helper()
 	token, name := w.token(account), w.namespace+"-"+account
@@ -302,7 +302,7 @@ func (w *world) mayGetRecords(account string) (file string) {
 	return file
 }
 
-// serve starts jobledger serve, and gives its address. It ends in good order at the end of the test.
+// serve starts jobledger serve, and returns its address. It is stopped in good order at the end of the test.
 func (w *world) serve(args ...string) (address string) {
 	w.t.Helper()
 	out := &lines{first: make(chan string, 1)}
@@ -331,7 +331,7 @@ func (w *world) serve(args ...string) (address string) {
 	return address
 }
 
-// lines takes what a process writes, and gives its first line.
+// lines collects the output of a process, and passes on its first line.
 type lines struct {
 	once  sync.Once
 	text  bytes.Buffer
@@ -346,7 +346,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// client trusts a server, and has a certificate or none.
+// client returns a client that trusts a server, with or without a certificate.
 func client(trusted *x509.CertPool, certificates ...tls.Certificate) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, Certificates: certificates}},
@@ -354,7 +354,7 @@ func client(trusted *x509.CertPool, certificates ...tls.Certificate) *http.Clien
 	}
 }
 
-// reads is somebody who reads.
+// reads is a client that reads.
 type reads struct {
 	t      *testing.T
 	client *http.Client

@@ -27,37 +27,37 @@ import (
 // teamA is the namespace of the Jobs.
 const teamA = "team-a"
 
-// setups is a cluster in which two controllers are set up wrongly, again and again.
+// setups is a cluster in which the rows set up two controllers wrongly.
 type setups struct {
 	*world
-	installed map[string][]unstructured.Unstructured // by name, that are there
+	installed map[string][]unstructured.Unstructured // the installed objects, by name
 	row       string
 	started   int
 }
 
-// setup is one of two controllers: who starts it, with which arguments and on which log.
+// setup is one of two controllers: its user, its arguments and its log.
 type setup struct {
 	from string   // an installation: its ServiceAccount and its arguments; empty: a kubeconfig of an administrator
 	user string   // the kubeconfig of a user with these rights, in place of the administrator's: a key of limited
 	args []string // more arguments
-	log  string   // a directory that is there already, by its name in the test's directory; empty for a new one
+	log  string   // an existing directory, by its name in the test's directory; empty: a new one
 }
 
 // wrong is a set-up of two controllers for the same Jobs.
 type wrong struct {
 	sentence      string
-	before        func(*setups) // what happened before
+	before        func(*setups) // what happened earlier
 	first, second setup
-	flood         bool // of Jobs: see flood
+	flood         bool // of Jobs, see flood
 	says          string
-	takes         bool // the second takes over, and the first ends
-	waits         bool // the second does not end, and is not ready
+	takes         bool // the second takes over, and the first exits
+	waits         bool // the second does not exit, and is not ready
 	between       func(*setups)
 }
 
 var admin = setup{}
 
-// wrongs: nobody who sets a controller up in one of these ways gets a Job that two controllers worked on.
+// wrongs: with none of these set-ups two controllers work on the same Job.
 var wrongs = []wrong{
 	{
 		sentence: "the chart in two namespaces", first: setup{from: "alpha"}, second: setup{from: "beta"}, flood: true,
@@ -175,9 +175,9 @@ var wrongs = []wrong{
 	},
 }
 
-// TestTwoControllersSetUpWrongly: of two controllers for the same Jobs one works, the other says why it does not and is
-// not ready, and no Job has more pods than it asks for, or counts that differ from its pods. The short form plays every
-// second row, JOBLEDGER_LONG all.
+// TestTwoControllersSetUpWrongly: of two controllers for the same Jobs one works. The other says why it does not, and
+// is not ready. No Job has more pods than it asks for, or counts that differ from its pods. Without JOBLEDGER_LONG,
+// every second row is played.
 func TestTwoControllersSetUpWrongly(t *testing.T) {
 	cp := controlplane.ForTest(t, controlplane.Options{})
 	s := newSetups(t, cp)
@@ -238,7 +238,8 @@ func (s *setups) install(name string, objects []unstructured.Unstructured) {
 	s.installed[name] = objects
 }
 
-// limit makes a user who may all that a controller may, but of Leases elsewhere than in its own namespace only that.
+// limit creates a user with all rights of a controller, but with only these verbs on Leases outside of its own
+// namespace.
 func (s *setups) limit(user string, verbs []string) {
 	s.t.Helper()
 	role, err := controller.ClusterRole()
@@ -250,7 +251,7 @@ func (s *setups) limit(user string, verbs []string) {
 		if rule := &role.Rules[i]; rule.APIGroups[0] == "coordination.k8s.io" {
 			rule.Verbs = verbs
 			if verbs == nil {
-				rule.Verbs = []string{"watch"} // which nothing asks for
+				rule.Verbs = []string{"watch"} // no request needs it
 			}
 		}
 	}
@@ -278,7 +279,7 @@ func (s *setups) limit(user string, verbs []string) {
 	}
 }
 
-// controller makes one that does not run yet.
+// controller returns a controller that does not run yet.
 func (s *setups) controller(of setup) *controller.Controller {
 	s.t.Helper()
 	s.started++
@@ -312,7 +313,7 @@ func (s *setups) controller(of setup) *controller.Controller {
 	return controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Dir: dir, Log: log, Args: append(args, of.args...)})
 }
 
-// flood is how many Jobs there are where two controllers once worked on the same: of 56 they made 13 wrong.
+// flood is the number of Jobs in rows in which two controllers once worked on the same Jobs: they got 13 of 56 wrong.
 func flood() int {
 	if long {
 		return 56
@@ -320,7 +321,7 @@ func flood() int {
 	return 24
 }
 
-// try sets the two up, and looks at what they made of the Jobs.
+// try sets up the two controllers, and checks the Jobs.
 func (s *setups) try(row *wrong) {
 	t := s.t
 	s.clear()
@@ -372,8 +373,8 @@ func (s *setups) try(row *wrong) {
 	}
 }
 
-// watchReady starts a controller and asks it whether it is ready until the test has seen what it does. A controller
-// that must not work is asked all the time.
+// watchReady starts a controller and checks whether it is ever ready, until the test has seen what it does. With all
+// set, it keeps checking: such a controller must not work.
 func (s *setups) watchReady(c *controller.Controller, all bool) (was func() bool) {
 	s.t.Helper()
 	if err := c.Launch(); err != nil {
@@ -423,7 +424,7 @@ func (s *setups) right(name string) {
 	}
 }
 
-// clear deletes Leases and Jobs, as nobody ran here before.
+// clear deletes Leases and Jobs, as if no controller had run here.
 func (s *setups) clear() {
 	s.t.Helper()
 	ctx := context.Background() // also when the test has ended
@@ -443,7 +444,7 @@ func (s *setups) clear() {
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if len(p.Finalizers) > 0 { // of a controller that was killed
+		if len(p.Finalizers) > 0 { // of a killed controller
 			p.Finalizers = nil
 			if _, err := s.client.CoreV1().Pods(teamA).Update(ctx, p, metav1.UpdateOptions{}); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 				s.t.Error(err)
@@ -456,13 +457,13 @@ func (s *setups) clear() {
 	}
 }
 
-// ranElsewhere makes a log that ran Jobs, and that no Lease names.
+// ranElsewhere makes a log that has run Jobs and that no Lease names.
 func ranElsewhere(s *setups) {
 	s.run1("elsewhere")
 	s.clear()
 }
 
-// ranHere makes a log that ran Jobs here with such a Lease, which was given back.
+// ranHere makes a log that has run Jobs here, with a Lease by these arguments that was released.
 func ranHere(args ...string) func(*setups) {
 	return func(s *setups) { s.run1("before", args...) }
 }
@@ -493,7 +494,7 @@ func (s *setups) run1(log string, args ...string) {
 	}
 }
 
-// account is the ServiceAccount of an installation, and the arguments that it has for its controller.
+// account returns the ServiceAccount of an installation, and the arguments of its controller.
 func (s *setups) account(name string) (config *rest.Config, args []string) {
 	s.t.Helper()
 	for i := range s.installed[name] {
@@ -515,8 +516,8 @@ func (s *setups) account(name string) (config *rest.Config, args []string) {
 	return nil, nil
 }
 
-// clock makes a Lease say, once, that it was renewed by a clock which is that far from ours. Its holder writes its own
-// time again with the next renewal.
+// clock changes the renew time of a Lease once, as by a clock that differs that much from ours. The holder overwrites
+// it with the next renewal.
 func (s *setups) clock(namespace string, ahead time.Duration) {
 	s.t.Helper()
 	s.eventually("the Lease is changed", func() (bool, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// TestSilenceAfterTheLastJob: once the last Job has finished no record is appended and no Job or Pod is written, for
-// half a minute, at length a whole one.
+// TestSilenceAfterTheLastJob: after the last Job has finished, no record is appended and no Job or Pod is written for
+// half a minute, or a minute with JOBLEDGER_LONG.
 func TestSilenceAfterTheLastJob(t *testing.T) {
 	t.Parallel()
 	period := 30 * time.Second

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestTheLogOfManyPods: its records take at most 2 kB for each pod.
+// TestTheLogOfManyPods: its records take at most 2 kB per pod.
 func TestTheLogOfManyPods(t *testing.T) {
 	t.Parallel()
 	const most = 2000
@@ -60,8 +60,8 @@ func TestTheLogOfManyPods(t *testing.T) {
 	}
 }
 
-// TestTheLogHoldsNoSecret: no environment value, argument or annotation value of a Job reaches a file of the log, nor
-// what is shown of it.
+// TestTheLogHoldsNoSecret: no environment value, argument or annotation value of a Job reaches a file of the log or the
+// output of a reader.
 func TestTheLogHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	secret := "secret-" + rand.Text()
@@ -86,7 +86,7 @@ func TestTheLogHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// carrying plants a secret wherever people put them in a Job.
+// carrying puts a secret in all the places of a Job where people put them.
 func carrying(secret string) option {
 	return func(j *batchv1.Job) {
 		j.Annotations = map[string]string{"example.com/token": secret}
@@ -103,10 +103,10 @@ func carrying(secret string) option {
 	}
 }
 
-// stored is what a log holds.
+// stored is the size of a log.
 type stored struct{ records, bytes int }
 
-// storedBytes adds up the records in the form in which they are stored.
+// storedBytes sums up the records in their stored form.
 func storedBytes(t *testing.T, dir string) stored {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAGracefulStopLeavesNothingInDoubt: SIGTERM in the middle of a Job. After it the log says that the controller
-// stopped, decides nothing more, and knows of every command how it ended; the next start goes on from there.
+// stopped, has no further decision, and has the outcome of every command. The next start goes on from there.
 func TestAGracefulStopLeavesNothingInDoubt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,14 +38,14 @@ func TestAGracefulStopLeavesNothingInDoubt(t *testing.T) {
 	}
 }
 
-// stoppedInOrder reads from the log how the newest run ended.
+// stoppedInOrder checks in the log how the newest run ended.
 func (w *world) stoppedInOrder(c *controller.Controller) {
 	w.t.Helper()
 	records, err := c.Records(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	flying := map[string]uint64{} // command → record that decided it
+	flying := map[string]uint64{} // command → record with its decision
 	stopped := false
 	decided := 0
 	for _, r := range records {
@@ -91,8 +91,8 @@ func (w *world) stoppedInOrder(c *controller.Controller) {
 	}
 }
 
-// TestRestarts: what happened while nobody ran, killed or stopped, with the log or without it, is found and accounted
-// for.
+// TestRestarts: changes while no controller ran are found and accounted for, after a kill or a stop, with the log or
+// without it.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -137,7 +137,7 @@ func (w *world) kill(c *controller.Controller) {
 	}
 }
 
-// loseKey removes the key with which the log hashes what it does not show, as a restore without it does.
+// loseKey removes the key with which the log hashes secret values, like a restore without the key.
 func (w *world) loseKey(c *controller.Controller) {
 	w.t.Helper()
 	if err := os.Remove(filepath.Join(c.Log(), "KEY")); err != nil {

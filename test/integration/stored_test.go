@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// bolt is what the newest file of a log says of itself in its two meta pages. They can be read beside the process that
-// writes them: bbolt writes each in one piece, and never the one that is in force.
+// bolt has the counters in the two meta pages of a log's newest file. They can be read while another process writes:
+// bbolt writes a meta page in one piece, and never the page that is in force.
 //
 //	page header  16 bytes
 //	magic, version, page size, flags            4 bytes each
 //	root bucket  16 bytes
 //	freelist, high water mark, transaction      8 bytes each
 type bolt struct {
-	commits uint64 // transactions written, ever
-	bytes   uint64 // up to the high water mark; what is allocated ahead of it is not in use
+	commits uint64 // transactions written so far
+	bytes   uint64 // up to the high water mark; space that is allocated ahead is not in use
 }
 
 const boltMagic = 0xED0CDAED

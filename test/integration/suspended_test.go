@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// J-014, J-157: what users, or a queue like Kueue, change of the template while the Job is suspended is allowed as soon
-// as its status says Suspended and no active pod, and the pods that are made when it is resumed have it.
+// J-014, J-157: users, or a queue like Kueue, may change the template of a suspended Job as soon as its status says
+// Suspended and no active pod. Pods that are created after it is resumed have the change.
 func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -25,7 +25,7 @@ func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
 		if condition(j, batchv1.JobSuspended) == nil {
 			return false, nil
 		}
-		if j.Status.Active != 0 { // what a queue waits for stands in one write
+		if j.Status.Active != 0 { // one write has all that a queue waits for
 			t.Errorf("it is suspended with %d active pods", j.Status.Active)
 		}
 		return true, nil
@@ -35,7 +35,7 @@ func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
 	var made *corev1.Pod
 	w.eventually("a pod is made anew", func() (bool, error) {
 		for _, p := range w.pods("demo") {
-			if p.UID != first { // which may be there for a while: the DELETE is on its way
+			if p.UID != first { // it may exist for a while: its deletion is in flight
 				made = &p
 				return true, nil
 			}

@@ -10,8 +10,8 @@ import (
 )
 
 // TestATenantDoesNotFillTheLog: a user changes the large template of a suspended Job with tiny patches, as fast as the
-// API server takes them. Each makes another template of 40 kB. The log grows by the share of the namespace and little
-// more, the last spec is known in the end, and other Jobs of the namespace go on.
+// API server accepts them. Each makes another template of 40 kB. The log grows by little more than the share of the
+// namespace, the last spec is known in the end, and other Jobs of the namespace go on.
 func TestATenantDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const (
@@ -51,7 +51,7 @@ func TestATenantDoesNotFillTheLog(t *testing.T) {
 	if patches*len(template) < 4*budget {
 		t.Errorf("%d templates of %d bytes prove too little", patches, len(template))
 	}
-	if most := 3 * budget / 2; stored.bytes > most { // the share, and then specs without the text of their template
+	if most := 3 * budget / 2; stored.bytes > most { // the share, and then specs without their template's text
 		t.Errorf("the log took %d bytes, more than %d", stored.bytes, most)
 	}
 }

@@ -20,31 +20,31 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// A step of a timeline: what the test does, as a kubelet or a user; what must become true; and what must never be true
-// from when the step before it was done until this one is. Becomes and never say what is missing and what is wrong, in
-// words; nothing when all is well.
+// A step of a timeline: what the test does, as a kubelet or a user; what must become true; and what must not be true
+// from the end of the step before to the end of this one. becomes and never return a sentence about what is missing or
+// wrong; empty: all is well.
 type step struct {
 	what    string
 	does    func(*timeline)
 	becomes func(scene) string
-	lasts   time.Duration // how long it must then stay so that never holds
+	lasts   time.Duration // how long never must still hold after that
 	never   func(scene) string
 }
 
-// scene is what is stored of the Job at some version.
+// scene is the stored state of the Job and its pods at some version.
 type scene struct {
 	job  *batchv1.Job
-	pods []*corev1.Pod // that exist, in the order in which they were made
+	pods []*corev1.Pod // existing pods, in the order of their creation
 }
 
-// timeline is one Job on a node whose kubelet the test plays.
+// timeline is one Job on a node for which the test plays the kubelet.
 type timeline struct {
 	*world
 	ctx     context.Context
 	kubelet *kubelet.Kubelet
 	history *history.History
 	args    []string // of the controller
-	ends    []uint64 // of each step: the newest version that it has seen
+	ends    []uint64 // of each step: the newest version that it saw
 }
 
 func newTimeline(t *testing.T) *timeline {
@@ -63,7 +63,7 @@ func newTimeline(t *testing.T) *timeline {
 	return &timeline{world: w, ctx: ctx, kubelet: k, history: h}
 }
 
-// play goes through the steps of a Job, and then through everything that was stored meanwhile.
+// play runs the steps of a Job, and then checks everything that was stored meanwhile.
 func (l *timeline) play(job *batchv1.Job, steps []step) {
 	l.t.Helper()
 	kubelet.Place(&job.Spec.Template)
@@ -98,7 +98,7 @@ func (l *timeline) take(s step) {
 		l.t.Fatalf("%s: %v\nstatus %+v", s.what, err, reached)
 	}
 	if s.lasts > 0 {
-		l.holds(s.what, s.lasts, func() error { return nil }) // never is checked over all that was stored meanwhile
+		l.holds(s.what, s.lasts, func() error { return nil }) // review checks never, over all stored versions
 	}
 	l.ends = append(l.ends, newest(l.history.Changes()))
 }
@@ -110,7 +110,7 @@ func newest(all []history.Change) uint64 {
 	return all[len(all)-1].Version
 }
 
-// review checks every version that was stored: by the rule of its step, and by the rules that always hold.
+// review checks every stored version, by the rule of its step and by the rules that always hold.
 func (l *timeline) review(steps []step) {
 	l.t.Helper()
 	all := l.history.Changes()
@@ -147,20 +147,20 @@ func sceneOf(n history.Now) scene {
 	return s
 }
 
-// ordinal says the how manyth pod of its Job it is.
+// ordinal returns the number of a pod among the pods of its Job.
 func ordinal(p *corev1.Pod) uint64 {
 	_, _, n, _ := events.ParseCommand(p.Annotations[events.CommandAnnotation])
 	return n
 }
 
-// ofIndex are the pods of a completion index.
+// ofIndex returns the pods of a completion index.
 func (s scene) ofIndex(index string) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(s.pods), func(p *corev1.Pod) bool {
 		return p.Annotations[batchv1.JobCompletionIndexAnnotation] != index
 	})
 }
 
-// now is what is stored as far as the watch has got.
+// now returns the stored state, as far as the watch has got.
 func (l *timeline) now() scene { return sceneOf(l.history.Now()) }
 
 func (l *timeline) must(err error) {
@@ -170,14 +170,14 @@ func (l *timeline) must(err error) {
 	}
 }
 
-// userDeletes is a user who deletes the i-th pod that exists, with the grace of thirty seconds that pods have.
+// userDeletes deletes, as a user, the i-th existing pod, with the default grace period of thirty seconds.
 func userDeletes(i int) func(*timeline) {
 	return func(l *timeline) {
 		l.must(l.client.CoreV1().Pods(l.namespace).Delete(l.ctx, l.now().pods[i].Name, metav1.DeleteOptions{}))
 	}
 }
 
-// The kubelet's part: each of these is about the i-th pod that exists.
+// The kubelet's part: each function acts on the i-th existing pod.
 func runs(i int) func(*timeline) {
 	return func(l *timeline) { l.must(l.kubelet.Run(l.ctx, l.now().pods[i], true)) }
 }
@@ -202,12 +202,12 @@ func all(deeds ...func(*timeline)) func(*timeline) {
 	}
 }
 
-// counts are the counters of a status; -1 for one that does not matter.
+// counts are the counters of a status; -1: any value.
 type counts struct{ active, ready, terminating, succeeded, failed int32 }
 
 const whatever = -1
 
-// is says how a status differs from counts, and, beyond it, what else is missing.
+// is returns how a status differs from counts, and what else is missing.
 func is(want counts, also ...func(scene) string) func(scene) string {
 	return func(s scene) string {
 		j := &s.job.Status
@@ -224,7 +224,7 @@ func is(want counts, also ...func(scene) string) func(scene) string {
 	}
 }
 
-// first is what the first says that says anything.
+// first returns the first sentence that a rule returns.
 func first(rules ...func(scene) string) func(scene) string {
 	return func(s scene) string {
 		for _, rule := range rules {
@@ -236,7 +236,7 @@ func first(rules ...func(scene) string) func(scene) string {
 	}
 }
 
-// has wants a condition with a reason, or any reason when that is empty.
+// has requires a condition with a reason; empty: any reason.
 func has(kind batchv1.JobConditionType, reason string) func(scene) string {
 	return func(s scene) string {
 		c := condition(s.job, kind)
@@ -247,7 +247,7 @@ func has(kind batchv1.JobConditionType, reason string) func(scene) string {
 	}
 }
 
-// lacks wants that a condition is not there.
+// lacks requires that a condition is absent.
 func lacks(kind batchv1.JobConditionType) func(scene) string {
 	return func(s scene) string {
 		if condition(s.job, kind) != nil {
@@ -275,7 +275,7 @@ func atMost(n int) func(scene) string {
 	}
 }
 
-// freed wants that no pod carries the finalizer; held that all do.
+// freed requires that no pod has the finalizer; held requires that all pods have it.
 func freed(s scene) string {
 	for _, p := range s.pods {
 		if ledger.Tracked(p) {
@@ -294,7 +294,7 @@ func held(s scene) string {
 	return ""
 }
 
-// nothingListed wants uncountedTerminatedPods to be there and empty.
+// nothingListed requires that uncountedTerminatedPods is set and empty.
 func nothingListed(s scene) string {
 	if u := s.job.Status.UncountedTerminatedPods; u == nil || len(u.Succeeded)+len(u.Failed) > 0 {
 		return fmt.Sprintf("uncountedTerminatedPods is %v", u)
@@ -302,7 +302,7 @@ func nothingListed(s scene) string {
 	return ""
 }
 
-// indexesAre wants these completed and failed indexes.
+// indexesAre requires these completed and failed indexes.
 func indexesAre(completed, failed string) func(scene) string {
 	return func(s scene) string {
 		if f := s.job.Status.FailedIndexes; s.job.Status.CompletedIndexes != completed || f == nil || *f != failed {
@@ -312,7 +312,7 @@ func indexesAre(completed, failed string) func(scene) string {
 	}
 }
 
-// uncounted wants that no pod was counted at all.
+// uncounted requires that no pod was counted.
 func uncounted(s scene) string {
 	if s.job.Status.Failed != 0 || s.job.Status.Succeeded != 0 {
 		return fmt.Sprintf("%d failed and %d succeeded", s.job.Status.Failed, s.job.Status.Succeeded)

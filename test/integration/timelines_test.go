@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestTimelines plays the contract's reference timelines. The test is the kubelet and the user, time is real, and what
-// must never be true in between is checked on every version that was stored.
+// TestTimelines plays the contract's reference timelines. The test is the kubelet and the user, and time is real. Every
+// stored version is checked for states that must not occur.
 func TestTimelines(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -147,7 +147,7 @@ var deadlinePasses = []step{
 	{what: "the Job is created", becomes: is(counts{2, whatever, 0, 0, 0}, podsAre(2), held), never: atMost(2)},
 	{what: "the pods run", does: all(runs(0), runs(1)), becomes: is(counts{whatever, whatever, whatever, 0, whatever}, areReady), never: atMost(2)},
 	{
-		what:    "six seconds pass", // in the first of them the status shows that both are active
+		what:    "six seconds pass", // in the first second the status shows that both are active
 		becomes: is(counts{0, 0, 2, 0, whatever}, has(batchv1.JobFailureTarget, "DeadlineExceeded"), areLeaving),
 		never:   first(podsAre(2), lacks(batchv1.JobFailed), notBefore(6*time.Second)),
 	},
@@ -188,8 +188,7 @@ var deletedAndReplacedWhenFailed = []step{
 	},
 }
 
-// deletedAndCountedLater has a wait that is longer than the second after which progress is written: what is published
-// before it is over is seen.
+// deletedAndCountedLater has a wait of more than a second, so that progress is published before the wait is over.
 var deletedAndCountedLater = []step{
 	{what: "the Job is created", becomes: is(counts{1, 0, 0, 0, 0}, podsAre(1), held), never: atMost(1)},
 	{what: "the pod runs", does: runs(0), becomes: is(counts{1, 1, 0, 0, 0}), never: atMost(1)},
@@ -250,7 +249,7 @@ var oneIndexFails = []step{
 	{
 		what: "index 0 fails", does: indexFails("0", 0),
 		becomes: is(counts{2, 2, 0, 0, 0}),
-		never:   first(podsAre(3), held, uncounted), lasts: time.Second, // held back until its replacement is there, in ten seconds
+		never:   first(podsAre(3), held, uncounted), lasts: time.Second, // held until its replacement exists, in ten seconds
 	},
 	{
 		what: "the others succeed", does: all(indexSucceeds("1"), indexSucceeds("2")),
@@ -333,7 +332,7 @@ var orphanedAndReleased = []step{
 // rule is a rule about a scene.
 type rule func(scene) string
 
-// unless makes a rule of one that need not hold while another says nothing.
+// unless suspends a rule while another rule returns nothing.
 func (r rule) unless(other func(scene) string) func(scene) string {
 	return func(s scene) string {
 		if other(s) == "" {
@@ -400,7 +399,7 @@ func phases(want corev1.PodPhase) func(scene) string {
 	}
 }
 
-// notBefore: the deadline is never found passed before so long after the start.
+// notBefore: the deadline is not found passed earlier than this after the start.
 func notBefore(deadline time.Duration) func(scene) string {
 	return func(s scene) string {
 		c := condition(s.job, batchv1.JobFailureTarget)
@@ -411,8 +410,8 @@ func notBefore(deadline time.Duration) func(scene) string {
 	}
 }
 
-// madeTenSecondsAfter: the second pod is not made before ten seconds after the first has finished. How much later it
-// may be is judged where time is virtual: internal/dev/sim.
+// madeTenSecondsAfter: the second pod is not created before ten seconds after the first has finished. internal/dev/sim,
+// with virtual time, judges how much later it may be.
 func madeTenSecondsAfter(finished func(*corev1.Pod) time.Time) func(scene) string {
 	return func(s scene) string {
 		if len(s.pods) < 2 {
@@ -434,7 +433,7 @@ func deletionOf(p *corev1.Pod) time.Time {
 	return p.DeletionTimestamp.Add(-time.Duration(*p.DeletionGracePeriodSeconds) * time.Second)
 }
 
-// leavesIfThere lets go of the oldest pod; the API server may have removed it with its last finalizer.
+// leavesIfThere removes the oldest pod; the API server may have removed it already, with its last finalizer.
 func leavesIfThere(l *timeline) {
 	if pods := l.now().pods; len(pods) > 0 && pods[0].DeletionTimestamp != nil {
 		l.must(l.kubelet.Remove(l.ctx, pods[0]))
@@ -456,7 +455,7 @@ func isOrdinal(n uint64) func(scene) string {
 	}
 }
 
-// failureCounts wants one pod of the index for each of these failure counts, in their order (J-119).
+// failureCounts requires one pod of the index for each of these failure counts, in order (J-119).
 func failureCounts(index string, want ...string) func(scene) string {
 	return func(s scene) string {
 		var got []string
@@ -486,7 +485,8 @@ func firstFreed(index string) func(scene) string {
 	return func(s scene) string { return freed(scene{job: s.job, pods: s.ofIndex(index)[:1]}) }
 }
 
-// heldUntilReplaced: the failed pod of an index keeps its finalizer until another of the index is there (J-118, J-120).
+// heldUntilReplaced: the failed pod of an index keeps its finalizer until another pod of the index exists (J-118,
+// J-120).
 func heldUntilReplaced(index string) func(scene) string {
 	return func(s scene) string {
 		if pods := s.ofIndex(index); len(pods) == 1 {
@@ -533,7 +533,7 @@ func released(i int) func(scene) string {
 	}
 }
 
-// eventsAre waits for the Kubernetes Events of the Job, whatever their order, and no more (J-194).
+// eventsAre waits until the Job has exactly these Kubernetes Events, in any order (J-194).
 func eventsAre(want ...string) func(*timeline) {
 	return func(l *timeline) {
 		l.t.Helper()

@@ -22,22 +22,22 @@ func ttl(seconds int32) option {
 	return func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = &seconds }
 }
 
-// keptBy gives a Job a finalizer of somebody's, so that its object stays when it is deleted.
+// keptBy gives a Job a foreign finalizer, so that its object stays when it is deleted.
 func keptBy(finalizer string) option {
 	return func(j *batchv1.Job) { j.Finalizers = append(j.Finalizers, finalizer) }
 }
 
-// T-001, T-002, T-010 to T-012: Jobs are looked at, whenever their TTL changes.
-// T-003, T-004: what has no TTL, or has not finished, stays.
-// T-005: nor does a Job go that names another controller.
-// T-013: what expires while no controller runs is deleted by the next one.
+// T-001, T-002, T-010 to T-012: the expiry of a Job is computed again whenever its TTL changes.
+// T-003, T-004: a Job without a TTL, or that has not finished, stays.
+// T-005: so does a Job that names another controller.
+// T-013: a Job that expires while no controller runs is deleted by the next one.
 // T-020, T-022, T-038: no Job is deleted before its expiry.
-// T-035, T-036, T-037: a deletion is foreground, is asked for once, and leaves the finalizers of others.
+// T-035, T-036, T-037: a deletion is in the foreground, is requested once, and leaves foreign finalizers.
 // T-052: a TTL that is set on a finished Job counts at once.
-// T-061, T-064: there is no Event of it, and nothing is written to a Job for it.
+// T-061, T-064: a deletion causes no Event, and no write to the Job.
 // T-062: the metric has each deletion once.
 //
-// TestTTL: where the built-in TTL controller does not run, --manage=all deletes the Jobs whose TTL has passed.
+// TestTTL: where the built-in TTL controller does not run, --manage=all deletes the Jobs with a TTL that has passed.
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -137,7 +137,7 @@ func (w *world) finishedForeign(name string, seconds int32) *batchv1.Job {
 	return done
 }
 
-// unhold lets the object of a deleted Job go.
+// unhold removes the finalizer of a deleted Job.
 func (w *world) unhold(j *batchv1.Job, finalizer string) {
 	w.t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"$deleteFromPrimitiveList/finalizers":[%q]}}`, finalizer)
@@ -148,8 +148,8 @@ func (w *world) unhold(j *batchv1.Job, finalizer string) {
 	w.gone(j)
 }
 
-// deletedOnce checks that the controller deleted these Jobs and no others: each once, in the foreground, and not before
-// its expiry.
+// deletedOnce checks that the controller deleted exactly these Jobs: each once, in the foreground, and not before its
+// expiry.
 func (w *world) deletedOnce(h *history.History, jobs ...*batchv1.Job) {
 	w.t.Helper()
 	names := map[string]int{}
@@ -203,7 +203,7 @@ func (w *world) wellDeleted(h *history.History, j *batchv1.Job) {
 	w.t.Errorf("nobody saw Job %s being deleted", j.Name)
 }
 
-// observes waits until the metric has that many deletions, none of them later than the load of a machine explains.
+// observes waits until the metric has n deletions. None may be later than the load of a machine explains.
 func (w *world) observes(address string, n int) {
 	w.t.Helper()
 	const name = "ttl_after_finished_controller_job_deletion_duration_seconds"
@@ -219,7 +219,7 @@ func (w *world) observes(address string, n int) {
 	}
 }
 
-// eventsOf are the reasons of the Events that a source sent, or that speak of a deletion of a Job.
+// eventsOf returns the reasons of the Events that have this source, or that mention a deletion of a Job.
 func (w *world) eventsOf(source string) (reasons []string) {
 	w.t.Helper()
 	list, err := w.client.CoreV1().Events(w.namespace).List(w.t.Context(), metav1.ListOptions{})

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// TestTheLogSaysWhatAPostmortemAsks: a Job comes from somewhere, its pod cannot have its image for a while, and
-// somebody scales it.
+// TestTheLogSaysWhatAPostmortemAsks: the log shows how a Job was created, that its pod could not get its image for a
+// while, and that a user scaled it.
 func TestTheLogSaysWhatAPostmortemAsks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +57,7 @@ func TestTheLogSaysWhatAPostmortemAsks(t *testing.T) {
 	}
 }
 
-// recorded waits for a record of the Job demo that holds all of these texts, and returns those that do.
+// recorded waits for a record of the Job demo that contains all of these texts, and returns all such records.
 func (w *world) recorded(c *controller.Controller, kind string, texts ...string) (found []controller.Record) {
 	w.t.Helper()
 	w.logSays("a record "+kind+" says "+strings.Join(texts, " and "), func() (bool, error) {

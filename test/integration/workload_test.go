@@ -44,7 +44,7 @@ func TestGangs(t *testing.T) {
 	}
 }
 
-// runsGangs runs a controller that makes gangs, and may.
+// runsGangs runs a controller with --gang-scheduling and the rights for it.
 func (w *world) runsGangs() *controller.Controller {
 	w.t.Helper()
 	if err := controller.GrantGangs(w.t.Context(), w.cp, w.namespace, w.namespace); err != nil {
@@ -53,17 +53,17 @@ func (w *world) runsGangs() *controller.Controller {
 	return w.run("delegated", "--gang-scheduling")
 }
 
-// both creates a Job for ours and one for the built-in controller, which differ in their names.
+// both creates one Job for our controller and one for the built-in, with different names.
 func (w *world) both(kind string, options ...option) {
 	w.t.Helper()
 	w.create(newJob("ours-"+kind, append(options, managedBy(new(events.ManagedBy)))...))
 	w.create(newJob("them-"+kind, append(options, managedBy(nil))...))
 }
 
-// each are the names of both.
+// each returns the names of both.
 func each(kind string) []string { return []string{"ours-" + kind, "them-" + kind} }
 
-// gang asks for one.
+// gang makes a Job ask for a gang.
 func gang(minCount *int32) option {
 	return func(j *batchv1.Job) {
 		j.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{
@@ -75,8 +75,8 @@ func gang(minCount *int32) option {
 	}
 }
 
-// objectsAlike: Jobs that differ in who runs them alone get the same Workloads and PodGroups, field by field, and names
-// by the same rule; pods name the PodGroup, and are scheduled; a change of parallelism while pods run, up and down,
+// objectsAlike: equal Jobs of the two controllers get the same Workloads and PodGroups, field by field, and names by
+// the same rule. Their pods name the PodGroup, and are scheduled. A change of parallelism while pods run, up or down,
 // changes both objects.
 func objectsAlike(w *world) {
 	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}, Value: 7}
@@ -127,7 +127,7 @@ func objectsAlike(w *world) {
 	}
 }
 
-// group is the Workload and the PodGroup of a Job; nil for none.
+// group returns the Workload and the PodGroup of a Job; nil: none.
 func (w *world) group(job string) (l *schedulingv1beta1.Workload, g *schedulingv1beta1.PodGroup) {
 	w.t.Helper()
 	api, j := w.client.SchedulingV1beta1(), w.job(job)
@@ -152,7 +152,7 @@ func (w *world) group(job string) (l *schedulingv1beta1.Workload, g *schedulingv
 	return l, g
 }
 
-// alike waits for the objects of both Jobs of a kind, and compares them.
+// alike waits for the objects of both Jobs, and compares them.
 func (w *world) alike(kind string) {
 	w.t.Helper()
 	var workloads [2]*schedulingv1beta1.Workload
@@ -190,7 +190,7 @@ func (w *world) alike(kind string) {
 	}
 }
 
-// named takes out of metadata what no two objects have alike, and who wrote it.
+// named removes from metadata the fields that differ between any two objects, and who wrote it.
 func named(m *metav1.ObjectMeta) {
 	m.Name, m.UID, m.ResourceVersion, m.Generation, m.CreationTimestamp, m.ManagedFields = "", "", "", 0, metav1.Time{}, nil
 	delete(m.Annotations, events.TermAnnotation)

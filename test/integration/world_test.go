@@ -25,14 +25,14 @@ type world struct {
 	t          *testing.T
 	cp         *controlplane.ControlPlane
 	client     kubernetes.Interface
-	namespace  string // also the name of the user as which the controllers run
+	namespace  string // also the name of the controllers' user
 	kubeconfig string
-	users      []string // others as which controllers of this test run
+	users      []string // other users of controllers of this test
 	dir        string
-	web        *http.Client // asks the controllers; nil: http.DefaultClient
-	alone      bool         // no other test has the control plane, so an installation may watch all of it
-	rough      bool         // the API server, or a right, goes away in this test, so errors may be told
-	told       []string     // errors that this test brings about, so that they may be told
+	web        *http.Client // for requests to the controllers; nil: http.DefaultClient
+	alone      bool         // no other test uses the control plane, so an installation may watch all of it
+	rough      bool         // the API server, or a right, goes away in this test, so errors are allowed
+	told       []string     // errors that this test causes, which are allowed
 
 	controllers []*controller.Controller
 }
@@ -62,8 +62,8 @@ func newWorldOn(t *testing.T, cp *controlplane.ControlPlane) *world {
 	return w
 }
 
-// newController makes a controller that does not run yet. Manage is the value of its --manage, empty for the default;
-// args are more arguments.
+// newController makes a controller that does not run yet. manage is the value of --manage, empty: the default; args are
+// further arguments.
 func (w *world) newController(manage string, args ...string) *controller.Controller {
 	dir := fmt.Sprintf("%s/controller-%d", w.dir, len(w.controllers)+1)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -102,7 +102,7 @@ func (w *world) stop(c *controller.Controller) {
 	}
 }
 
-// end is what must hold at the end of every test, of every controller that it ran.
+// end checks, at the end of every test, the rules for every controller that it ran.
 func (w *world) end() {
 	for _, c := range w.controllers {
 		w.stop(c)
@@ -125,8 +125,8 @@ func (w *world) end() {
 	}
 }
 
-// checkRights finds what the API server did not let the controllers do (J-249). A server that comes back knows no roles
-// at first, so where it goes away, or rights are taken away, that says nothing.
+// checkRights reports requests that the API server forbade the controllers (J-249). A restarted server knows no roles
+// at first, so if it goes away, or rights are removed, the check is skipped.
 func (w *world) checkRights() {
 	if w.rough {
 		return
@@ -142,16 +142,16 @@ func (w *world) checkRights() {
 	}
 }
 
-// checkOutput finds what no run may have to say: that it was not allowed something, that it panicked or raced.
+// checkOutput reports output that no run may have: a forbidden request, a panic or a data race.
 func (w *world) checkOutput(c *controller.Controller) {
 	text, err := c.Output()
 	if err != nil {
 		w.t.Error(err)
 	}
 	never := []string{"panic:", "DATA RACE"}
-	if !w.rough { // an API server that just started forbids everything until it has read its roles
+	if !w.rough { // a newly started API server forbids everything until it has read its roles %PART
 		// J-249: every test runs with exactly the rights of the built-in controller's role, and is forbidden nothing.
-		// J-250: beside them it needs the Lease of a process that stands alone, and no more.
+		// J-250: beyond that it needs only the Lease.
 		never = append(never, "level=ERROR", "forbidden")
 	}
 	for line := range strings.Lines(text) {
@@ -159,7 +159,7 @@ func (w *world) checkOutput(c *controller.Controller) {
 			continue
 		}
 		if strings.Contains(line, `err="context canceled"`) {
-			continue // client-go calls it an error when a stop ends an answer that it is reading
+			continue // client-go logs an error when a stop interrupts the reading of an answer
 		}
 		for _, bad := range never {
 			if strings.Contains(strings.ToLower(line), strings.ToLower(bad)) {
@@ -169,15 +169,14 @@ func (w *world) checkOutput(c *controller.Controller) {
 	}
 }
 
-// eventually polls until done reports true, ten times a second: eight tests at once that ask the API server more often
-// keep a processor busy. An error of done is final, and so is the end of the last controller that runs, unless the test
-// has ended it.
+// eventually polls until done returns true, ten times a second: if eight tests at once poll more often, they keep a
+// processor busy. An error of done is final. So is the end of the last running controller, unless the test ended it.
 func (w *world) eventually(what string, done func() (bool, error)) {
 	w.t.Helper()
 	w.polls(100*time.Millisecond, what, done)
 }
 
-// logSays is eventually for a condition that runs the program on the log each time, which is 50 ms of a processor.
+// logSays is eventually for a condition that runs the program on the log, which costs 50 ms of a processor.
 func (w *world) logSays(what string, done func() (bool, error)) {
 	w.t.Helper()
 	w.polls(500*time.Millisecond, what, done)
@@ -188,7 +187,7 @@ func (w *world) polls(every time.Duration, what string, done func() (bool, error
 	ctx, cancel := patience.Context(w.t.Context())
 	defer cancel()
 	err := patience.Until(ctx, every, nil, func() (bool, error) {
-		ended := w.allEnded() // asked first: the last deed of a controller may be what is waited for
+		ended := w.allEnded() // read first: the last action of a controller may fulfil the condition
 		ok, err := done()
 		if !ok && err == nil {
 			err = ended
@@ -200,7 +199,7 @@ func (w *world) polls(every time.Duration, what string, done func() (bool, error
 	}
 }
 
-// allEnded says how the controllers ended, when none runs any more and one has ended by itself.
+// allEnded returns how the controllers ended, if none runs any more and one has ended by itself.
 func (w *world) allEnded() (err error) {
 	for _, c := range w.controllers {
 		if c.Running() {
@@ -232,7 +231,7 @@ func (w *world) holds(what string, period time.Duration, still func() error) {
 	}
 }
 
-// pods are the pods of a Job, or all of the namespace without a name. The Job need not exist any more.
+// pods returns the pods of a Job; with an empty name, all of the namespace. The Job may be gone.
 func (w *world) pods(job string) []corev1.Pod {
 	w.t.Helper()
 	opts := metav1.ListOptions{}
@@ -246,8 +245,8 @@ func (w *world) pods(job string) []corev1.Pod {
 	return list.Items
 }
 
-// written counts what a controller of this world wrote, Events, Leases and questions for its rights apart, as "verb
-// resource"; keep may be nil.
+// written counts the writes of this world's controller as "verb resource", without Events, Leases and
+// SelfSubjectAccessReviews; keep may be nil.
 func (w *world) written(keep func(controlplane.Write) bool) map[string]int {
 	w.t.Helper()
 	counts, err := w.cp.CountWrites(func(x controlplane.Write) bool {
