@@ -29,10 +29,10 @@ func TestMain(m *testing.M) {
 	shared.Main(m, suite.Options{})
 }
 
-// mode is how ours is run.
+// mode is how Jobledger runs.
 type mode struct {
 	manage    string  // value of --manage
-	managedBy *string // of the Jobs that are for ours
+	managedBy *string // of the Jobs for Jobledger
 	builtin   bool    // the built-in Job controller runs the others
 }
 
@@ -41,7 +41,7 @@ var modes = []mode{
 	{manage: "all"},
 }
 
-// scenario is what is tried, in a world of its own.
+// scenario is one test, in its own world.
 type scenario struct {
 	name string
 	play func(w *world)
@@ -50,7 +50,7 @@ type scenario struct {
 // pools are the nodes that flavors and JobSets select, by the label pool.
 var pools = []string{"spot", "reserved"}
 
-// TestBeside plays every scenario in every mode. Kueue and JobSet run for all of them, as they do in a cluster.
+// TestBeside plays every scenario in every mode. One Kueue and one JobSet run for all of them, as in a cluster.
 func TestBeside(t *testing.T) {
 	if !long {
 		t.Skip("it builds and runs Kueue and JobSet: JOBLEDGER_LONG=1")

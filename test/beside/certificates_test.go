@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// certificates are those of a server of webhooks, in PEM.
+// certificates are the certificates and keys for a webhook server, in PEM.
 type certificates struct{ ca, caKey, server, serverKey []byte }
 
-// newCertificates makes an authority and a certificate for loopback. Kueue looks for two names in them, and makes
-// others where it does not find them: its own for the authority, and that of its Service.
+// newCertificates makes an authority and a certificate for loopback. If they lack two names, Kueue replaces them: its
+// own name for the authority, and the name of its Service.
 func newCertificates(name, service string) (*certificates, error) {
 	authority := template(name)
 	authority.DNSNames = []string{name}
@@ -43,7 +43,7 @@ func newCertificates(name, service string) (*certificates, error) {
 	return c, err
 }
 
-// template is valid for a year: Kueue makes another certificate in the place of one that ends within 90 days.
+// template is valid for a year: Kueue replaces a certificate that ends within 90 days.
 func template(name string) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{
@@ -52,7 +52,7 @@ func template(name string) *x509.Certificate {
 	}
 }
 
-// sign gives keys the form that Kueue reads.
+// sign signs a certificate, and encodes the key in the format that Kueue reads.
 func sign(of, by *x509.Certificate, key, byKey *rsa.PrivateKey) (cert, private []byte, err error) {
 	der, err := x509.CreateCertificate(rand.Reader, of, by, key.Public(), byKey)
 	if err != nil {
@@ -62,7 +62,7 @@ func sign(of, by *x509.Certificate, key, byKey *rsa.PrivateKey) (cert, private [
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), private, nil
 }
 
-// write puts them where a server of webhooks reads them.
+// write writes them where a webhook server reads them.
 func (c *certificates) write(dir string) error {
 	for name, data := range map[string][]byte{"ca.crt": c.ca, "ca.key": c.caKey, "tls.crt": c.server, "tls.key": c.serverKey} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {

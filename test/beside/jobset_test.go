@@ -25,8 +25,8 @@ var jobSetScenarios = []scenario{
 
 var jobSets = schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}
 
-// replicated is one of the replicatedJobs of a JobSet: so many Jobs of so many pods each, named JOBSET-NAME-0 and so
-// on.
+// replicated is one of the replicatedJobs of a JobSet: the numbers of Jobs and of pods in each. The Jobs are named
+// JOBSET-NAME-0 and so on.
 type replicated struct {
 	name           string
 	replicas, pods int32
@@ -38,7 +38,7 @@ var group = []replicated{{"driver", 1, 1}, {"worker", 2, 2}}
 // pods of the group, by Job.
 var groupPods = map[string]int{"group-driver-0": 1, "group-worker-0": 2, "group-worker-1": 2}
 
-// newJobSet is the JobSet group. Its pods run until they are told how to end.
+// newJobSet returns the JobSet group. Its pods run until the test ends them.
 func (w *world) newJobSet(spec map[string]any) *unstructured.Unstructured {
 	w.t.Helper()
 	var all []any
@@ -61,7 +61,7 @@ func (w *world) createJobSet(o *unstructured.Unstructured) *unstructured.Unstruc
 	return made
 }
 
-// jobSet is the JobSet group, nil when there is none.
+// jobSet returns the JobSet group; nil: there is none.
 func (w *world) jobSet() *unstructured.Unstructured {
 	w.t.Helper()
 	o, err := w.objects.Resource(jobSets).Namespace(w.namespace).Get(w.t.Context(), "group", metav1.GetOptions{})
@@ -103,7 +103,7 @@ func (w *world) runGroup(pool string) {
 	}
 }
 
-// completeGroup ends all pods of the group well.
+// completeGroup ends all pods of the group as succeeded.
 func (w *world) completeGroup() {
 	w.t.Helper()
 	for job := range groupPods {
@@ -115,7 +115,7 @@ func (w *world) completeGroup() {
 	w.awaitJobSet("Completed")
 }
 
-// counted waits until the status of the JobSet counts so many Jobs of a replicated Job.
+// counted waits until the status of the JobSet has this count for a replicated Job.
 func (w *world) counted(name, what string, want int64) {
 	w.t.Helper()
 	w.eventually(fmt.Sprintf("the JobSet counts %d %s of %s", want, what, name), func() (string, error) {
@@ -129,8 +129,8 @@ func (w *world) counted(name, what string, want int64) {
 	})
 }
 
-// allSucceed: a JobSet sees from the statuses that ours writes that its Jobs are ready, and later that they have
-// succeeded.
+// allSucceed: from the statuses that Jobledger writes, a JobSet learns that its Jobs are ready, and later that they
+// have succeeded.
 func (w *world) allSucceed() {
 	w.createJobSet(w.newJobSet(nil))
 	w.runGroup("")
@@ -141,7 +141,7 @@ func (w *world) allSucceed() {
 	w.counted("worker", "succeeded", 2)
 }
 
-// anySucceeds: the driver decides. When it has succeeded, JobSet deletes the Jobs of the workers, which still run.
+// anySucceeds: the driver decides. When it has succeeded, JobSet deletes the running Jobs of the workers.
 func (w *world) anySucceeds() {
 	w.createJobSet(w.newJobSet(map[string]any{
 		"successPolicy": map[string]any{"operator": "Any", "targetReplicatedJobs": []any{"driver"}},
@@ -161,7 +161,7 @@ func (w *world) anySucceeds() {
 	}
 }
 
-// recreated: a pod of a worker fails, its Job fails, and JobSet makes all Jobs again, under the same names.
+// recreated: a pod of a worker fails, so its Job fails, and JobSet creates all Jobs again, under the same names.
 func (w *world) recreated() {
 	w.createJobSet(w.newJobSet(map[string]any{"failurePolicy": map[string]any{"maxRestarts": int64(1)}}))
 	w.runGroup("")
@@ -188,7 +188,7 @@ func (w *world) recreated() {
 	}
 }
 
-// twice checks that the log has two Jobs of a name, and which came first.
+// twice checks that the log has two Jobs of a name, in the right order.
 func (w *world) twice(name string, first types.UID) {
 	w.t.Helper()
 	records, err := w.ours.Records(w.t.Context(), "--kind", "JobAdded")
@@ -204,7 +204,7 @@ func (w *world) twice(name string, first types.UID) {
 	}
 }
 
-// resumedElsewhere: a JobSet is suspended while it runs, and resumed with another node selector. JobSet takes the start
+// resumedElsewhere: a running JobSet is suspended, and resumed with another node selector. JobSet removes the start
 // time from the statuses of its Jobs, so that it may change their templates.
 func (w *world) resumedElsewhere() {
 	o := w.newJobSet(nil)
@@ -237,7 +237,7 @@ func selectPool(w *world, o *unstructured.Unstructured, pool string) {
 	w.must(unstructured.SetNestedSlice(o.Object, jobs, "spec", "replicatedJobs"))
 }
 
-// jobSetExpires: JobSet deletes itself, and with it its Jobs and their pods.
+// jobSetExpires: a JobSet deletes itself by its TTL, and with it its Jobs and their pods.
 func (w *world) jobSetExpires() {
 	w.createJobSet(w.newJobSet(map[string]any{"ttlSecondsAfterFinished": int64(1)}))
 	w.runGroup("")
@@ -279,7 +279,7 @@ func (w *world) jobSetInAQueue() {
 	w.workload(made.GetUID(), "has ended", finished)
 }
 
-// finished says what a workload lacks to have ended.
+// finished returns what a workload lacks to be finished.
 func finished(o *unstructured.Unstructured) string {
 	if is, said := conditionOf(o, "Finished"); !is {
 		return said

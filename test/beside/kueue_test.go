@@ -22,8 +22,8 @@ var kueueScenarios = []scenario{
 	{"a JobSet in a queue", (*world).jobSetInAQueue},
 }
 
-// heldThenAdmitted: the quota is one pod's. Three Jobs take it one after the other, each when the one before it has
-// ended. The third is the built-in controller's where that runs.
+// heldThenAdmitted: the quota is enough for one pod. Three Jobs use it one after the other, each when the one before
+// has ended. The third is the built-in controller's, if that runs.
 func (w *world) heldThenAdmitted() {
 	w.makeQueue(quota{"spot", "1"})
 	w.create(queued(w.newJob("first", 1, "1")))
@@ -34,7 +34,7 @@ func (w *world) heldThenAdmitted() {
 	w.suspended("second")
 	w.explains("second", "SUSPENDED for", "queue "+queueName)
 	waiting := time.Now()
-	w.eventually("another second has begun", func() (string, error) { // of two that came in one Kueue admits either first
+	w.eventually("another second has begun", func() (string, error) { // of two Jobs from one second either is first
 		if now := time.Now(); now.Unix() == waiting.Unix() {
 			return now.String(), nil
 		}
@@ -72,12 +72,12 @@ func (w *world) heldThenAdmitted() {
 	})
 }
 
-// drained: an administrator drains the queue and takes its nodes away. The Job of two indexes, of which neither may
-// fail, goes on elsewhere.
+// drained: an administrator drains the queue and removes its nodes. The Job has two indexes that may not fail; it goes
+// on elsewhere.
 func (w *world) drained() {
 	w.makeQueue(quota{"spot", "2"}, quota{"reserved", "2"})
 	job := queued(w.newJob("train", 2, "1"))
-	job.Spec.Template.Annotations[controlplane.AnnotationStopAfter] = "1s" // then its pods are Failed, which is no failure
+	job.Spec.Template.Annotations[controlplane.AnnotationStopAfter] = "1s" // so its pods are Failed, which is no failure
 	made := w.create(job)
 	w.run("train", 2, "spot")
 
@@ -100,7 +100,7 @@ func (w *world) drained() {
 	w.workload(made.UID, "has ended", finished)
 }
 
-// preempted: a Job of a higher priority takes the quota, and gives it back.
+// preempted: a Job of higher priority takes the quota, and later releases it.
 func (w *world) preempted() {
 	w.makeQueue(quota{"spot", "2"})
 	w.create(queued(w.newJob("low", 2, "1")))
@@ -120,7 +120,7 @@ func (w *world) preempted() {
 	w.complete("low", 2)
 }
 
-// admittedInPart: four pods at a time do not fit, two do. All four are run all the same.
+// admittedInPart: four pods at a time do not fit, two do. All four run in the end.
 func (w *world) admittedInPart() {
 	w.makeQueue(quota{"reserved", "2"})
 	job := queued(w.newJob("sweep", 4, "1"))
@@ -145,7 +145,7 @@ func (w *world) admittedInPart() {
 	}
 }
 
-// requestsLowered: a Job asks for more than there is. Its user asks for less, while it is suspended.
+// requestsLowered: a Job requests more than the quota. Its user lowers the requests while it is suspended.
 func (w *world) requestsLowered() {
 	w.makeQueue(quota{"spot", "1"})
 	made := w.create(queued(w.newJob("greedy", 2, "2")))
@@ -164,8 +164,8 @@ func (w *world) requestsLowered() {
 	w.complete("greedy", 2)
 }
 
-// expiresInAQueue: a Job with a TTL ends, and its quota is free. Where ours runs all Jobs it deletes the Job; otherwise
-// it leaves that to others.
+// expiresInAQueue: a Job with a TTL ends, and its quota is free. If Jobledger runs all Jobs it deletes the Job; else it
+// leaves the Job alone.
 func (w *world) expiresInAQueue() {
 	w.makeQueue(quota{"spot", "1"})
 	job := queued(w.newJob("short", 1, "1"))

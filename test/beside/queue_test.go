@@ -25,7 +25,7 @@ const (
 	queueName     = "team-a"
 )
 
-// kueue is the resource of Kueue of that plural.
+// kueue returns the resource of Kueue with that plural.
 func kueue(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: plural}
 }
@@ -39,8 +39,8 @@ func object(kind, name string, rest map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: o}
 }
 
-// makeFlavors makes what belongs to no scenario: a flavor for each pool of nodes, and the priority of those who do not
-// wait.
+// makeFlavors creates the objects that all scenarios share: a flavor for each pool of nodes, and the high priority
+// class.
 func makeFlavors(t *testing.T) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(shared.RESTConfig())
@@ -61,10 +61,10 @@ func makeFlavors(t *testing.T) {
 	}
 }
 
-// quota is how much CPU of a pool a queue has. The queue tries the pools in their order.
+// quota is how much CPU of a pool a queue has. The queue tries the pools in order.
 type quota struct{ pool, cpu string }
 
-// makeQueue makes the queue of the scenario, and returns when Kueue has taken it up.
+// makeQueue creates the queue of the scenario, and returns when Kueue has made it active.
 func (w *world) makeQueue(quotas ...quota) {
 	w.t.Helper()
 	spec := map[string]any{
@@ -108,13 +108,13 @@ func (w *world) changeQueue(spec map[string]any) {
 	w.must(err)
 }
 
-// queued gives a Job to the queue. It does not say suspend: Kueue's webhook has to.
+// queued puts a Job into the queue. It does not set suspend: Kueue's webhook must do that.
 func queued(job *batchv1.Job) *batchv1.Job {
 	job.Labels = map[string]string{queueLabel: queueName}
 	return job
 }
 
-// waits waits until Kueue says of a Job, or of another owner of a workload, that there is no room for it.
+// waits waits until Kueue says that there is no room for a Job, or for another owner of a workload.
 func (w *world) waits(owner types.UID) {
 	w.t.Helper()
 	w.workload(owner, "has no quota", func(o *unstructured.Unstructured) string {
@@ -125,7 +125,7 @@ func (w *world) waits(owner types.UID) {
 	})
 }
 
-// workload waits until the workload that Kueue made for an owner is as wanted.
+// workload waits until nothing is missing from the workload that Kueue made for an owner.
 func (w *world) workload(owner types.UID, what string, missing func(*unstructured.Unstructured) string) {
 	w.t.Helper()
 	w.eventually("the workload "+what, func() (string, error) {
@@ -151,7 +151,7 @@ func conditions(o *unstructured.Unstructured) (all []map[string]any) {
 	return all
 }
 
-// conditionOf reports whether a condition of an object is true, and what there is of it.
+// conditionOf reports whether a condition of an object is true, and returns its text.
 func conditionOf(o *unstructured.Unstructured, kind string) (is bool, said string) {
 	for _, c := range conditions(o) {
 		if c["type"] == kind {

@@ -19,20 +19,19 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// release is what the manifests of a tool's release install.
+// release has the objects that the manifests of a tool's release install.
 type release struct {
 	objects []unstructured.Unstructured
 	config  map[string]any // of the program
 }
 
-// installed are the kinds that are applied. The others put the program into a pod, where it does not run here.
+// installed are the kinds that are applied. The others would run the program in a pod, which is not possible here.
 var installed = []string{
 	"Namespace", "CustomResourceDefinition", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Secret",
 	"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
 }
 
-// readRelease reads the manifests of the release that a program is built from, as 'kubectl apply -k config/default'
-// would.
+// readRelease reads the manifests of the release that a program is built from, like 'kubectl apply -k config/default'.
 func readRelease(ctx context.Context, kubectl, name string) (*release, error) {
 	source, err := binaries.Source(ctx, name)
 	if err != nil {
@@ -65,7 +64,7 @@ func readRelease(ctx context.Context, kubectl, name string) (*release, error) {
 	return r, nil
 }
 
-// serveAt has the API server call the webhooks of the release at an address of this machine.
+// serveAt makes the API server call the webhooks of the release at an address of this machine.
 func (r *release) serveAt(address string, c *certificates) error {
 	n := 0
 	for i := range r.objects {
@@ -89,7 +88,7 @@ func (r *release) serveAt(address string, c *certificates) error {
 					return err
 				}
 			}
-		case "Secret": // the one for the certificate; Kueue goes on with what it finds there
+		case "Secret": // the certificate's; Kueue keeps using what it finds there
 			data := map[string]any{}
 			for key, value := range map[string][]byte{"ca.crt": c.ca, "ca.key": c.caKey, "tls.crt": c.server, "tls.key": c.serverKey} {
 				data[key] = base64.StdEncoding.EncodeToString(value)
@@ -103,7 +102,7 @@ func (r *release) serveAt(address string, c *certificates) error {
 	return nil
 }
 
-// redirect gives a webhook a URL in the place of its Service.
+// redirect gives a webhook a URL in place of its Service.
 func redirect(hook map[string]any, address string, ca []byte) (changed int) {
 	path, ok, _ := unstructured.NestedString(hook, "clientConfig", "service", "path")
 	if !ok {
@@ -115,7 +114,7 @@ func redirect(hook map[string]any, address string, ca []byte) (changed int) {
 
 // apply applies the release, and returns when the API server serves its kinds.
 func (r *release) apply(ctx context.Context, kubectl, kubeconfig string) error {
-	for _, only := range [][]string{{"Namespace", "CustomResourceDefinition"}, installed[2:]} { // what others rest on
+	for _, only := range [][]string{{"Namespace", "CustomResourceDefinition"}, installed[2:]} { // first the objects that others need
 		list := unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
 		for _, o := range r.objects {
 			if slices.Contains(only, o.GetKind()) {
@@ -136,7 +135,7 @@ func (r *release) apply(ctx context.Context, kubectl, kubeconfig string) error {
 	return err
 }
 
-// run runs a command to its end. The error has what it said.
+// run runs a command to its end. The error has its standard error.
 func run(cmd *exec.Cmd) (out []byte, err error) {
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint

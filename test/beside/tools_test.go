@@ -23,15 +23,15 @@ import (
 )
 
 // patience is how long anything may take that should happen soon; it is for a machine under load.
-// tool is the controller of another project, which runs.
+// tool is a running controller of another project.
 type tool struct {
 	name      string
-	namespace string         // where its release puts it
+	namespace string         // its namespace in the release
 	account   string         // its ServiceAccount
-	settings  map[string]any // of its configuration, instead of those of the release
+	settings  map[string]any // of its configuration, in place of those of the release
 }
 
-// tools in the order of their start: Kueue looks at its start which kinds of others there are.
+// tools are in the order of their start: Kueue checks only at its start which kinds of others exist.
 var tools = []tool{
 	{
 		name: binaries.JobSet, namespace: "jobset-system", account: "jobset-controller-manager",
@@ -41,7 +41,7 @@ var tools = []tool{
 		name: binaries.Kueue, namespace: "kueue-system", account: "kueue-controller-manager",
 		settings: map[string]any{
 			"namespace": "kueue-system",
-			// It keeps the certificate that it finds in its Secret. Without this it wants files in /etc.
+			// It keeps the certificate in its Secret. Without these settings it needs files in /etc.
 			"internalCertManagement": map[string]any{
 				"enable": true, "webhookServiceName": "kueue-webhook-service", "webhookSecretName": "kueue-webhook-server-cert",
 			},
@@ -133,7 +133,7 @@ func (x *tool) start(ctx context.Context, t *testing.T, programs binaries.Set) {
 	must(awaitReady(ctx, health, ended))
 }
 
-// awaitReady returns when a tool says that it is ready, with an error when it ends before.
+// awaitReady returns when a tool says that it is ready. It returns an error if the tool ends before.
 func awaitReady(ctx context.Context, port int, ended <-chan error) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

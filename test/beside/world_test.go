@@ -23,11 +23,11 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// world is the namespace of a scenario, with a controller of ours that runs there.
+// world is the namespace of a scenario, in which a Jobledger runs.
 type world struct {
 	t         *testing.T
 	mode      mode
-	namespace string // also the name of the user as which ours runs
+	namespace string // also the name of Jobledger's user
 	objects   dynamic.Interface
 	ours      *controller.Controller
 	history   *history.History
@@ -81,7 +81,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// judge is what must hold at the end of every scenario.
+// judge checks the rules for the end of every scenario.
 func (w *world) judge() {
 	ctx, cancel := patience.Context(context.Background())
 	defer cancel()
@@ -105,7 +105,7 @@ func (w *world) judge() {
 	}
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, `err="context canceled"`) {
-			continue // client-go calls it an error when a stop ends an answer that it is reading
+			continue // client-go logs an error when a stop interrupts the reading of an answer
 		}
 		for _, never := range []string{"level=ERROR", "panic:", "DATA RACE", "forbidden"} {
 			if strings.Contains(line, never) {
@@ -119,7 +119,7 @@ func (w *world) judge() {
 	}
 }
 
-// untracked says which pods still have the finalizer by which they are counted.
+// untracked returns which pods still have a tracking finalizer.
 func untracked(n history.Now) string {
 	var left []string
 	for _, pod := range n.Pods {
@@ -130,7 +130,7 @@ func untracked(n history.Now) string {
 	return strings.Join(left, "; ")
 }
 
-// eventually polls until done reports nothing that is missing. An error of done is final.
+// eventually polls until missing returns nothing. An error of missing is final.
 func (w *world) eventually(what string, missing func() (string, error)) {
 	w.t.Helper()
 	ctx, cancel := patience.Context(w.t.Context())
@@ -148,7 +148,7 @@ func (w *world) eventually(what string, missing func() (string, error)) {
 	}
 }
 
-// newJob is a Job of pods that run until they are told how to end (see end).
+// newJob returns a Job with pods that run until end is called.
 func (w *world) newJob(name string, pods int32, cpu string) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -176,7 +176,7 @@ func (w *world) create(job *batchv1.Job) *batchv1.Job {
 	return made
 }
 
-// job is the Job of that name, nil when there is none.
+// job returns the Job of that name; nil: there is none.
 func (w *world) job(name string) *batchv1.Job {
 	w.t.Helper()
 	job, err := shared.Admin.BatchV1().Jobs(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{})
@@ -187,7 +187,7 @@ func (w *world) job(name string) *batchv1.Job {
 	return job
 }
 
-// pods are those of a Job.
+// pods returns the pods of a Job.
 func (w *world) pods(job string) []corev1.Pod {
 	w.t.Helper()
 	list, err := shared.Admin.CoreV1().Pods(w.namespace).List(w.t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
@@ -195,7 +195,7 @@ func (w *world) pods(job string) []corev1.Pod {
 	return list.Items
 }
 
-// run waits until so many pods of a Job run, on the nodes of a pool, and none else does. The status must say so, too.
+// run waits until exactly so many pods of a Job run, on the nodes of a pool. The status must say so, too.
 func (w *world) run(name string, pods int, pool string) {
 	w.t.Helper()
 	w.eventually(fmt.Sprintf("%d pods of %s run on %q", pods, name, pool), func() (string, error) {
@@ -220,7 +220,7 @@ func (w *world) run(name string, pods int, pool string) {
 	})
 }
 
-// end tells the running pods of a Job how to end.
+// end makes the running pods of a Job end with an outcome.
 func (w *world) end(job string, outcome controlplane.Outcome) {
 	w.t.Helper()
 	n := 0
@@ -246,8 +246,7 @@ func condition(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCond
 	return &job.Status.Conditions[i]
 }
 
-// suspended waits until the status of a Job says that it is suspended and has no active pod, and no pod is there any
-// more.
+// suspended waits until the status of a Job says that it is suspended without active pods, and no pod exists any more.
 func (w *world) suspended(name string) {
 	w.t.Helper()
 	w.eventually("Job "+name+" is suspended", func() (string, error) {
@@ -267,8 +266,8 @@ func (w *world) suspended(name string) {
 	})
 }
 
-// complete waits until a Job is complete, with so many pods that succeeded and none that failed, and says so in our log
-// likewise.
+// complete waits until a Job is complete, with so many succeeded pods and no failed one, and until our log says so,
+// too.
 func (w *world) complete(name string, succeeded int32) {
 	w.t.Helper()
 	w.eventually("Job "+name+" is complete", func() (string, error) {
@@ -292,7 +291,7 @@ func (w *world) complete(name string, succeeded int32) {
 	w.logged(name, "Complete", succeeded)
 }
 
-// logged checks what our log says of a Job that is ours.
+// logged checks what our log says about a Job of ours.
 func (w *world) logged(name, state string, succeeded int32) {
 	w.t.Helper()
 	w.eventually("the log says what became of Job "+name, func() (string, error) {
@@ -307,7 +306,7 @@ func (w *world) logged(name, state string, succeeded int32) {
 	})
 }
 
-// explains checks that 'jobledger explain' of a Job has each of these texts.
+// explains checks that 'jobledger explain' about a Job has each of these texts.
 func (w *world) explains(job string, texts ...string) {
 	w.t.Helper()
 	w.eventually("explain says why", func() (string, error) {

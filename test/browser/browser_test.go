@@ -20,10 +20,11 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// demanded makes a browser that is missing a failure, and has all pages looked at in all ways: minutes.
+// demanded, if set, makes a missing browser a failure, and checks all pages in all widths and themes, which takes
+// minutes.
 const demanded = "JOBLEDGER_BROWSER"
 
-// whole skips a test that takes long, unless all is demanded.
+// whole skips a long test unless demanded is set.
 func whole(t *testing.T) {
 	t.Helper()
 	if os.Getenv(demanded) == "" {
@@ -48,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// chromium is the path of the browser. Without one the test is skipped.
+// chromium returns the path of the browser. Without one the test is skipped.
 func chromium(t *testing.T) string {
 	t.Helper()
 	named := cmp.Or(os.Getenv("JOBLEDGER_CHROMIUM"), "chromium")
@@ -66,7 +67,7 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// visitor is a person with a browser, at the pages of one log.
+// visitor is a person with a browser who reads the pages of one log.
 type visitor struct {
 	t    *testing.T
 	ctx  context.Context // of the tab
@@ -84,7 +85,7 @@ func visit(t *testing.T, sample string) *visitor {
 	return v
 }
 
-// open gives a visitor with an empty tab.
+// open returns a visitor with an empty tab.
 func open(t *testing.T) *visitor {
 	t.Helper()
 	path := chromium(t)
@@ -98,7 +99,7 @@ func open(t *testing.T) *visitor {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	v := &visitor{t: t, ctx: ctx}
-	v.do() // there is a tab only now
+	v.do() // this creates the tab
 	v.listen(func(event any) {
 		switch e := event.(type) {
 		case *runtime.EventExceptionThrown:
@@ -117,7 +118,7 @@ func open(t *testing.T) *visitor {
 	return v
 }
 
-// show runs "jobledger ui", and gives the address that it prints.
+// show runs "jobledger ui", and returns the address that it prints.
 func show(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, append([]string{"ui"}, args...)...)
@@ -151,7 +152,7 @@ func (v *visitor) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// get does what gives a value.
+// get runs an action that returns a value.
 func get[T any](v *visitor, action chromedp.Action[T]) T {
 	v.t.Helper()
 	is, err := chromedp.Run(v.ctx, action)
@@ -184,19 +185,19 @@ func (v *visitor) goTo(path string) {
 	v.do(chromedp.Navigate(v.home[:len(v.home)-1] + path))
 }
 
-// eval gives what an expression is in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](v *visitor, expression string) T {
 	v.t.Helper()
 	return get(v, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// text is that of the first element that a selector finds.
+// text returns the text of the first element that a selector finds.
 func (v *visitor) text(selector string) string {
 	v.t.Helper()
 	return get(v, chromedp.Text(chromedp.CSS(selector)))
 }
 
-// look is a width and the colours of a screen.
+// look is a width and a colour scheme of a screen.
 type look struct {
 	sentence string
 	width    int64
@@ -216,7 +217,7 @@ func (v *visitor) use(l look) {
 	send(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: l.features})
 }
 
-// shot keeps a picture of the whole page in $JOBLEDGER_SHOTS, for who wants to look.
+// shot stores a picture of the whole page in $JOBLEDGER_SHOTS, for people.
 func (v *visitor) shot(name string) {
 	v.t.Helper()
 	dir := os.Getenv("JOBLEDGER_SHOTS")
@@ -229,7 +230,7 @@ func (v *visitor) shot(name string) {
 	}
 }
 
-// axe is the source of axe-core, which make test-browser puts there; empty where it is not.
+// axe returns the source of axe-core, which make test-browser downloads; empty if it is missing.
 func axe(t *testing.T) string {
 	t.Helper()
 	root, err := binaries.FindRoot()

@@ -1,6 +1,6 @@
-// Package browser has no code of its own: its tests drive the pages of "jobledger ui" in a real browser, by mouse and
-// by keyboard alone, in each width and theme, and let axe-core judge them.
+// Package browser has only tests: they drive the pages of "jobledger ui" in a real browser, with mouse or keyboard
+// alone, in each width and theme, and check them with axe-core.
 //
-// Where there is no Chromium ($JOBLEDGER_CHROMIUM, or chromium in the path) they are skipped, and say so; make
-// test-browser demands it.
+// Without Chromium ($JOBLEDGER_CHROMIUM, or chromium in the path) the tests are skipped with a message; make
+// test-browser requires it.
 package browser

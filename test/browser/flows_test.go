@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// says checks that an element says that.
+// says checks that an element contains want.
 func (v *visitor) says(selector, want string) {
 	v.t.Helper()
 	if got := v.text(selector); !strings.Contains(got, want) {
@@ -27,7 +27,7 @@ func (v *visitor) follow(selector string) {
 	}
 }
 
-// TestFromAnAlertToALinkForOthers: the link of an alert shows the verdict, and the page's own link is copied.
+// TestFromAnAlertToALinkForOthers: the link of an alert shows the verdict, and the page's own link can be copied.
 func TestFromAnAlertToALinkForOthers(t *testing.T) {
 	v := visit(t, "delegated")
 	v.goTo("/job/backoff-limit/etl-orders")
@@ -46,7 +46,7 @@ func TestFromAnAlertToALinkForOthers(t *testing.T) {
 	v.says("h1", "all 3 tries exited 3")
 }
 
-// TestFromNowToACause: a cause leads to its Job, and that to the record.
+// TestFromNowToACause: a cause links to its Job, and the Job to the record.
 func TestFromNowToACause(t *testing.T) {
 	v := visit(t, "delegated")
 	v.says(".tallies", "failed in 10 causes")
@@ -59,7 +59,8 @@ func TestFromNowToACause(t *testing.T) {
 	v.says(".title", "oom/oom")
 }
 
-// TestWhyACronJobDidNotStart: of an instant that is typed the page says why nothing was started, and what blocked it.
+// TestWhyACronJobDidNotStart: for a time that the user types, the page says why no Job was started, and what blocked
+// it.
 func TestWhyACronJobDidNotStart(t *testing.T) {
 	v := visit(t, "cronjobs-run")
 	v.follow(`td.name a[href*="/cronjob/cron-forbidden/report"]`)
@@ -71,7 +72,7 @@ func TestWhyACronJobDidNotStart(t *testing.T) {
 	v.says(".title", "record #")
 }
 
-// TestASavedFileNeedsNothing: it opens from a disk without any request, and says what the page says.
+// TestASavedFileNeedsNothing: it opens from a disk without any request, and has the text of the page.
 func TestASavedFileNeedsNothing(t *testing.T) {
 	v := visit(t, "delegated")
 	v.goTo("/job/backoff-limit/etl-orders")

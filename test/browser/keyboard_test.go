@@ -15,7 +15,7 @@ func (v *visitor) press(key string) {
 	v.do(chromedp.KeyEvent(key))
 }
 
-// tab presses Tab until the focus is on what a selector finds, which must be seen to have it.
+// tab presses Tab until the element of a selector has the focus, which must be visible.
 func (v *visitor) tab(selector string) {
 	v.t.Helper()
 	const most = 200
@@ -34,7 +34,7 @@ func (v *visitor) tab(selector string) {
 	v.t.Fatalf("%s is not reached by Tab", selector)
 }
 
-// slash presses the key / as a keyboard does: what the page makes of the key comes before the letter.
+// slash presses the key / like a keyboard: the key event comes before the letter.
 func (v *visitor) slash() {
 	v.t.Helper()
 	for _, event := range []input.DispatchKeyEventParams{
@@ -54,7 +54,7 @@ func (v *visitor) enter() {
 
 func quoted(s string) string { return "`" + strings.ReplaceAll(s, "`", "\\`") + "`" }
 
-// TestByKeyboardAlone: from the first page to a cause, to its record, to a Job that is searched, to what is folded.
+// TestByKeyboardAlone: from the first page to a cause, to its record, to a Job by search, to a folded section.
 func TestByKeyboardAlone(t *testing.T) {
 	v := visit(t, "delegated")
 	v.press(kb.Tab)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pages are one of each kind, in the sample "delegated" but for those of CronJobs.
+// pages has one page of each kind, in the sample "delegated" except for those of CronJobs.
 var pages = []struct{ name, sample, path string }{
 	{"now", "delegated", "/"},
 	{"window", "delegated", "/?since=22:06&until=22:08&n=oom"},
@@ -33,7 +33,7 @@ var looks = []look{
 	{"screen, dark", 1440, []*emulation.MediaFeature{dark}},
 }
 
-// highContrast is for a browser of its own: its colours stay forced.
+// highContrast needs its own browser: forced colours stay forced.
 var highContrast = []look{{"screen, forced colours", 1440, []*emulation.MediaFeature{dark, forced}}}
 
 // eachPage goes to each page in turn, with a visitor of its sample.
@@ -56,7 +56,7 @@ func eachPage(t *testing.T, check func(t *testing.T, v *visitor, name string)) {
 	}
 }
 
-// TestPagesFitEachWidth: no page is wider than the screen; what is wide scrolls by itself.
+// TestPagesFitEachWidth: no page is wider than the screen; wide elements scroll by themselves.
 func TestPagesFitEachWidth(t *testing.T) {
 	whole(t)
 	for _, some := range [][]look{looks, highContrast} {
@@ -73,7 +73,7 @@ func TestPagesFitEachWidth(t *testing.T) {
 	}
 }
 
-// widest names what sticks out.
+// widest names the elements that stick out.
 func widest(v *visitor) string {
 	return eval[string](v, `(() => {
 		const width = document.documentElement.clientWidth;
@@ -82,7 +82,7 @@ func widest(v *visitor) string {
 	})()`)
 }
 
-// finding is what axe-core found.
+// finding is a finding of axe-core.
 type finding struct {
 	ID    string
 	Help  string
@@ -92,7 +92,7 @@ type finding struct {
 	}
 }
 
-// TestPagesAreAccessible: axe-core has nothing to say by WCAG 2.2 AA, in each theme, with all that is folded unfolded.
+// TestPagesAreAccessible: axe-core finds no violation of WCAG 2.2 AA, in each theme, with all sections unfolded.
 func TestPagesAreAccessible(t *testing.T) {
 	whole(t)
 	source := axe(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestAPageIsSmall: a page is three requests and 60 KB on the line at most, when nothing is in the browser's cache.
+// TestAPageIsSmall: with an empty browser cache, a page needs at most three requests and 60 KB on the line.
 func TestAPageIsSmall(t *testing.T) {
 	whole(t)
 	eachPage(t, func(t *testing.T, v *visitor, _ string) {
@@ -37,7 +37,7 @@ func TestAPageIsSmall(t *testing.T) {
 	})
 }
 
-// printed is on how many pages of paper a page comes.
+// printed returns how many sheets of paper a page needs.
 func (v *visitor) printed() int {
 	v.t.Helper()
 	return bytes.Count(get(v, chromedp.PrintToPDF()), []byte("/Type /Page\n"))

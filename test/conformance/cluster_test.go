@@ -24,7 +24,7 @@ import (
 // setting is a contender in a cluster.
 type setting struct {
 	contender string // ours, or builtin
-	alpha     bool   // with the feature gates of the specs that are alpha
+	alpha     bool   // with the feature gates that the alpha specs need
 }
 
 const (
@@ -39,14 +39,15 @@ func (s setting) String() string {
 	return s.contender
 }
 
-// cluster is a control plane, a node and a contender, which run.
+// cluster is a running control plane, node and contender.
 type cluster struct {
 	plane *controlplane.ControlPlane
 	node  *node.Node
-	ours  *controller.Controller // nil where the built-in controllers run
+	ours  *controller.Controller // nil if the built-in controllers run
 }
 
-// options of the control plane: all controllers of kube-controller-manager run, but those whose place we take.
+// options returns those of the control plane: all controllers of kube-controller-manager run, except those that we
+// replace.
 func (s setting) options(dir string) controlplane.Options {
 	o := controlplane.Options{RealNodes: true, DataDir: dir, Keep: true, BuiltinBatch: s.contender == builtin}
 	all := "--controllers=*"
@@ -61,7 +62,7 @@ func (s setting) options(dir string) controlplane.Options {
 	return o
 }
 
-// start starts the cluster, for a purpose, of which its directory has the name.
+// start starts the cluster; its directory is named after the purpose.
 func (s setting) start(ctx context.Context, purpose string) (_ *cluster, err error) {
 	in := func(name string) string { return filepath.Join(node.Dir(), name) }
 	c := new(cluster)
@@ -86,7 +87,7 @@ func (s setting) start(ctx context.Context, purpose string) (_ *cluster, err err
 	return c, s.startOurs(ctx, c)
 }
 
-// startOurs starts Jobledger as a user with the rights that a deployment gives it.
+// startOurs starts Jobledger as a user with the rights of a deployment.
 func (s setting) startOurs(ctx context.Context, c *cluster) error {
 	const user = "jobledger"
 	dir := filepath.Join(c.plane.LogDir(), user)
@@ -114,7 +115,7 @@ func (s setting) startOurs(ctx context.Context, c *cluster) error {
 	return c.ours.Start(ctx)
 }
 
-// finish waits until no pod is left, stops all, and has every decision of ours made again from its log.
+// finish waits until no pod is left, stops everything, and replays our log.
 func (c *cluster) finish(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(c.plane.RESTConfig())
 	if err != nil {
@@ -139,7 +140,7 @@ func (c *cluster) finish(ctx context.Context) error {
 	return errors.Join(err, c.stop())
 }
 
-// stop ends what runs.
+// stop stops all processes.
 func (c *cluster) stop() error {
 	var errs []error
 	if c.ours != nil {
@@ -154,16 +155,16 @@ func (c *cluster) stop() error {
 	return errors.Join(errs...)
 }
 
-// busybox is the image of the Jobs that kubectl makes.
+// busybox is the image of the Jobs that kubectl creates.
 const busybox = "busybox:1.37"
 
-// makeImages makes those of the images that specs name which ours use, under the names that they have there.
+// makeImages makes those images of the specs that our specs use, under the same names.
 func makeImages(ctx context.Context, dir string, names []string) error {
 	shell, err := node.Busybox(ctx)
 	if err != nil {
 		return err
 	}
-	shell.Entrypoint = []string{"/bin/sh"} // what a pod without a command runs
+	shell.Entrypoint = []string{"/bin/sh"} // the program of a pod without a command
 	made := 0
 	for _, name := range append(names, busybox) {
 		var image node.Image

@@ -1,14 +1,14 @@
-// Package conformance runs the end-to-end specs that Kubernetes has for Jobs, CronJobs and TTLs, on a real node, with
-// Jobledger in the place of the built-in controllers, and then with these. 'make conformance' writes the outcomes into
+// Package conformance runs Kubernetes' end-to-end specs for Jobs, CronJobs and TTLs on a real node, once with Jobledger
+// in place of the built-in controllers, and once with these. 'make conformance' writes the outcomes into
 // docs/conformance-e2e.md.
 //
-// The specs are those of k8s.io/kubernetes/test/e2e of the control plane's release, built from its module, unchanged.
-// specs.txt lists them; a release that has others fails the run until the list is changed. The images that they name
-// are made here, under these names.
+// The specs are those of k8s.io/kubernetes/test/e2e in the control plane's release, built from its module, unchanged.
+// specs.txt lists them; if a release has other specs, the run fails until the list is changed. The images that they
+// name are made here, under the same names.
 //
-// There are two clusters for each contender, one after the other: one as Kubernetes is by default, and one with the
-// feature gates of the specs that are alpha.
+// Each contender has two clusters, one after the other: one with the defaults of Kubernetes, and one with the feature
+// gates that the alpha specs need.
 //
-// It needs root on Linux and JOBLEDGER_LONG=1 (package node says what else). Without these only the page is compared
+// It needs root on Linux and JOBLEDGER_LONG=1; see package node for the rest. Without these, only the page is compared
 // with specs.txt.
 package conformance

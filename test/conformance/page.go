@@ -11,19 +11,19 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// focus are the specs of our three kinds.
+// focus matches the specs of Jobs, CronJobs and TTLs.
 var focus = regexp.MustCompile(`^\[sig-apps\] (Job|CronJob|TTLAfterFinished) `)
 
 //go:embed specs.txt
 var list string
 
-// specs are the names of all specs, sorted.
+// specs returns the names of all specs, sorted.
 func specs() []string { return strings.Split(strings.TrimSpace(list), "\n") }
 
-// isAlpha says that a spec needs feature gates that are off by default.
+// isAlpha reports whether a spec needs feature gates that are off by default.
 func isAlpha(spec string) bool { return strings.Contains(spec, "[Alpha]") }
 
-// isSerial says that a spec must have the node for itself.
+// isSerial reports whether a spec needs the node for itself.
 func isSerial(spec string) bool { return strings.Contains(spec, "[Serial]") }
 
 const pageBegin = `# The end-to-end specs of Kubernetes
@@ -54,7 +54,7 @@ chance, and left out. It fails on any difference but in these lines:
 
 `
 
-// page is docs/conformance-e2e.md.
+// page returns the text of docs/conformance-e2e.md.
 func page(version string, ours, builtin results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, pageBegin, version, count(ours), count(builtin))
@@ -76,7 +76,7 @@ func count(r results) string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", n[passed], n[failed], n[skipped])
 }
 
-// longest is how much is said of why a spec did not pass.
+// longest limits the text about why a spec did not pass.
 const longest = 200
 
 func cellOf(r result) string {
@@ -93,10 +93,10 @@ func cellOf(r result) string {
 	return r.Outcome + ": " + cell(said)
 }
 
-// cell is a text that may stand in a table.
+// cell escapes a text for a table.
 func cell(text string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text) }
 
-// rows are the specs that a page has, in its order.
+// rows returns the specs of a page, in its order.
 func rows(page string) []string {
 	var found []string
 	_, table, _ := strings.Cut(page, "|---|---|---|\n")

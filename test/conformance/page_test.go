@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestThePageListsEverySpec that specs.txt lists, and no other, in its order.
+// TestThePageListsEverySpec: the page has exactly the specs of specs.txt, in order.
 func TestThePageListsEverySpec(t *testing.T) {
 	text, err := readPage()
 	if err != nil {
@@ -46,7 +46,7 @@ func TestReadReport(t *testing.T) {
 		"panics":          {Outcome: failed, Said: "[PANICKED] boom", Seconds: 2},
 		"is too slow":     {Outcome: failed, Said: "timedout", Seconds: 900},
 		"needs two nodes": {Outcome: skipped, Said: "Requires at least 2 nodes", Seconds: 0.2},
-		"was filtered":    {Outcome: failed, Said: "it was not begun"}, // its suite did not get that far
+		"was filtered":    {Outcome: failed, Said: "it was not begun"}, // its suite ended before it
 	} {
 		if got, err := readReport([]byte(someReport), spec); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", spec, got, err, want)
@@ -57,7 +57,7 @@ func TestReadReport(t *testing.T) {
 	}
 }
 
-// TestPageHasARowForEachSpec, whatever came of it, and is read back as it was written.
+// TestPageHasARowForEachSpec: each spec has a row, whatever its outcome, and rows reads the page back.
 func TestPageHasARowForEachSpec(t *testing.T) {
 	all := specs()
 	ours := results{all[0]: {Outcome: passed}, all[1]: {Outcome: failed, Said: "a | b\n<c> " + strings.Repeat("é", 300)}}

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// TestKubectlPrintsTheSame of Jobs and CronJobs, whoever runs them, but for the lines that are named.
+// TestKubectlPrintsTheSame: for Jobs and CronJobs of either contender, except for the named lines.
 func TestKubectlPrintsTheSame(t *testing.T) {
 	node.Need(t)
 	all := map[string][]printout{}
@@ -33,7 +33,7 @@ func TestKubectlPrintsTheSame(t *testing.T) {
 	}
 }
 
-// printed has kubectl make Jobs and a CronJob, and say what comes of them.
+// printed creates Jobs and a CronJob with kubectl, and returns what kubectl prints about them.
 func (c *cluster) printed(t *testing.T) []printout {
 	var all []printout
 	for _, command := range commands {
@@ -51,7 +51,7 @@ func (c *cluster) printed(t *testing.T) []printout {
 	return all
 }
 
-// objects are the Jobs and the CronJob, whose pods run this image.
+// objects returns the Jobs and the CronJob; their pods run this image.
 func objects(image string) string {
 	job := func(name, spec, script string) string {
 		return strings.NewReplacer("NAME", name, "SPEC", spec, "SCRIPT", script, "IMAGE", image).Replace(`
@@ -90,7 +90,7 @@ spec:
 `)
 }
 
-// commands, in their order. The first reads the objects.
+// commands are in order. The first one reads the objects.
 var commands = []string{
 	"kubectl create namespace printed && kubectl wait --for=create -n printed serviceaccount/default --timeout=120s && kubectl create -f -",
 	"kubectl -n printed wait --for=condition=complete job/complete --timeout=180s",
@@ -120,7 +120,7 @@ var commands = []string{
 	"kubectl delete namespace printed --timeout=180s",
 }
 
-// chance is what differs between any two runs, and what stands for it.
+// chance are the texts that differ between any two runs, with their replacements.
 var chance = []struct{ what, stands string }{
 	{`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, "UID"},
 	{`minutely-[0-9]{8}`, "minutely-DUE"},
@@ -131,11 +131,11 @@ var chance = []struct{ what, stands string }{
 	{`(Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} [+-][0-9]{4}`, "TIME"},
 	{`\b([0-9]+m)?[0-9]+s\b|\b[0-9]+m\b`, "AGE"},
 	{` \(x[0-9]+ over AGE\)`, ""},
-	{` {2,}`, "  "}, // columns are as wide as what is in them
+	{` {2,}`, "  "}, // columns are as wide as their content
 	{`-{3,}`, "---"},
 }
 
-// plain takes what is chance out of what kubectl printed.
+// plain replaces the texts that differ between any two runs.
 func plain(text string) string {
 	for _, c := range chance {
 		text = regexp.MustCompile(c.what).ReplaceAllString(text, c.stands)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// printout is what kubectl printed for a command, without what is chance.
+// printout is the output of kubectl for a command, after plain.
 type printout struct{ Command, Text string }
 
-// named are the lines in which both contenders may differ, and why.
+// named are the lines in which the contenders may differ, with the reason.
 var named = []struct{ line, why string }{
 	{`^ *annotations:$`, "of a pod, which the built-in controller gives none"},
 	{`^ *jobledger\.dev/(command|command-seal|template|term): `, "annotations by which a pod is known again as the one that a record asked for"},
 }
 
-// differences are the lines that only one contender printed for a command, and that are not named.
+// differences returns the lines that only one contender printed for a command, without the named lines.
 func differences(ours, builtin []printout) []string {
 	var found []string
 	for i, o := range ours {
@@ -38,7 +38,7 @@ func differences(ours, builtin []printout) []string {
 	return found
 }
 
-// without are the lines of one list that the other has less often.
+// without returns the lines of has that not lacks, or has less often.
 func without(has, not []string) []string {
 	rest := slices.Clone(not)
 	return slices.DeleteFunc(slices.Clone(has), func(line string) bool {

@@ -18,30 +18,30 @@ const (
 	skipped = "skipped"
 )
 
-// result is what came of one spec under one contender.
+// result is the outcome of one spec with one contender.
 type result struct {
 	Outcome string
 	Said    string  `json:",omitempty"` // why it failed or was skipped
 	Seconds float64 // how long it took
 }
 
-// results of a contender, by the name of the spec.
+// results are those of a contender, by the name of the spec.
 type results map[string]result
 
-// record is what came of a contender's runs, kept until the page is written.
+// record is the result of a contender's runs. It is kept until the page is written.
 type record struct {
 	Version string // of Kubernetes
 	Specs   results
 }
 
-// junit is what is read of a JUnit report.
+// junit has the fields that are read from a JUnit report.
 type junit struct {
 	Cases []struct {
 		Name    string  `xml:"name,attr"`
 		Status  string  `xml:"status,attr"`
 		Seconds float64 `xml:"time,attr"`
 		Failure *struct {
-			Text string `xml:",chardata"` // the first line says why, the next where
+			Text string `xml:",chardata"` // the first line has the reason, the next the place
 		} `xml:"failure"`
 		Skipped *struct {
 			Message string `xml:"message,attr"`
@@ -49,8 +49,8 @@ type junit struct {
 	} `xml:"testsuite>testcase"`
 }
 
-// readReport reads what came of a spec from the report of a process that was to run it and no other. A spec that says
-// why it skipped itself is skipped; one that was not begun has failed.
+// readReport reads the outcome of a spec from the report of a process that ran only this spec. A spec that skipped
+// itself has a reason; a spec that was not begun has failed.
 func readReport(text []byte, spec string) (result, error) {
 	var report junit
 	if err := xml.Unmarshal(text, &report); err != nil {
@@ -78,7 +78,7 @@ func readReport(text []byte, spec string) (result, error) {
 	return result{}, fmt.Errorf("the report has no spec %q", spec)
 }
 
-// file is where the record of a contender is kept.
+// file returns the path of a contender's record.
 func file(contender string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

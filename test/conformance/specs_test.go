@@ -60,7 +60,7 @@ func prepare(ctx context.Context, dir string) error {
 	return makeImages(ctx, dir, strings.Fields(string(images)))
 }
 
-// listed reads the names of our specs from what --list-tests says: a line each, "file:line: name".
+// listed reads the names of our specs from the output of --list-tests, which has lines "file:line: name".
 func listed(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
@@ -72,8 +72,8 @@ func listed(text string) []string {
 	return slices.Compact(names)
 }
 
-// TestSpecs runs them with Jobledger and with the built-in controllers. All must pass with Jobledger, and the page must
-// say what came of it.
+// TestSpecs runs the specs with Jobledger and with the built-in controllers. All must pass with Jobledger, and the page
+// must have the outcomes.
 func TestSpecs(t *testing.T) {
 	node.Need(t)
 	wanted := regexp.MustCompile(*only)
@@ -108,8 +108,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-// judge compares the page with what came of the specs, or writes it. Of a contender that did not run now, the last run
-// counts.
+// judge compares the page with the outcomes, or writes it. For a contender that did not run now, the last run counts.
 func judge(t *testing.T) {
 	mine, err := load(ours)
 	if err != nil {
@@ -134,10 +133,10 @@ func judge(t *testing.T) {
 	}
 }
 
-// hostDir is where the specs keep files on the node.
+// hostDir is the directory of the specs' files on the node.
 const hostDir = "/tmp/job-e2e"
 
-// play runs specs in a cluster of their own, and adds what came of them to the record.
+// play runs specs in their own cluster, and adds the outcomes to the record.
 func play(t *testing.T, s setting, run []string, into *record) {
 	c, err := s.start(t.Context(), "specs")
 	if err != nil {
@@ -180,7 +179,7 @@ func play(t *testing.T, s setting, run []string, into *record) {
 	}
 }
 
-// run runs one spec in a process of its own, whose output and report go into dir.
+// run runs one spec in its own process. Output and report go into dir.
 func (c *cluster) run(ctx context.Context, spec, dir string) (result, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return result{}, err
@@ -198,7 +197,7 @@ func (c *cluster) run(ctx context.Context, spec, dir string) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	end := <-ended // with an error too where a spec failed, which its report says
+	end := <-ended // also an error if a spec failed; the report says so
 	text, err := os.ReadFile(filepath.Join(dir, "junit_01.xml"))
 	if err != nil {
 		return result{}, errors.Join(end, err)

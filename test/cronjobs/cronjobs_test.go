@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// How much is played.
+// The size of the test.
 const (
 	cronJobs = 100
 	minutes  = 8
 )
 
-// TestBesideTheBuiltIn: what ours makes of CronJobs is what the built-in makes of them. It leaves out what is different
-// on purpose, because the oracle has that (test/oracle, cronmends.go): a Job's name that is taken by another object,
-// CronJobs that are made again under their name, watches that lag, and requests that fail (C-020, C-081, C-105, C-121,
-// C-140, C-145, C-146, C-147, C-150, C-220).
+// TestBesideTheBuiltIn: Jobledger and the built-in controller treat CronJobs alike. It leaves out intended differences,
+// which the oracle tests (test/oracle, cronmends.go): a Job's name that another object has taken, CronJobs that are
+// created again under the same name, watches that lag, and requests that fail (C-020, C-081, C-105, C-121, C-140,
+// C-145, C-146, C-147, C-150, C-220).
 func TestBesideTheBuiltIn(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("it takes minutes of the clock: JOBLEDGER_LONG=1")
@@ -48,7 +48,7 @@ func TestBesideTheBuiltIn(t *testing.T) {
 		case 1:
 			p.kill()
 			p.start()
-		case 3: // the next due times pass meanwhile
+		case 3: // the next due times pass during this
 			p.kill()
 			p.nextMinute()
 			p.at(3 * time.Second)

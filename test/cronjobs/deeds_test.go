@@ -19,22 +19,22 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// manager runs no Job of any controller: the test ends them.
+// manager is a controller that does not exist, so the Jobs are run by the test.
 const manager = "jobledger.dev/test-by-hand"
 
 var policies = []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent}
 
-// places are zones whose minutes are not all those of UTC.
+// places are time zones, some with minutes that differ from UTC.
 var places = []string{"Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Asia/Kolkata", "Australia/Lord_Howe", "Etc/UTC"}
 
-// timing is when a CronJob is due. The JSON is that of the fields of its spec; what is nil is taken away.
+// timing is when a CronJob is due. The JSON has the fields of its spec; nil removes a field.
 type timing struct {
 	Schedule string  `json:"schedule"`
 	TimeZone *string `json:"timeZone"`
 	Deadline *int64  `json:"startingDeadlineSeconds"`
 }
 
-// timing is random. All due times are whole minutes.
+// timing returns a random timing. All due times are whole minutes.
 func (p *pair) timing() (w timing) {
 	if p.r.IntN(3) == 0 {
 		w.TimeZone = &places[p.r.IntN(len(places))]
@@ -54,7 +54,7 @@ func (p *pair) timing() (w timing) {
 		w.Schedule = "*/3 * * * *"
 	case 6:
 		w.Schedule, w.TimeZone = fmt.Sprintf("%d,%d,%d * * * *", soon(), soon(), soon()), nil
-	case 7, 8: // a deadline would count it from now (C-084)
+	case 7, 8: // with a deadline it would count from now (C-084)
 		w.Schedule, w.Deadline, w.TimeZone = fmt.Sprintf("@every %dm", 1+p.r.IntN(3)), nil, nil
 	case 9:
 		w.Schedule = "@hourly"
@@ -69,7 +69,7 @@ func (p *pair) limit() *int32 {
 	return new(int32(p.r.IntN(3)))
 }
 
-// add makes a CronJob. Most have had a run before.
+// add creates a CronJob. Most have had a run before.
 func (p *pair) add() {
 	p.t.Helper()
 	name := fmt.Sprintf("c%d", len(p.names)+len(p.gone))
@@ -98,7 +98,7 @@ func (p *pair) add() {
 	}
 	p.both(func(s *side) error {
 		api := s.admin.BatchV1().CronJobs(namespace)
-		// Nothing starts before the status is there.
+		// Nothing may start before the status is stored.
 		first := in.DeepCopy()
 		first.Spec.Suspend = new(true)
 		made, err := api.Create(p.ctx, first, metav1.CreateOptions{})
@@ -136,7 +136,7 @@ func (p *pair) patchSpec(name string, fields any) {
 	p.patch(name, string(text))
 }
 
-// meddle is what users do in a minute: something to each fourth CronJob.
+// meddle plays what users do in a minute: an action on a fourth of the CronJobs.
 func (p *pair) meddle() {
 	p.t.Helper()
 	for _, name := range slices.Clone(p.names) {
@@ -169,7 +169,7 @@ func (p *pair) meddle() {
 	}
 }
 
-// instantiate makes a Job by hand, as kubectl create job --from does.
+// instantiate makes a Job by hand, like kubectl create job --from.
 func (p *pair) instantiate(name string) {
 	p.t.Helper()
 	p.both(func(s *side) error {
@@ -189,7 +189,7 @@ func (p *pair) instantiate(name string) {
 	})
 }
 
-// deleteRun deletes the first Job of a CronJob that runs, if one does.
+// deleteRun deletes the first running Job of a CronJob, if there is one.
 func (p *pair) deleteRun(name string) {
 	p.t.Helper()
 	p.both(func(s *side) error {
@@ -215,7 +215,7 @@ func (s *side) deleteJob(p *pair, name string) error {
 	return err
 }
 
-// drop deletes a CronJob, and then its Jobs, as the garbage collector does.
+// drop deletes a CronJob, and then its Jobs, like the garbage collector.
 func (p *pair) drop(name string) {
 	p.t.Helper()
 	p.both(func(s *side) error {
@@ -234,8 +234,8 @@ func (p *pair) drop(name string) {
 	p.gone = append(p.gone, name)
 }
 
-// endJobs ends the Jobs whose time has come: how long one runs, and how it ends, its name decides. It is also their Job
-// controller: it says when they started.
+// endJobs ends Jobs at their time: the name of a Job decides how long it runs and how it ends. It also acts as their
+// Job controller and sets their start time.
 func (p *pair) endJobs() {
 	p.t.Helper()
 	p.both(func(s *side) error {
@@ -272,7 +272,7 @@ func conditions(at metav1.Time, all ...batchv1.JobConditionType) (out []batchv1.
 	return out
 }
 
-// fate says of a Job, by its name, when it began, from when on it is to end, and how.
+// fate derives from the name of a Job when it began, when it should end, and how.
 func (p *pair) fate(name string) (begin, ends time.Time, fails bool) {
 	minute, err := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 10, 64)
 	p.must(err)

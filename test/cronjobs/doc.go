@@ -1,18 +1,17 @@
-// Package cronjobs has Jobledger and the built-in CronJob controller run the same CronJobs in the same minutes, each on
-// a control plane of its own, and compares what comes of it: the Jobs that were made, by name, with all that is in
-// them, and the statuses at rest.
+// Package cronjobs runs the same CronJobs in the same minutes with Jobledger and with the built-in CronJob controller,
+// each on its own control plane, and compares the results: the Jobs that were made, by name, with all their fields, and
+// the statuses at rest.
 //
-// The CronJobs are random, and so is what users do to them. Both controllers are killed now and then, sometimes across
-// a due time. The Jobs are managed by the test (spec.managedBy): it ends those of one name at the same time on both
-// sides, so what differs is the CronJob controllers' doing. Clocks are real. A minute has four phases, and at the end
-// of each both sides must be at rest and alike:
+// The CronJobs are random, and so are the actions of users. Both controllers are killed now and then, sometimes across
+// a due time. The test manages the Jobs (spec.managedBy): it ends those of one name at the same time on both sides, so
+// all differences come from the CronJob controllers. Clocks are real. A minute has four phases, and at the end of each
+// both sides must be at rest and alike:
 //
 //	:00  CronJobs fall due
 //	:24  the test ends Jobs, which frees what Forbid holds back
 //	:36  users edit, suspend, delete, make Jobs by hand
 //	:50  both controllers are killed, in some minutes
 //
-// It takes minutes, of which most is waiting for the clock; so it is played with JOBLEDGER_LONG alone. JOBLEDGER_SEED
-// plays another one, or one again: the schedules are relative to the time of day, so it is the same as far as that
-// matters.
+// It takes minutes, mostly to wait for the clock, so it needs JOBLEDGER_LONG. JOBLEDGER_SEED selects a run. The
+// schedules are relative to the time of day, so a repeated run is the same in all that matters.
 package cronjobs

@@ -22,7 +22,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// namespace has the same name on both sides, so that what is in it is alike.
+// namespace is the same on both sides, so that the objects are alike.
 const namespace = "beside"
 
 // side is one control plane with its controller.
@@ -50,17 +50,17 @@ func (s *side) jobs() ([]batchv1.Job, error) {
 	return list.Items, nil
 }
 
-// pair is both sides, and what they are given to do.
+// pair is both sides, and the state of the play.
 type pair struct {
 	t      *testing.T
 	ctx    context.Context
 	r      *rand.Rand
 	seed   uint64
-	minute time.Time // that is played
+	minute time.Time // the minute of the play
 	ours   *controller.Controller
-	sides  [2]*side // ours, and the built-in
-	names  []string // of the CronJobs that are there
-	gone   []string // of those that were deleted
+	sides  [2]*side // Jobledger's and the built-in's
+	names  []string // of the existing CronJobs
+	gone   []string // of the deleted CronJobs
 	differ map[string]bool
 }
 
@@ -133,7 +133,7 @@ func (p *pair) addAll() {
 	}
 }
 
-// both does something on both sides.
+// both calls do for both sides.
 func (p *pair) both(do func(*side) error) {
 	p.t.Helper()
 	for _, s := range p.sides {
@@ -155,10 +155,10 @@ func (p *pair) kill() {
 	p.both(func(s *side) error { return s.kill() })
 }
 
-// nextMinute is the one in which what follows is played.
+// nextMinute moves the play to the next minute.
 func (p *pair) nextMinute() { p.minute = p.minute.Add(time.Minute) }
 
-// at waits for a time in the minute that is played.
+// at waits for a time in the minute of the play.
 func (p *pair) at(after time.Duration) {
 	p.t.Helper()
 	select {
@@ -168,8 +168,8 @@ func (p *pair) at(after time.Duration) {
 	}
 }
 
-// finish suspends all CronJobs, compares both sides for a last time, and checks the log of ours: it replays, and it
-// tells of each Job once.
+// finish suspends all CronJobs, compares both sides for a last time, and checks our log: it replays, and has each Job
+// once.
 func (p *pair) finish() {
 	p.t.Helper()
 	p.endJobs()
@@ -215,8 +215,7 @@ func (p *pair) finish() {
 	}
 }
 
-// events says how many Events of each reason there are. They are not compared: those of a process that was killed are
-// lost upstream.
+// events counts the Events by reason. They are not compared: a killed process of the built-in loses its Events.
 func (p *pair) events(s *side) string {
 	p.t.Helper()
 	list, err := s.admin.CoreV1().Events(namespace).List(p.ctx, metav1.ListOptions{})

@@ -16,8 +16,8 @@ import (
 // picture is what is compared: lines by CronJob.
 type picture map[string][]string
 
-// compare waits until both sides are alike, until then in the minute that is played, and reports what differs then. A
-// CronJob that differs is reported once.
+// compare waits until both sides are alike, at most until that time in the minute of the play, and then reports the
+// differences. It reports each CronJob once.
 func (p *pair) compare(until time.Duration, when string) {
 	p.t.Helper()
 	deadline := p.minute.Add(until)
@@ -44,7 +44,7 @@ func (p *pair) compare(until time.Duration, when string) {
 	}
 }
 
-// differences are the lines that one side has and the other has not, by CronJob.
+// differences returns the lines that only one side has, by CronJob.
 func differences(ours, theirs picture) map[string]string {
 	all := maps.Clone(ours)
 	maps.Copy(all, theirs)
@@ -68,7 +68,7 @@ func differences(ours, theirs picture) map[string]string {
 	return differ
 }
 
-// picture is how a side is now, and which Jobs there ever were.
+// picture returns the present state of a side, and the Jobs that ever existed.
 func (p *pair) picture(s *side) picture {
 	p.t.Helper()
 	out := picture{}
@@ -100,7 +100,7 @@ func (p *pair) picture(s *side) picture {
 	return out
 }
 
-// job is a Job that is there.
+// job describes an existing Job.
 func (p *pair) job(job *batchv1.Job) string {
 	ended := "runs"
 	for _, c := range job.Status.Conditions {
@@ -113,7 +113,7 @@ func (p *pair) job(job *batchv1.Job) string {
 	return fmt.Sprintf("job %s %s deleted=%t %s", job.Name, ended, job.DeletionTimestamp != nil, strings.ReplaceAll(string(text), string(job.UID), "its UID"))
 }
 
-// made are the Jobs that were ever there, by CronJob. A name that was used twice is there twice.
+// made returns the Jobs that ever existed, by CronJob. A name that was used twice occurs twice.
 func (p *pair) made(s *side) picture {
 	out, known := picture{}, map[string]int{}
 	seen := map[string]bool{}

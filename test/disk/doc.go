@@ -1,17 +1,17 @@
-// Package disk tests the log on a disk that goes wrong: one that answers EIO for a while.
+// Package disk tests the log on a faulty disk: one that answers EIO for a while.
 //
-// Disk is a real disk for the kernel: a loop device, whose blocks a FUSE file system in this process keeps in memory,
-// with an ext4 file system on it. It fails writes when it is told to. So what the page cache and the file system make
-// of a failed write is the kernel's own doing and no guess of ours.
+// For the kernel, Disk is a real disk: a loop device with an ext4 file system. A FUSE file system in this process keeps
+// its blocks in memory, and fails writes on request. So the kernel itself determines what the page cache and the file
+// system do after a failed write.
 //
-// A process that writes to a Disk must be another one than this: a page fault of its own would wait for itself.
+// Only other processes may write to a Disk: a page fault of this process would wait for itself.
 //
-// All of it runs with JOBLEDGER_LONG only. It needs Linux, root, /dev/fuse, loop devices and ext4; where one of these
-// lacks, the tests fail when CI is set, and are skipped with its name elsewhere.
+// All tests need JOBLEDGER_LONG, and Linux, root, /dev/fuse, loop devices and ext4. If one of these is missing, the
+// tests fail if CI is set, and else are skipped with a message.
 //
 // # Concurrency
 //
-// Each test has a Disk of its own.
+// Each test has its own Disk.
 //
 // Read next: eio_test.go, then faulty.go.
 package disk

@@ -24,7 +24,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// writerEnv names the directory of the log that a child process writes, which this test binary becomes when it is set.
+// writerEnv turns this test binary into a writer child, for the log in that directory.
 const writerEnv = "JOBLEDGER_DISK_WRITER"
 
 func TestMain(m *testing.M) {
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write appends batches to the log for ever, and says of each how far it is durable, and the chain value there. It ends
-// with exit code 3 when the log fails.
+// write appends batches to the log for ever. For each it prints the newest durable record and the chain value there. It
+// exits with code 3 when the log fails.
 func write(dir string) {
 	log, err := boltlog.Open(dir, store.Options{RotateBytes: 1 << 20})
 	if err != nil {
@@ -75,7 +75,7 @@ func (ending) Fatalf(format string, args ...any) {
 	os.Exit(3)
 }
 
-// long skips a test that is not for every day.
+// long skips a test unless JOBLEDGER_LONG is set.
 func long(t *testing.T) {
 	t.Helper()
 	if os.Getenv("JOBLEDGER_LONG") == "" {
@@ -83,7 +83,7 @@ func long(t *testing.T) {
 	}
 }
 
-// lacks ends a test for which this machine lacks something: CI must have it.
+// lacks ends a test because this machine lacks something: in CI as a failure, else skipped.
 func lacks(t *testing.T, err error) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
@@ -98,7 +98,7 @@ type writer struct {
 	lines *bufio.Scanner
 	ended <-chan error
 	said  strings.Builder // on stderr
-	last  store.Head      // that it said is durable
+	last  store.Head      // the newest record that it called durable
 }
 
 func startWriter(t *testing.T, dir string) *writer {
@@ -122,7 +122,7 @@ func startWriter(t *testing.T, dir string) *writer {
 	return w
 }
 
-// durable waits until it said that many times more how far the log is durable; it is false when it has ended before.
+// durable reads that many further reports of the writer; false: the writer has ended before.
 func (w *writer) durable(times int) bool {
 	for range times {
 		if !w.lines.Scan() {
@@ -130,7 +130,7 @@ func (w *writer) durable(times int) bool {
 		}
 		fields := strings.Fields(w.lines.Text())
 		if len(fields) != 3 {
-			return false // cut short
+			return false // an incomplete line
 		}
 		n, err := strconv.ParseUint(fields[1], 10, 64)
 		if err != nil {
@@ -149,13 +149,13 @@ func (w *writer) durable(times int) bool {
 // kill ends the writer.
 func (w *writer) kill() {
 	_ = w.cmd.Process.Kill() // it may have ended
-	for w.durable(1) {       // what it had said by then counts too
+	for w.durable(1) {       // its earlier reports count, too
 	}
 	<-w.ended //nolint:errcheck // it was killed
 }
 
-// TestRestartAfterFailedWrites lets writes to the disk fail until the controller's log has failed, starts it again on
-// the same machine, cuts the power a while later, and wants every record that was acknowledged.
+// TestRestartAfterFailedWrites makes writes to the disk fail until the controller's log has failed, and starts the
+// controller again on the same machine. A while later it cuts the power. Every acknowledged record must be there.
 func TestRestartAfterFailedWrites(t *testing.T) {
 	long(t)
 	trials, lost, failed := 50, 0, 0
@@ -194,7 +194,7 @@ func TestRestartAfterFailedWrites(t *testing.T) {
 	}
 }
 
-// failAndGoOn gives the last records that were acknowledged, before and after the writes failed.
+// failAndGoOn returns the last acknowledged records, before and after the writes failed.
 func failAndGoOn(t *testing.T, d *disk.Disk, random *rand.Rand) []store.Head {
 	t.Helper()
 	dir := filepath.Join(d.Dir, "log")

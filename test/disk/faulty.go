@@ -17,17 +17,17 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Disk is a disk with an ext4 file system, whose writes can be made to fail. Make it with New, and Close it.
+// Disk is a disk with an ext4 file system that can be made to fail writes. Make it with New, and Close it.
 type Disk struct {
 	Dir string // where its file system is mounted
 
-	below  string // where the FUSE file system is mounted that keeps the blocks
+	below  string // where the FUSE file system with the blocks is mounted
 	device string
 	server *fuse.Server
 	blocks *blocks
 }
 
-// New makes an empty disk of that many bytes below a directory. The error is about what this machine lacks.
+// New makes an empty disk of that many bytes below a directory. It returns an error if this machine lacks something.
 func New(dir string, size int64) (d *Disk, err error) {
 	d = &Disk{
 		Dir: filepath.Join(dir, "disk"), below: filepath.Join(dir, "blocks"), blocks: &blocks{content: make([]byte, size)},
@@ -72,21 +72,21 @@ func run(name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// Fail makes the next writes to the disk fail, that many of them; 0 for none.
+// Fail makes the next `writes` writes to the disk fail; 0: none.
 func (d *Disk) Fail(writes int) {
 	d.blocks.mu.Lock()
 	defer d.blocks.mu.Unlock()
 	d.blocks.failing = writes
 }
 
-// Failed says how many writes have failed so far.
+// Failed returns how many writes have failed so far.
 func (d *Disk) Failed() int {
 	d.blocks.mu.Lock()
 	defer d.blocks.mu.Unlock()
 	return d.blocks.failed
 }
 
-// Remount takes the file system off and mounts it again, so that the page cache knows nothing of it any more.
+// Remount unmounts the file system and mounts it again, so that the page cache forgets it.
 func (d *Disk) Remount() error {
 	if _, err := run("umount", d.Dir); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (d *Disk) Remount() error {
 	return d.mount()
 }
 
-// Close takes everything down.
+// Close unmounts and removes everything.
 func (d *Disk) Close() error {
 	d.Fail(0)
 	var errs []error
@@ -114,7 +114,7 @@ func (d *Disk) Close() error {
 
 const blocksName = "blocks"
 
-// root is the FUSE file system: a directory with one file.
+// root is the directory of the FUSE file system, with one file.
 type root struct {
 	fs.Inode
 	blocks *blocks
@@ -125,14 +125,14 @@ func (r *root) OnAdd(ctx context.Context) {
 	r.AddChild(blocksName, r.NewPersistentInode(ctx, r.blocks, fs.StableAttr{Mode: fuse.S_IFREG}), false)
 }
 
-// blocks is the one file. It keeps what is written to it in memory.
+// blocks is the one file. It keeps its content in memory.
 type blocks struct {
 	fs.Inode
 
 	mu      sync.Mutex
 	content []byte
-	failing int // of the next writes
-	failed  int // of all so far
+	failing int // how many of the next writes fail
+	failed  int // how many writes have failed so far
 }
 
 // Open is described by fs.NodeOpener.
@@ -174,5 +174,5 @@ func (b *blocks) Write(_ context.Context, _ fs.FileHandle, data []byte, off int6
 	return uint32(copy(b.content[off:], data)), 0
 }
 
-// Fsync is described by fs.NodeFsyncer. What was written is as durable as it gets.
+// Fsync is described by fs.NodeFsyncer. It has nothing to do.
 func (b *blocks) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }

@@ -20,9 +20,9 @@ import (
 
 const snapshots = 50
 
-// TestSnapshotsUnderLoad takes snapshots of a volume while a log on it is written, as a storage system does: all
-// blocks as of one instant, with nothing flushed for it. Each is mounted, verified and opened for writing, and has
-// every record that was acknowledged before it was taken.
+// TestSnapshotsUnderLoad takes snapshots of a volume while a log on it is written. Like a storage system's snapshot,
+// each has all blocks of one instant, without a flush before. Each is mounted, verified and opened for writing, and
+// must have every record that was acknowledged before the snapshot.
 func TestSnapshotsUnderLoad(t *testing.T) {
 	long(t)
 	for _, kind := range []string{"ext4", "xfs"} {
@@ -63,7 +63,7 @@ func TestSnapshotsUnderLoad(t *testing.T) {
 	}
 }
 
-// opened opens a log for writing, as the next start of a controller does.
+// opened opens a log for writing, like the next start of a controller.
 func opened(dir string, acknowledged store.Head) error {
 	log, err := boltlog.Open(dir, store.Options{})
 	if err != nil {
@@ -75,7 +75,7 @@ func opened(dir string, acknowledged store.Head) error {
 	return errors.Join(err, log.Close())
 }
 
-// hearing hears what a writer acknowledges, so that it never waits for us.
+// hearing reads the acknowledgements of a writer, so that the writer never waits.
 type hearing struct {
 	mu    sync.Mutex
 	news  *sync.Cond
@@ -105,7 +105,7 @@ func hear(w *writer) *hearing {
 	return h
 }
 
-// more waits for so many acknowledgements more, and gives the last one; not ok when the writer has ended.
+// more waits for that many further acknowledgements, and returns the last one; !ok: the writer has ended.
 func (h *hearing) more(times int) (last store.Head, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,11 +115,11 @@ func (h *hearing) more(times int) (last store.Head, ok bool) {
 	return h.last, !h.ended
 }
 
-// volume is a file system in a file, which lies on a file system that shares blocks between copies of files: a copy
-// of the file by reference is what a storage system calls a snapshot.
+// volume is a file system in a file, on a file system that shares blocks between copies of files: a copy of the file by
+// reference is like a storage system's snapshot.
 type volume struct {
 	dir   string // where the file system is mounted
-	below string // where its file lies
+	below string // the directory of its file
 	kind  string
 }
 
@@ -149,7 +149,7 @@ func newVolume(t *testing.T, kind string) *volume {
 
 func (v *volume) file() string { return filepath.Join(v.below, "volume.img") }
 
-// snapshot takes one, and mounts it.
+// snapshot takes a snapshot and mounts it.
 func (v *volume) snapshot(t *testing.T, n int) (dir string) {
 	t.Helper()
 	file := filepath.Join(v.below, fmt.Sprintf("snapshot-%d.img", n))

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/faults"
 )
 
-// judge reports what the audit log and the log do not both tell.
+// judge reports where the audit log and the log differ.
 func (c *counted) judge(t *testing.T, ctx context.Context, calls func() []faults.Call, dir string) {
 	t.Helper()
 	report, err := c.compare(ctx, calls, dir)
@@ -29,22 +29,23 @@ func (c *counted) judge(t *testing.T, ctx context.Context, calls func() []faults
 	t.Logf("%d tries of %d commands; of %d the last outcome is not recorded, for the kill or the end of the Job", report.Writes, report.Commands, report.Cut)
 }
 
-// compare compares each write of the controller in the audit log with the commands of its log, once it has stopped. Its
-// user is its own: neither lanes nor kubelets write under that name.
+// compare compares each write of the stopped controller in the audit log with the commands of its log. The controller
+// has its own user: neither lanes nor kubelets write under that name.
 func (c *counted) compare(ctx context.Context, calls func() []faults.Call, dir string) (report audit.Report, err error) {
 	late := c.await(ctx, calls)
 	log, err := boltlog.OpenReadOnly(dir)
 	if err != nil {
 		return audit.Report{}, err
 	}
-	defer func() { err = errors.Join(err, late, log.Close()) }() // Join names the writes for which it waited in vain
+	defer func() { err = errors.Join(err, late, log.Close()) }() // Join names the writes that never came
 	writes, problems := audit.Join(c.all, calls())
 	report, err = audit.Check(writes, log.Read(context.WithoutCancel(ctx), 1))
 	report.Problems = append(problems, report.Problems...)
 	return report, err
 }
 
-// await returns when the audit log has every write that the API server has answered: it logs one just after its answer.
+// await returns when the audit log has every write that the API server has answered. A write is logged just after its
+// answer.
 func (c *counted) await(ctx context.Context, calls func() []faults.Call) error {
 	ctx, cancel := patience.Context(ctx)
 	defer cancel()

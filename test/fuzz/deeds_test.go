@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// deed is what happens next: mostly the kubelet does something, sometimes a user.
+// deed does the next random action, mostly of the kubelet, sometimes of a user.
 func (l *lane) deed(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	if chance(l.rand, 0.25) || len(pods) == 0 {
 		return l.userDoes(ctx, job, pods)
@@ -21,7 +21,7 @@ func (l *lane) deed(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) e
 	return l.kubeletDoes(ctx, pods[l.rand.IntN(len(pods))])
 }
 
-// kubeletDoes is the next step in a pod's life.
+// kubeletDoes plays the next step in a pod's life.
 func (l *lane) kubeletDoes(ctx context.Context, pod *corev1.Pod) error {
 	k := l.kubelet
 	switch {
@@ -46,7 +46,7 @@ func (l *lane) kubeletDoes(ctx context.Context, pod *corev1.Pod) error {
 	return l.tell(fmt.Sprintf("fail %s, exit code %d", pod.Name, code), k.Fail(ctx, pod, code))
 }
 
-// userDoes is an edit of the Job, or something done to one of its pods.
+// userDoes edits the Job, or acts on one of its pods.
 func (l *lane) userDoes(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) error {
 	if len(pods) > 0 && chance(l.rand, 0.35) {
 		return l.userDoesToPod(ctx, pods[l.rand.IntN(len(pods))])
@@ -61,13 +61,13 @@ func (l *lane) userDoesToPod(ctx context.Context, pod *corev1.Pod) error {
 	pods := l.client.CoreV1().Pods(l.namespace)
 	switch n := l.rand.IntN(12); {
 	case n < 6:
-		l.deleted.Store(pod.UID, true) // before it is so
+		l.deleted.Store(pod.UID, true) // before it is deleted
 		return l.tell("a user deletes "+pod.Name, pods.Delete(ctx, pod.Name, metav1.DeleteOptions{}))
 	case n < 8:
 		l.deleted.Store(pod.UID, true)
 		return l.tell("a user deletes by force "+pod.Name, pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}))
 	case n < 10:
-		l.stripped.Store(pod.UID, true) // before it is so
+		l.stripped.Store(pod.UID, true) // before it is removed
 		return l.patchPod(ctx, pod, "strips the finalizer of", `"finalizers":null`)
 	case n < 11:
 		return l.patchPod(ctx, pod, "takes the owner away from", `"ownerReferences":null`)
@@ -77,7 +77,7 @@ func (l *lane) userDoesToPod(ctx context.Context, pod *corev1.Pod) error {
 	return l.patchPod(ctx, pod, "takes the label away from", fmt.Sprintf(`"labels":{%q:null}`, batchv1.ControllerUidLabel))
 }
 
-// patchPod is a user who changes the metadata of a pod.
+// patchPod changes the metadata of a pod as a user.
 func (l *lane) patchPod(ctx context.Context, pod *corev1.Pod, what, meta string) error {
 	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,%s}}`, pod.UID, meta)
 	_, err := l.client.CoreV1().Pods(l.namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
@@ -126,8 +126,8 @@ func (l *lane) edit(ctx context.Context, job *batchv1.Job) error {
 	return l.set(ctx, job, patch)
 }
 
-// shrink wants fewer completions than there are, and, before anybody can have said so, another parallelism: the
-// completed indexes that go may not make the number of successes lower then (J-212, J-236).
+// shrink lowers the completions below the succeeded ones and then, before a controller can react, changes the
+// parallelism: the write after that must not lower the number of successes with the removed indexes (J-212, J-236).
 func (l *lane) shrink(ctx context.Context, job *batchv1.Job) error {
 	n := l.rand.IntN(int(job.Status.Succeeded) + 1)
 	if err := l.set(ctx, job, fmt.Sprintf(`"completions":%d,"parallelism":%d`, n, n)); err != nil {
@@ -136,8 +136,8 @@ func (l *lane) shrink(ctx context.Context, job *batchv1.Job) error {
 	return l.set(ctx, job, fmt.Sprintf(`"parallelism":%d`, n+1))
 }
 
-// set changes the spec. What the API refuses, such as fewer completions than a success policy wants, is told and no
-// error.
+// set changes the spec. If the API refuses it, for example because a success policy needs more completions, it notes
+// this and returns no error.
 func (l *lane) set(ctx context.Context, job *batchv1.Job, patch string) error {
 	_, err := l.client.BatchV1().Jobs(l.namespace).Patch(
 		ctx, job.Name, types.MergePatchType, []byte(`{"spec":{`+patch+`}}`), metav1.PatchOptions{})
@@ -151,7 +151,7 @@ func isIndexed(j *batchv1.Job) bool {
 	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-// tell notes what was done. That an object has gone or changed meanwhile is no error.
+// tell notes an action. If the object is gone or has changed meanwhile, that is no error.
 func (l *lane) tell(what string, err error) error {
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):

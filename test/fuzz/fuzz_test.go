@@ -26,34 +26,34 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// lanes is how many Jobs live at a time.
+// lanes is the number of concurrent Jobs.
 const lanes = 48
 
-// waits make the controller's waits short, so that a run sees many of them. The first four are what the contract lets a
-// test scale (J-267); the last is how long a call may still take effect that the proxy has lost: it is never late.
+// waits shorten the controller's waits, so that a run has many of them. The contract lets a test scale the first four
+// (J-267). The last is how long a call that the proxy has lost may still take effect; the proxy never delays a call.
 var waits = []string{
 	"--pod-failure-backoff=200ms", "--max-pod-failure-backoff=1s", "--api-backoff=100ms", "--max-api-backoff=2s",
 	"--status-delay=50ms", "--server-request-timeout=3s",
 }
 
-// A 429 makes the controller send nothing at all for a second, so there are few.
+// A 429 stops all requests of the controller for a second, so it is rare.
 var rates = faults.Rates{
 	faults.LostBefore: 0.01, faults.LostAfter: 0.02, faults.TimedOut: 0.01, faults.LateTimeout: 0.02,
 	faults.TooMany: 0.001, faults.Failed: 0.02, faults.Touched: 0.08, faults.Cut: 1,
 }
 
-// fuzz is what the lanes share.
+// fuzz is shared by the lanes.
 type fuzz struct {
 	client    kubernetes.Interface
 	namespace string
 	kubelet   *kubelet.Kubelet
 	history   *history.History
-	stripped  sync.Map // UIDs of pods whose finalizer a user removed, or was about to
-	deleted   sync.Map // and of those that a user deleted
+	stripped  sync.Map // UIDs of pods whose finalizer a user removed, or may be about to remove
+	deleted   sync.Map // UIDs of pods that a user deleted, or may be about to delete
 }
 
-// effort is when a run has seen enough: so many status writes, 20,000 at length; or so much time on a machine that has
-// much else to do, if there were at least some.
+// effort says when a run has seen enough: after so many status writes (20,000 with JOBLEDGER_LONG), or, on a busy
+// machine, after so much time and at least `least` writes.
 func effort() (writes, least int, most time.Duration) {
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		return 20_000, 20_000, time.Hour
@@ -61,7 +61,7 @@ func effort() (writes, least int, most time.Duration) {
 	return 200, 150, 60 * time.Second
 }
 
-// seed is that of JOBLEDGER_SEED, else of the time.
+// seed returns JOBLEDGER_SEED, or a seed from the time.
 func seed(t *testing.T) uint64 {
 	if text := os.Getenv("JOBLEDGER_SEED"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
@@ -73,13 +73,13 @@ func seed(t *testing.T) uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// J-206 to J-238, O-060: the API server refuses none of our status writes as invalid, whatever users and kubelets do.
-// J-044, J-085, J-089: at no stored version is a condition lost, or a pod counted twice or before its time.
+// J-206 to J-238, O-060: the API server refuses no status write of ours as invalid, whatever users and kubelets do.
+// J-044, J-085, J-089: no stored version loses a condition, or counts a pod twice or too early.
 // J-102: no pod keeps a finalizer.
-// J-168: each Job ends in a way that what happened to its pods bears out.
+// J-168: each Job ends in a way that its pods explain.
 // Design §2, invariant 1: each write of ours has a command in the log that asked for it.
 //
-// TestNoStatusIsRefusedAsInvalid lets random Jobs live.
+// TestNoStatusIsRefusedAsInvalid runs random Jobs.
 func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 	seed := seed(t)
 	t.Logf("seed %d", seed)
@@ -106,7 +106,7 @@ func TestNoStatusIsRefusedAsInvalid(t *testing.T) {
 		group.Go(func() {
 			for !enough.Load() && ctx.Err() == nil {
 				if err := l.life(ctx, fmt.Sprintf("job-%d", jobs.Add(1))); err != nil {
-					cancel(err) // the first is told
+					cancel(err) // the first error is reported
 				}
 			}
 		})
@@ -159,7 +159,7 @@ func newController(t *testing.T, namespace string, seed uint64) (*controller.Con
 	}
 	c := controller.New(controller.Config{
 		Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir,
-		// What is tested are Jobs. A Lease whose renewals go wrong for long enough is lost, which ends the process.
+		// Only Jobs are tested: if the renewals of a Lease failed for long enough, the process would end.
 		Args: append(slices.Clone(waits), "--leader-elect=false"),
 	})
 	t.Cleanup(func() {
@@ -176,7 +176,7 @@ func newController(t *testing.T, namespace string, seed uint64) (*controller.Con
 	return c, proxy
 }
 
-// touch acts as another client that annotates an object, given by its path, so that it has another resourceVersion.
+// touch annotates an object, given by its path, as another client, so that its resourceVersion changes.
 func touch(ctx context.Context, path string) error {
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Now().Format(time.RFC3339Nano))
 	return shared.Admin.BatchV1().RESTClient().Patch(types.MergePatchType).AbsPath(path).Body(patch).Do(ctx).Error()
@@ -195,18 +195,18 @@ func newFuzz(t *testing.T, ctx context.Context, namespace string) *fuzz {
 	return &fuzz{client: shared.Admin, namespace: namespace, kubelet: k.Exact(), history: h}
 }
 
-// counted is what the audit log says of the controller's writes.
+// counted has the controller's writes in the audit log.
 type counted struct {
 	user    string
 	offset  int64
 	all     []controlplane.Write
-	writes  int         // of statuses, that were stored
+	writes  int         // of statuses, successful
 	codes   map[int]int // of all answers to status writes
 	refused []controlplane.Write
 }
 
 // countWrites follows the audit log until enough statuses were written, or the run has failed. It calls halfway once,
-// when half of those that there will be at least are there.
+// after half of the least number of writes.
 func countWrites(ctx context.Context, user string, enough *atomic.Bool, halfway func(context.Context)) *counted {
 	c := &counted{user: user, codes: map[int]int{}}
 	defer enough.Store(true)
@@ -220,7 +220,7 @@ func countWrites(ctx context.Context, user string, enough *atomic.Bool, halfway 
 		case <-tick.C:
 		}
 		if c.read() != nil {
-			return c // the last read says it again
+			return c // a later read returns the error again
 		}
 		if halfway != nil && c.writes >= least/2 {
 			halfway(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// Exit codes that the random policies know.
+// Exit codes in the random policies.
 const (
 	exitFatal   = 42 // fails the Job
 	exitCounted = 3  // counts
@@ -21,7 +21,7 @@ const (
 
 var exitCodes = []int32{1, 1, exitCounted, exitIndex, exitFatal, 137}
 
-// randomJob is a Job of any kind, valid by the API's rules.
+// randomJob returns a Job of any kind that the API accepts.
 func randomJob(r *rand.Rand, name string) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -54,7 +54,7 @@ func randomJob(r *rand.Rand, name string) *batchv1.Job {
 	return j
 }
 
-// randomIndexed makes the Job Indexed, of kind 4 with a limit for each index.
+// randomIndexed makes the Job Indexed; kind 4 has a limit for each index.
 func randomIndexed(r *rand.Rand, s *batchv1.JobSpec, kind int) {
 	s.CompletionMode = new(batchv1.IndexedCompletion)
 	s.Completions = new(r.Int32N(7))

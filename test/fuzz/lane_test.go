@@ -21,19 +21,19 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// lane has one Job after the other.
+// lane runs one Job after the other.
 type lane struct {
 	*fuzz
 	rand *rand.Rand
 
 	job  *batchv1.Job // as it was created
-	told []string     // what happened to it, for people
+	told []string     // its history, for people
 }
 
-// pace is how long a lane waits between two deeds, at most: what meets what is what a fuzz is about.
+// pace is the longest wait of a lane between two actions. It is short, so that actions coincide.
 const pace = 300 * time.Millisecond
 
-// life is one Job from its creation to its end. The error says what is wrong about it.
+// life runs one Job from its creation to its end. It returns an error if something is wrong.
 func (l *lane) life(ctx context.Context, name string) error {
 	l.told = nil
 	wanted := randomJob(l.rand, name)
@@ -72,12 +72,12 @@ func (l *lane) rest(ctx context.Context) error {
 	}
 }
 
-// look is the Job and its pods, as far as the watch has got; the Job is nil when it is gone.
+// look returns the Job and its pods, as far as the watch has got; nil: the Job is gone.
 func (l *lane) look() (*batchv1.Job, []*corev1.Pod) { return l.history.Of(l.job.UID) }
 
 func (l *lane) note(what string) { l.told = append(l.told, time.Now().Format("04:05.000 ")+what) }
 
-// conclude lets the Job end: nobody holds it up, and its pods succeed. It returns when nothing is under way any more.
+// conclude lets the Job end: it removes obstacles, and the pods succeed. It returns when nothing is in flight any more.
 func (l *lane) conclude(ctx context.Context) error {
 	ctx, cancel := patience.Context(ctx) // the waits of the controller add up to less than two minutes
 	defer cancel()
@@ -111,8 +111,8 @@ func (l *lane) conclude(ctx context.Context) error {
 	}
 }
 
-// finish brings a pod to its end. The server removes a pod that is given no time itself, once nothing holds it. When the
-// request was cut off in between, that is left to the kubelet.
+// finish ends a pod. If a pod is deleted without a grace period, the server removes it itself, once no finalizer holds
+// it. If that request was interrupted, the kubelet removes it.
 func (l *lane) finish(ctx context.Context, pod *corev1.Pod) error {
 	switch {
 	case !ledger.Terminal(pod):
@@ -123,12 +123,12 @@ func (l *lane) finish(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// unsettled reports whether something is still to happen to a pod.
+// unsettled reports whether something must still happen to a pod.
 func unsettled(p *corev1.Pod) bool {
 	return ledger.Tracked(p) || p.DeletionTimestamp != nil || !ledger.Terminal(p)
 }
 
-// judge goes through everything that was stored of the Job.
+// judge checks everything that was stored of the Job.
 func (l *lane) judge(ctx context.Context) error {
 	if err := l.history.CatchUp(ctx); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (l *lane) judge(ctx context.Context) error {
 	return l.sweep(ctx, pods)
 }
 
-// sweep removes what is left, so that the namespace stays small.
+// sweep removes the remains of the Job, so that the namespace stays small.
 func (l *lane) sweep(ctx context.Context, pods []*corev1.Pod) error {
 	how := metav1.DeletePropagationBackground
 	err := l.client.BatchV1().Jobs(l.namespace).Delete(ctx, l.job.Name, metav1.DeleteOptions{PropagationPolicy: &how})
@@ -176,8 +176,7 @@ func (l *lane) wasDeleted(pod types.UID) bool {
 	return ok
 }
 
-// wrong tells all that is known of the Job, and what is wrong about it before and after: of a long output people see
-// the end.
+// wrong returns everything about the Job, with the error before and after it: people see only the end of a long output.
 func (l *lane) wrong(err error) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "job %s: %v\n", l.job.Name, err)

@@ -24,7 +24,7 @@ func (l *lives) watch(ctx context.Context) {
 	}
 }
 
-// killed kills the process at work and starts another one on its log, which takes over what was under way.
+// killed kills the running process and starts another one on its log, which takes over the commands in flight.
 func (l *lives) killed(ctx context.Context) {
 	l.unwatch()
 	if err := l.Kill(); err != nil {

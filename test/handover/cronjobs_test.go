@@ -26,11 +26,11 @@ import (
 type minutely struct {
 	name   string
 	policy batchv1.ConcurrencyPolicy
-	runFor string // how long a Job of it runs; empty: until it is deleted
-	due    []int  // the minutes for which there must be a Job; nil: those that the policy allows
+	runFor string // how long its Jobs run; empty: until they are deleted
+	due    []int  // the minutes that must have a Job; nil: those that the policy allows
 }
 
-// The last minute of the play, counted from the first due time. Between any two the CronJobs are handed over.
+// lastMinute of the play, counted from the first due time. The CronJobs are handed over between any two minutes.
 const lastMinute = 5
 
 var schedule = []minutely{
@@ -41,12 +41,12 @@ var schedule = []minutely{
 	{name: "paused", policy: batchv1.AllowConcurrent, runFor: "2s", due: []int{0, 1, 3, 4, 5}},
 }
 
-// C-150, C-173: whoever takes over, and whenever, each due time has one Job.
-// C-144, C-147: Forbid and Replace never have two Jobs at a time, however often their CronJob is handed over.
+// C-150, C-173: at any handover, each due time has one Job.
+// C-144, C-147: with Forbid and Replace there are never two Jobs at a time, however often the CronJob is handed over.
 //
-// TestCronJobsHandedOver hands CronJobs over, from the built-in controllers to ours and back. Each is killed near a due
-// time. The built-in may have made a Job that the status does not tell of yet. Ours is killed before a due time: the
-// built-in before 1.37 cannot find such a Job. It takes seven minutes of the clock.
+// TestCronJobsHandedOver hands CronJobs over, from the built-in controllers to Jobledger and back. Each is killed near
+// a due time. The built-in may have made a Job that the status does not have yet. Jobledger is killed before a due
+// time, because the built-in before 1.37 cannot find such a Job. The test takes seven minutes of the clock.
 func TestCronJobsHandedOver(t *testing.T) {
 	if !long {
 		t.Skip("it takes minutes of the clock: JOBLEDGER_LONG=1")
@@ -61,7 +61,7 @@ func TestCronJobsHandedOver(t *testing.T) {
 	p.create(ctx)
 	for turn := 1; turn <= lastMinute; turn++ {
 		after := time.Duration(random.Int64N(int64(3*time.Second))) - 1500*time.Millisecond
-		if turn%2 == 0 || turn == 1 { // ours is killed; and once it has a minute for itself
+		if turn%2 == 0 || turn == 1 { // ours is killed; once it has a minute to itself
 			after = -200*time.Millisecond - time.Duration(random.Int64N(int64(time.Second)))
 		}
 		p.at(ctx, time.Duration(turn)*time.Minute+after)
@@ -71,7 +71,7 @@ func TestCronJobsHandedOver(t *testing.T) {
 		case 1:
 			p.at(ctx, 90*time.Second)
 			p.patch(ctx, "paused", `{"spec":{"suspend":true}}`)
-		case 3: // the newest due time is caught up with
+		case 3: // the newest missed due time runs
 			p.at(ctx, 210*time.Second)
 			p.patch(ctx, "paused", `{"spec":{"suspend":false}}`)
 		}
@@ -85,10 +85,10 @@ func TestCronJobsHandedOver(t *testing.T) {
 	p.delete(ctx)
 }
 
-// cronPlay is a namespace whose CronJobs are handed over.
+// cronPlay is a namespace with CronJobs that are handed over.
 type cronPlay struct {
 	*place
-	first  time.Time // due time
+	first  time.Time // the first due time
 	theirs []*builtin.Controller
 }
 
@@ -132,7 +132,7 @@ func (p *cronPlay) at(ctx context.Context, after time.Duration) {
 	}
 }
 
-// launch starts whose turn it is: first the built-in controllers, then ours, and so on.
+// launch starts the controller of the turn: first the built-in controllers, then ours, and so on.
 func (p *cronPlay) launch(turn int) {
 	p.t.Helper()
 	if turn%2 == 1 {
@@ -158,7 +158,7 @@ func (p *cronPlay) kill(turn int) {
 	}
 }
 
-// create makes the CronJobs, before the first due time.
+// create creates the CronJobs, before the first due time.
 func (p *cronPlay) create(ctx context.Context) {
 	p.t.Helper()
 	for _, m := range schedule {
@@ -189,7 +189,7 @@ func (p *cronPlay) patch(ctx context.Context, name, patch string) {
 	p.must(err)
 }
 
-// atRest waits until the statuses tell of the newest due time and of the Jobs that go on, and the Jobs beyond the limit
+// atRest waits until the statuses have the newest due time and the running Jobs, and the Jobs beyond the history limit
 // are gone.
 func (p *cronPlay) atRest(ctx context.Context) {
 	p.t.Helper()
@@ -216,7 +216,7 @@ func (p *cronPlay) atRest(ctx context.Context) {
 	}
 }
 
-// unsettled says what is not as it must be of a CronJob at rest.
+// unsettled returns what is wrong with a CronJob at rest.
 func unsettled(c *batchv1.CronJob, jobs []batchv1.Job) (left []string) {
 	var newest time.Time
 	var running, listed []types.UID
@@ -253,19 +253,20 @@ func unsettled(c *batchv1.CronJob, jobs []batchv1.Job) (left []string) {
 	return left
 }
 
-// dueOf is the due time of a CronJob's Job; zero of another.
+// dueOf returns the due time of a CronJob's Job; zero for another Job.
 func dueOf(j *batchv1.Job) time.Time {
-	due, _ := time.Parse(time.RFC3339, j.Annotations[batchv1.CronJobScheduledTimestampAnnotation]) // zero where it is none
+	due, _ := time.Parse(time.RFC3339, j.Annotations[batchv1.CronJobScheduledTimestampAnnotation]) // zero if there is none
 	return due
 }
 
-// run is a Job of a CronJob, and the versions at which it came and at which it was over: finished, or on its way out.
+// run is a Job of a CronJob, with the versions at which it was created and at which it had finished or was being
+// deleted.
 type run struct {
 	job          *batchv1.Job
 	begun, ended uint64
 }
 
-// runs are those of each CronJob, in the order of their making.
+// runs returns the Jobs of each CronJob, in the order of their creation.
 func runs(all []history.Change) map[string][]*run {
 	seen, found := map[types.UID]*run{}, map[string][]*run{}
 	for _, c := range all {
@@ -288,7 +289,7 @@ func runs(all []history.Change) map[string][]*run {
 	return found
 }
 
-// judge looks whether each due time had its Job, and no other, and whether both controllers had their part.
+// judge checks that each due time had exactly its Job, and that both controllers did a part.
 func (p *cronPlay) judge(ctx context.Context) {
 	p.t.Helper()
 	p.must(p.history.CatchUp(ctx))
@@ -340,7 +341,7 @@ func (p *cronPlay) judgeOne(m minutely, all []*run) {
 	p.t.Logf("%s: Jobs of the minutes %v", m.name, due)
 }
 
-// delete deletes the CronJobs, and waits until nothing of them is left, which a finalizer that stays would prevent.
+// delete deletes the CronJobs, and waits until all their objects are gone, which a remaining finalizer would prevent.
 func (p *cronPlay) delete(ctx context.Context) {
 	p.t.Helper()
 	for _, m := range schedule {

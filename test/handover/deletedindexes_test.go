@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// forgetDeletedIndexes takes those indexes from the failed ones of a Job that has too many whose pods were all deleted
-// because of that. The built-in controller counts such pods in the same look in which it deletes them, and does not
-// name their indexes. When it comes to a pod that was deleted and not counted, because another controller was killed in
-// between, it names its index: its calculateFailedIndexes takes every failed pod that has the finalizer.
+// forgetDeletedIndexes handles a Job with too many failed indexes. It removes those of its failed indexes whose pods
+// were all deleted because of that. The built-in controller counts such pods in the same pass in which it deletes them,
+// and does not name their indexes. But if another controller was killed between delete and count, the built-in names
+// the index: its calculateFailedIndexes takes every failed pod with the finalizer.
 func forgetDeletedIndexes(job *batchv1.Job, pods iter.Seq[history.Change]) {
 	tooMany := func(c batchv1.JobCondition) bool { return c.Reason == batchv1.JobReasonMaxFailedIndexesExceeded }
 	if job.Status.FailedIndexes == nil || !slices.ContainsFunc(job.Status.Conditions, tooMany) {
@@ -34,8 +34,7 @@ func forgetDeletedIndexes(job *batchv1.Job, pods iter.Seq[history.Change]) {
 	job.Status.FailedIndexes = new(kept.Text())
 }
 
-// TestDeletedIndexesAreForgotten: only of Jobs that have too many failed indexes, and only where no pod of the index is
-// left.
+// TestDeletedIndexesAreForgotten: only for Jobs with too many failed indexes, and only if no pod of the index is left.
 func TestDeletedIndexesAreForgotten(t *testing.T) {
 	pod := func(index string, gone bool) history.Change {
 		return history.Change{Gone: gone, Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// TestATenantForgesTheBuiltin: whoever may change a Job can write into its managed fields that kube-controller-manager
-// has written its status, at any time. That stops nobody: the Jobs end.
+// TestATenantForgesTheBuiltin: a user who may change a Job can write into its managed fields that
+// kube-controller-manager wrote its status, at any time. That stops no controller: the Jobs end.
 func TestATenantForgesTheBuiltin(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
@@ -74,7 +74,7 @@ func TestATenantForgesTheBuiltin(t *testing.T) {
 	}
 }
 
-// forge writes into the Job's managed fields that the built-in has written its status at that time.
+// forge writes into the Job's managed fields that the built-in wrote its status at that time.
 func (x *place) forge(ctx context.Context, name string, at time.Time) {
 	x.t.Helper()
 	jobs := shared.Admin.BatchV1().Jobs(x.namespace)

@@ -36,18 +36,18 @@ import (
 const (
 	theirs      = iota // the built-in controller
 	ours               // ours with --manage=all
-	oursAgain          // the same after it was killed
-	theirsAgain        // ours has left
+	oursAgain          // the same, after a kill
+	theirsAgain        // the built-in again, after ours has left
 	turns
 )
 
-// O-008, J-168: Jobs in flight that are taken over and given back end as with the built-in controller alone.
-// O-062, O-063: nothing of ours is left then, but annotations of pods that ran.
-// J-089: however often the controllers are killed, no pod is counted twice or forgotten.
+// O-008, J-168: running Jobs that are taken over and given back end as with the built-in controller alone.
+// O-062, O-063: then nothing of ours is left, except annotations of pods that ran.
+// J-089: however often the controllers are killed, no pod is counted twice or never.
 //
-// TestGivenBack: a cluster full of Jobs goes from the built-in controller to ours, installed from deploy/, and back.
-// Every controller is killed in the middle of what it does, and ours once more before 'jobledger release'. The same
-// Jobs with the built-in alone are the measure.
+// TestGivenBack: a cluster full of Jobs goes from the built-in controller to Jobledger, installed from deploy/, and
+// back. Every controller is killed in the middle of its work, and Jobledger once more before 'jobledger release'. The
+// ends are compared with those of the same Jobs under the built-in alone.
 func TestGivenBack(t *testing.T) {
 	jobs, seeds := len(cast), []uint64{1}
 	if long {
@@ -71,7 +71,7 @@ func giveBack(t *testing.T, seed uint64, jobs int) {
 			t.Error(err)
 		}
 	}()
-	letGo(t, ctx) // of what other tests have left
+	letGo(t, ctx) // remains of other tests
 	handed, alone := newPlayer(t, ctx, jobs, turns), newPlayer(t, ctx, jobs, 1)
 	before, err := dump.Settle(ctx, shared.RESTConfig())
 	if err != nil {
@@ -121,7 +121,7 @@ func giveBack(t *testing.T, seed uint64, jobs int) {
 			t.Fatal(err)
 		}
 	}
-	if err := alone.advance(ctx); err != nil { // beside the last turn
+	if err := alone.advance(ctx); err != nil { // during the last turn
 		t.Fatal(err)
 	}
 	for what, x := range map[string]*player{"handed over": handed, "alone": alone} {
@@ -141,7 +141,7 @@ func giveBack(t *testing.T, seed uint64, jobs int) {
 	nothingLeft(t, ctx, before, handed.namespace, alone.namespace)
 }
 
-// compareOutcomes reports the Jobs that ended otherwise than with the built-in alone.
+// compareOutcomes reports the Jobs that ended differently than with the built-in alone.
 func compareOutcomes(t *testing.T, got, want map[string]string, jobs int) {
 	t.Helper()
 	if len(got) != jobs || len(want) != jobs {
@@ -154,8 +154,8 @@ func compareOutcomes(t *testing.T, got, want map[string]string, jobs int) {
 	}
 }
 
-// nothingLeft reports how the cluster differs from what it was, but for the Jobs, their pods, and their namespaces' own
-// objects.
+// nothingLeft reports how the cluster differs from before, apart from the Jobs, their pods, and the objects that
+// Kubernetes makes in each namespace.
 func nothingLeft(t *testing.T, ctx context.Context, before dump.Dump, namespaces ...string) {
 	t.Helper()
 	theirs := regexp.MustCompile(`^\+ (jobs\.batch|pods\.) (` + strings.Join(namespaces, "|") + `)/`)
@@ -186,16 +186,16 @@ func nothingLeft(t *testing.T, ctx context.Context, before dump.Dump, namespaces
 			t.Fatal(err)
 		}
 		if o.GetKind() == "Pod" {
-			o.SetAnnotations(nil) // those may stay
+			o.SetAnnotations(nil) // these may stay
 		}
-		unstructured.RemoveNestedField(o.Object, "spec", "template", "metadata", "annotations") // what the test has put there
+		unstructured.RemoveNestedField(o.Object, "spec", "template", "metadata", "annotations") // set by the test
 		if rest, err := o.MarshalJSON(); err != nil || strings.Contains(string(rest), "jobledger") {
 			t.Errorf("%s bears something of ours: %v %s", key, err, rest)
 		}
 	}
 }
 
-// installation is ours in the cluster.
+// installation is Jobledger as installed in the cluster.
 type installation struct {
 	*controller.Controller
 	t       *testing.T
@@ -204,7 +204,7 @@ type installation struct {
 	client  func(*unstructured.Unstructured) dynamic.ResourceInterface
 }
 
-// install applies what deploy/overlays/all is made of, and a policy, and gives the controller that is to run as its
+// install applies the parts of deploy/overlays/all and a policy, and returns the controller, which is to run as its
 // ServiceAccount.
 func install(t *testing.T, ctx context.Context) *installation {
 	t.Helper()
@@ -261,11 +261,11 @@ func install(t *testing.T, ctx context.Context) *installation {
 	return x
 }
 
-// leave takes ours off the cluster, as docs/uninstall.md says of --manage=all, while Jobs go on: the finalizers by
-// which the built-in controller counts are not ours to take.
+// leave uninstalls Jobledger, as docs/uninstall.md says for --manage=all, while Jobs run. It must not remove the
+// built-in controller's tracking finalizers.
 func (x *installation) leave(ctx context.Context, jobs *player) {
 	x.t.Helper()
-	x.objects = slices.DeleteFunc(x.objects, func(o unstructured.Unstructured) bool { // what makes more Jobs of ours goes first
+	x.objects = slices.DeleteFunc(x.objects, func(o unstructured.Unstructured) bool { // first the policies: they make Jobs
 		if !strings.HasPrefix(o.GetKind(), "MutatingAdmissionPolicy") {
 			return false
 		}
@@ -300,7 +300,7 @@ func (x *installation) leave(ctx context.Context, jobs *player) {
 	}
 }
 
-// letGo takes what is Jobledger's off the whole cluster, and returns what that says.
+// letGo removes everything of Jobledger from the whole cluster, and returns the command's output.
 func letGo(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	out, err := exec.CommandContext(ctx, shared.Program, "release", "--let-go", "--kubeconfig", shared.Kubeconfig()).CombinedOutput()
@@ -311,7 +311,7 @@ func letGo(t *testing.T, ctx context.Context) string {
 	return string(out)
 }
 
-// works waits until ours has made a pod and written the status of a Job. Its turns may be short.
+// works waits until Jobledger has created a pod and written the status of a Job. Its turns may be short.
 func (x *installation) works(ctx context.Context) {
 	x.t.Helper()
 	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(context.Context) (bool, error) {
@@ -323,18 +323,18 @@ func (x *installation) works(ctx context.Context) {
 	}
 }
 
-// writes are those that ours has made.
+// writes returns Jobledger's successful writes.
 func (x *installation) writes() (map[controlplane.WriteKind]int, error) {
 	return shared.CountWrites(func(w controlplane.Write) bool { return w.User == x.user && w.Code < 300 })
 }
 
-// worked reports whether these writes are those of somebody who runs Jobs.
+// worked reports whether these writes include work on Jobs.
 func (x *installation) worked(made map[controlplane.WriteKind]int) bool {
 	return made[controlplane.WriteKind{User: x.user, Verb: "update", Resource: "jobs/status"}] > 0 &&
 		made[controlplane.WriteKind{User: x.user, Verb: "create", Resource: "pods"}] > 0
 }
 
-// judge looks whether ours did its part, within its rights, and whether its log is sound.
+// judge checks that Jobledger did a part, within its rights, and that its log is sound.
 func (x *installation) judge(ctx context.Context) {
 	x.t.Helper()
 	made, err := x.writes()
@@ -352,7 +352,7 @@ func (x *installation) judge(ctx context.Context) {
 	}
 }
 
-// resources gives the client of an object's resource in its namespace.
+// resources returns a function that gives the client for an object's resource in its namespace.
 func resources(t *testing.T) func(*unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
 	client, err := dynamic.NewForConfig(shared.RESTConfig())

@@ -28,14 +28,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// long asks for more Jobs, handovers and seeds.
+// long enables more Jobs, handovers and seeds.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
-// O-008, J-168: whoever takes over, and whenever, each Job ends as its spec and its pods have it.
-// J-089: however often each is killed, no pod is counted twice or forgotten.
+// O-008, J-168: at any handover, each Job ends as its spec and its pods determine.
+// J-089: however often the controllers are killed, no pod is counted twice or never.
 // J-102, O-062: at the end no pod has a finalizer, of either kind.
 //
-// TestHandover hands two namespaces over, from the built-in controller to ours and back (design §6).
+// TestHandover hands two namespaces over, from the built-in controller to Jobledger and back (design §6).
 func TestHandover(t *testing.T) {
 	jobs, handovers, seeds := len(mix), 3, []uint64{uint64(time.Now().UnixNano())}
 	if long {
@@ -46,7 +46,7 @@ func TestHandover(t *testing.T) {
 	}
 }
 
-// trial hands two namespaces over, from the built-in controller to ours and back, and ends with either.
+// trial hands two namespaces over, from the built-in controller to Jobledger and back, and ends with either.
 func trial(t *testing.T, seed uint64, jobs, handovers int) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
@@ -62,7 +62,7 @@ func trial(t *testing.T, seed uint64, jobs, handovers int) {
 	}()
 	places := []*place{newPlace(t, ctx, "its log is kept"), newPlace(t, ctx, "its log is lost")}
 
-	// A share of the Jobs is created as each controller begins, so that each meets Jobs of every age.
+	// Each controller gets some new Jobs at its start, so that it meets Jobs of every age.
 	turns := handovers + 1
 	for turn := range turns {
 		ours := turn%2 == 1
@@ -84,7 +84,7 @@ func trial(t *testing.T, seed uint64, jobs, handovers int) {
 		}
 		after := time.Second + time.Duration(random.Int64N(int64(5*time.Second)))
 		if !ours {
-			after += 2 * time.Second // it takes so long to start
+			after += 2 * time.Second // it takes that long to start
 		}
 		t.Logf("turn %d, ours %t: killed after %s", turn, ours, after)
 		select {
@@ -101,7 +101,7 @@ func trial(t *testing.T, seed uint64, jobs, handovers int) {
 	}
 }
 
-// begin starts whose turn it is.
+// begin starts the controller of the turn.
 func begin(ctx context.Context, ours bool, theirs *builtin.Controller, places []*place) error {
 	if !ours {
 		return theirs.Launch()
@@ -113,7 +113,7 @@ func begin(ctx context.Context, ours bool, theirs *builtin.Controller, places []
 	return errors.Join(errs...)
 }
 
-// finish kills it.
+// finish kills the controller of the turn.
 func finish(ctx context.Context, ours bool, theirs *builtin.Controller, places []*place) error {
 	if !ours {
 		return theirs.Kill()
@@ -125,7 +125,7 @@ func finish(ctx context.Context, ours bool, theirs *builtin.Controller, places [
 		}
 		errs = append(errs, x.ours.Kill())
 		if x.losesLog {
-			if _, err := x.ours.LoseLog(); !errors.Is(err, fs.ErrNotExist) { // it may not have come so far as to make one
+			if _, err := x.ours.LoseLog(); !errors.Is(err, fs.ErrNotExist) { // there may be no log yet
 				errs = append(errs, err)
 			}
 			errs = append(errs, controller.DropLease(ctx, shared.Admin, x.namespace))
@@ -134,7 +134,7 @@ func finish(ctx context.Context, ours bool, theirs *builtin.Controller, places [
 	return errors.Join(errs...)
 }
 
-// place is a namespace with its Jobs and its own controller of ours.
+// place is a namespace with its Jobs and its own Jobledger.
 type place struct {
 	t         *testing.T
 	what      string
@@ -196,7 +196,7 @@ func newPlace(t *testing.T, ctx context.Context, what string) *place {
 	return x
 }
 
-// leave does what an operator does who gives the Jobs back, and who knows that ours has ended.
+// leave does what an operator does who gives the Jobs back after Jobledger has ended.
 func (x *place) leave(ctx context.Context) {
 	x.t.Helper()
 	if err := controller.DropLease(ctx, shared.Admin, x.namespace); err != nil {
@@ -208,7 +208,7 @@ func (x *place) leave(ctx context.Context) {
 	}
 }
 
-// create makes the nth Job of the mix, and lets its users do what they do.
+// create creates the nth Job of the mix, and plays its users.
 func (x *place) create(ctx context.Context, nth int) {
 	x.t.Helper()
 	p := &mix[nth%len(mix)]
@@ -221,7 +221,7 @@ func (x *place) create(ctx context.Context, nth int) {
 	defer x.mu.Unlock()
 	x.parts[job.UID], x.names[job.UID] = p, name
 	began := time.Now()
-	x.users.Go(func() { // ends with the last deed, or with ctx
+	x.users.Go(func() { // ends with the last action, or with ctx
 		for _, d := range p.users {
 			select {
 			case <-time.After(time.Until(began.Add(d.after))):
@@ -237,10 +237,10 @@ func (x *place) create(ctx context.Context, nth int) {
 
 const whichever = ""
 
-// errTooLate says that a user came when the Job had finished.
+// errTooLate says that a user's action came after the Job had finished.
 var errTooLate = errors.New("the Job has finished")
 
-// live waits for a pod of the Job that runs, of an index if one is given.
+// live waits for a running pod of the Job; of this index, unless it is whichever.
 func (x *place) live(ctx context.Context, name, index string) (*corev1.Pod, error) {
 	var found *corev1.Pod
 	err := x.history.Await(ctx, func(n history.Now) string {
@@ -266,7 +266,7 @@ func (x *place) live(ctx context.Context, name, index string) (*corev1.Pod, erro
 	return found, err
 }
 
-// judge waits for the end, and looks whether it is right.
+// judge waits for the end, and checks it.
 func (x *place) judge(ctx context.Context) {
 	x.t.Helper()
 	ctx, cancel := patience.Context(ctx)
@@ -301,7 +301,7 @@ func (x *place) judge(ctx context.Context) {
 	}
 }
 
-// missing says what is still to come.
+// missing returns what must still happen.
 func (x *place) missing(n history.Now) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -323,7 +323,7 @@ func (x *place) missing(n history.Now) string {
 	return strings.Join(left, "; ")
 }
 
-// differs says how a Job ended that was to end otherwise.
+// differs returns how the end of a Job differs from the expected one.
 func (p *part) differs(a *ledger.Account) string {
 	if p.want.gone != a.Gone {
 		return fmt.Sprintf("gone %t, want %t", a.Gone, p.want.gone)
@@ -343,7 +343,7 @@ func (p *part) differs(a *ledger.Account) string {
 		want.succeeded = int32(len(a.Succeeded()))
 	}
 	if want.failed == asTheHistoryHasIt {
-		want.failed = got.failed // within the bounds that Settle knows
+		want.failed = got.failed // Settle checks its bounds
 	}
 	if want.reason == batchv1.JobReasonPodFailurePolicy || want.reason == batchv1.JobReasonDeadlineExceeded {
 		want.succeeded, want.completed = got.succeeded, got.completed

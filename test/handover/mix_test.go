@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// part is one Job of the mix: how it is made, what users do to it, and how it must end.
+// part is one Job of the mix: its spec, the actions of its users, and its expected end.
 type part struct {
 	name  string
 	job   func(*batchv1.Job)
@@ -22,13 +22,13 @@ type part struct {
 	want  end
 }
 
-// deed is what a user does some time after the Job was created.
+// deed is an action of a user, some time after the Job was created.
 type deed struct {
 	after time.Duration
 	do    func(ctx context.Context, x *place, name string) error
 }
 
-// end is how a Job ends. Counters of -1 are as the history has it, which is checked in any case.
+// end is how a Job ends. A counter of -1 is taken from the history, which is checked in any case.
 type end struct {
 	gone              bool // it was deleted
 	condition         batchv1.JobConditionType
@@ -41,7 +41,7 @@ const asTheHistoryHasIt = -1
 
 var completions = batchv1.JobReasonCompletionsReached
 
-// mix is in every state that a Job can be in when its controller is killed.
+// mix has Jobs for every state in which a Job can be when its controller is killed.
 var mix = []part{
 	{
 		name: "one",
@@ -141,7 +141,7 @@ var mix = []part{
 	},
 	{
 		name: "elastic",
-		job:  indexed(5, 5, "10s"), // none has ended when the users are done
+		job:  indexed(5, 5, "10s"), // no pod has ended before the last action
 		users: []deed{
 			{3 * time.Second, set(`"completions":2,"parallelism":2`)},
 			{6 * time.Second, set(`"completions":4,"parallelism":4`)},
@@ -160,7 +160,7 @@ var mix = []part{
 	},
 }
 
-// pods is a Job that wants so many pods at a time and in all, each running for so long.
+// pods makes a Job with this parallelism, these completions, and this run time of each pod.
 func pods(parallelism, completions int32, runFor string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Spec.Parallelism, j.Spec.Completions = &parallelism, &completions
@@ -177,7 +177,7 @@ func indexed(parallelism, completions int32, runFor string) func(*batchv1.Job) {
 
 func annotate(j *batchv1.Job, key, value string) { j.Spec.Template.Annotations[key] = value }
 
-// make returns the Job of a part, for whoever runs Jobs that are not delegated.
+// make returns the Job of a part, for the controller of Jobs that are not delegated.
 func (p *part) make(name string, nth int) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -209,7 +209,7 @@ func deleteJob(how metav1.DeletionPropagation) func(context.Context, *place, str
 	}
 }
 
-// deletePod is a user who deletes a pod that runs, as soon as there is one.
+// deletePod deletes a running pod as a user, as soon as there is one.
 func deletePod(ctx context.Context, x *place, name string) error {
 	pod, err := x.live(ctx, name, whichever)
 	if err != nil {
@@ -218,7 +218,7 @@ func deletePod(ctx context.Context, x *place, name string) error {
 	return shared.Admin.CoreV1().Pods(x.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 }
 
-// succeedIndex ends the pod of an index well, which would run for ever, as soon as there is one.
+// succeedIndex ends the pod of an index as succeeded, as soon as it runs; it would else run for ever.
 func succeedIndex(index string) func(context.Context, *place, string) error {
 	return func(ctx context.Context, x *place, name string) error {
 		pod, err := x.live(ctx, name, index)

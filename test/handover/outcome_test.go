@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// outcomes are how the Jobs ended, by name: what their users see of them and of their pods, but for times and for names
-// that are random.
+// outcomes returns how the Jobs ended, by name: what users see of them and of their pods, without times and random
+// names.
 func outcomes(h *history.History) map[string]string {
 	newest := map[types.UID]history.Change{} // of pods
 	pods := map[types.UID]map[types.UID]bool{}
@@ -52,7 +52,7 @@ func outcomes(h *history.History) map[string]string {
 	return all
 }
 
-// jobOutcome is the status of a Job. Messages that name a pod have no name.
+// jobOutcome returns the status of a Job. Names of pods are removed from messages.
 func jobOutcome(job *batchv1.Job) string {
 	s := job.Status.DeepCopy()
 	var conditions []string
@@ -83,11 +83,11 @@ func jobOutcome(job *batchv1.Job) string {
 		s.StartTime != nil, s.CompletionTime != nil, strings.Join(conditions, ", "))
 }
 
-// podOutcome is what became of a pod.
+// podOutcome returns how a pod ended.
 func podOutcome(c history.Change) string {
 	pod := c.Pod
 	text := fmt.Sprintf("index %q, %s, gone %t", pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Status.Phase, c.Gone)
-	if !c.Gone { // what the last version of a pod held that is gone depends on who was faster
+	if !c.Gone { // the last version of a pod that is gone depends on timing
 		text += fmt.Sprintf(", finalizers %v", pod.Finalizers)
 	}
 	if n, ok := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]; ok {

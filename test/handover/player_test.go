@@ -21,8 +21,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// player is the kubelet and the users of a namespace: it does what the scripts of the Jobs say, turn after turn. It
-// knows nothing of controllers: it goes by what is stored, so it goes on while there is none.
+// player is the kubelet and the users of a namespace. It plays the scripts of the Jobs, turn after turn. It does not
+// know the controllers: it reads what is stored, so it goes on while no controller runs.
 type player struct {
 	namespace string
 	turns     int
@@ -43,17 +43,17 @@ type played struct {
 	name string
 	nth  int
 	role *role
-	done int // steps
+	done int // number of finished steps
 }
 
-// deedKey keeps what is sent from being sent again before the watch shows it.
+// deedKey is a request that was sent. It is not sent again before the watch shows its effect.
 type deedKey struct {
 	pod  types.UID
 	what string
 }
 
-// newPlayer begins to play in a new namespace, with so many Jobs, to the end of the test. All turns are played at once
-// when there is one.
+// newPlayer begins a play with so many Jobs in a new namespace, until the end of the test. With turns 1, all steps are
+// played at once.
 func newPlayer(t *testing.T, ctx context.Context, jobs, turns int) *player {
 	t.Helper()
 	namespace, err := shared.CreateNamespace(ctx, "play")
@@ -83,7 +83,7 @@ func newPlayer(t *testing.T, ctx context.Context, jobs, turns int) *player {
 	return x
 }
 
-// advance begins the next turn: it creates the Jobs that are born in it.
+// advance begins the next turn: it creates the Jobs that belong to it.
 func (x *player) advance(ctx context.Context) error {
 	x.mu.Lock()
 	turn := x.turn + 1
@@ -110,7 +110,7 @@ func (x *player) advance(ctx context.Context) error {
 	return nil
 }
 
-// play does what is due, looks again when something has changed, and ends with ctx.
+// play carries out the due actions, looks again after each change, and ends with ctx.
 func (x *player) play(ctx context.Context) {
 	for ctx.Err() == nil {
 		x.mu.Lock()
@@ -156,7 +156,7 @@ func (x *player) announceLocked() {
 	x.moved = make(chan struct{})
 }
 
-// due is what the kubelet and the users are to do now.
+// due returns the present actions of the kubelet and the users.
 func (x *player) due(n history.Now) (all []func(context.Context) error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -177,7 +177,7 @@ func (x *player) due(n history.Now) (all []func(context.Context) error) {
 	return all
 }
 
-// tendLocked is what the kubelet does to a pod by itself: it starts what is to run and ends what is to go.
+// tendLocked returns the kubelet's own action on a pod: it starts new pods and ends deleted ones.
 func (x *player) tendLocked(pod *corev1.Pod) func(context.Context) error {
 	once := func(what string, do func(context.Context) error) func(context.Context) error {
 		if key := (deedKey{pod.UID, what}); !x.sent[key] {
@@ -198,7 +198,7 @@ func (x *player) tendLocked(pod *corev1.Pod) func(context.Context) error {
 	return nil
 }
 
-// stepLocked is the next step of a Job, if its turn has come and the Job has come so far.
+// stepLocked returns the actions of the next step of a Job, if its turn has begun and the Job has got as far.
 func (x *player) stepLocked(j *played, job *batchv1.Job, live []*corev1.Pod) (all []func(context.Context) error) {
 	if j.done == len(j.role.script) || j.role.turnOf(j.done, j.nth, x.turns) > x.turn {
 		return nil
@@ -220,7 +220,7 @@ func (x *player) stepLocked(j *played, job *batchv1.Job, live []*corev1.Pod) (al
 	return all
 }
 
-// await returns when that share of the steps that may be done in this turn is done.
+// await returns when that share of the steps of this turn is done.
 func (x *player) await(ctx context.Context, share float64) error {
 	for {
 		x.mu.Lock()
@@ -250,7 +250,7 @@ func (x *player) await(ctx context.Context, share float64) error {
 	}
 }
 
-// unfinished are the Jobs that exist and have not ended.
+// unfinished returns how many existing Jobs have not ended.
 func (x *player) unfinished() (n int) {
 	for _, job := range x.history.Now().Jobs {
 		if !ledger.Finished(job) {
@@ -260,7 +260,7 @@ func (x *player) unfinished() (n int) {
 	return n
 }
 
-// settled waits until all Jobs have ended, and no pod has a finalizer or goes on.
+// settled waits until all Jobs have ended, and no pod has a finalizer or runs.
 func (x *player) settled(ctx context.Context) error {
 	if err := x.await(ctx, 1); err != nil {
 		return err

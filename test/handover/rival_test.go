@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// TestBothAtOnce: the built-in controller is started while ours runs with --manage=all. Ours finds out, says so, and
-// does nothing more; the next run (at length only, it takes a minute) waits until the built-in is gone, and ends the
-// Job.
+// TestBothAtOnce: the built-in controller is started while Jobledger runs with --manage=all. Jobledger notices it, says
+// so, and makes no more writes. Its next run (only with JOBLEDGER_LONG, it takes a minute) waits until the built-in is
+// gone, and then finishes the Job.
 func TestBothAtOnce(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
@@ -58,7 +58,7 @@ func TestBothAtOnce(t *testing.T) {
 	}
 	x.awaitRecord(ctx, "RivalFound")
 
-	// From then on only the built-in works on it.
+	// From now on only the built-in works on it.
 	before := x.writes()
 	grown := x.finishedPods() + 10
 	if err := x.history.Await(ctx, func(history.Now) string {
@@ -69,7 +69,7 @@ func TestBothAtOnce(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if after := x.writes(); after > before+2 { // what had been sent may still arrive
+	if after := x.writes(); after > before+2 { // requests that were sent before may still arrive
 		t.Errorf("ours wrote %d times after it had found the built-in", after-before)
 	}
 	output, err := x.ours.Output()
@@ -115,8 +115,8 @@ func TestBothAtOnce(t *testing.T) {
 	}
 }
 
-// remove deletes a Job that has much to do yet, while the built-in runs, which lets go of its pods. The built-in of a
-// test that comes later would go on with it: it runs the Jobs of all namespaces.
+// remove deletes an unfinished Job while the built-in runs, which removes the finalizers of its pods. Else the built-in
+// of a later test would continue the Job, because it runs the Jobs of all namespaces.
 func (x *place) remove(ctx context.Context, name string) {
 	x.t.Helper()
 	how := metav1.DeletePropagationForeground
@@ -134,7 +134,7 @@ func (x *place) remove(ctx context.Context, name string) {
 	}
 }
 
-// awaitRecord waits until the log of ours holds a record of that kind. Nothing may change in the cluster meanwhile.
+// awaitRecord waits until our log has a record of that kind. Nothing may change in the cluster meanwhile.
 func (x *place) awaitRecord(ctx context.Context, kind string) {
 	x.t.Helper()
 	if err := wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
@@ -145,7 +145,7 @@ func (x *place) awaitRecord(ctx context.Context, kind string) {
 	}
 }
 
-// writes is how often ours has written to pods and Jobs.
+// writes returns how often Jobledger has written to pods and Jobs.
 func (x *place) writes() (n int) {
 	x.t.Helper()
 	counts, err := shared.CountWrites(func(w controlplane.Write) bool {
@@ -160,7 +160,7 @@ func (x *place) writes() (n int) {
 	return n
 }
 
-// finishedPods is how many pods the Job counts.
+// finishedPods returns how many ended pods the Job's status counts.
 func (x *place) finishedPods() int {
 	job, err := shared.Admin.BatchV1().Jobs(x.namespace).Get(x.t.Context(), "busy", metav1.GetOptions{})
 	if err != nil {

@@ -10,23 +10,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// role is a Job whose end does not depend on when things happen: its script says what its pods and its user do, and
-// each step waits for what the controller is to have done by then. So whoever runs it, and whoever takes over
-// meanwhile, it ends in one way.
+// role is a Job with an end that does not depend on timing. Its script says what its pods and its user do, and each
+// step waits until the controller has done its part. So the Job has the same end under any controller and with any
+// handover.
 type role struct {
 	name   string
 	job    func(*batchv1.Job)
 	script []step
 }
 
-// step is done once, when so many pods of the Job run and all of them are there.
+// step is done once, when the Job has exactly `live` live pods and all of them run.
 type step struct {
 	live int
-	rest bool // and the Job says that it is suspended
+	rest bool // and the Job is suspended
 	do   func(live []*corev1.Pod) []deedOf
 }
 
-// deedOf is one thing that a step does: to the pod, or to the Job when there is none.
+// deedOf is one action of a step: on the pod, or on the Job if pod is nil.
 type deedOf struct {
 	pod *corev1.Pod
 	do  func(ctx context.Context, x *player, job string, pod *corev1.Pod) error
@@ -34,7 +34,7 @@ type deedOf struct {
 
 const disrupted = -1 // a pod fails by a disruption
 
-// ends is the step in which so many of the live pods end, in the order of their index, with that exit code.
+// ends is a step in which the first `many` of the live pods, by index, end with that exit code.
 func ends(live, many int, code int32) step {
 	return step{live: live, do: func(pods []*corev1.Pod) (all []deedOf) {
 		for _, pod := range pods[:many] {
@@ -44,7 +44,7 @@ func ends(live, many int, code int32) step {
 	}}
 }
 
-// endsIndex is the step in which the pod of an index ends.
+// endsIndex is a step in which the pod of an index ends.
 func endsIndex(live int, index string, code int32) step {
 	return step{live: live, do: func(pods []*corev1.Pod) (all []deedOf) {
 		for _, pod := range pods {
@@ -68,7 +68,7 @@ func exit(code int32) func(context.Context, *player, string, *corev1.Pod) error 
 	}
 }
 
-// edits is the step in which the user patches the spec.
+// edits is a step in which the user patches the spec.
 func edits(live int, rest bool, patch string) step {
 	return step{live: live, rest: rest, do: func([]*corev1.Pod) []deedOf {
 		return []deedOf{{do: func(ctx context.Context, x *player, job string, _ *corev1.Pod) error {
@@ -78,7 +78,7 @@ func edits(live int, rest bool, patch string) step {
 	}}
 }
 
-// evicts is the step in which the user deletes the first pod.
+// evicts is a step in which the user deletes the first pod.
 func evicts(live int) step {
 	return step{live: live, do: func(pods []*corev1.Pod) []deedOf {
 		return []deedOf{{pods[0], func(ctx context.Context, x *player, _ string, pod *corev1.Pod) error {
@@ -103,7 +103,7 @@ func with(base func(*batchv1.Job), more func(*batchv1.JobSpec)) func(*batchv1.Jo
 	}
 }
 
-// cast are the kinds of Jobs that a cluster may be full of.
+// cast are the kinds of Jobs.
 var cast = []role{
 	{
 		name: "plain", job: pods(2, 4, ""),
@@ -176,8 +176,8 @@ var cast = []role{
 	},
 }
 
-// turnOf is the turn from which on step k of the nth Job may be done: the scripts are spread over all turns, and end in
-// the last one; of a quarter of the Jobs in the one before.
+// turnOf returns the turn from which on step k of the nth Job may be done. The scripts are spread over all turns and
+// end in the last one; those of a quarter of the Jobs end one turn earlier.
 func (r *role) turnOf(k, nth, turns int) int {
 	turn := (k+1)*turns/len(r.script) - 1
 	if nth/len(cast)%4 == 3 {
@@ -186,7 +186,7 @@ func (r *role) turnOf(k, nth, turns int) int {
 	return max(turn, 0)
 }
 
-// bornIn is the turn in which the nth Job is created: of a quarter of the Jobs, ours.
+// bornIn returns the turn in which the nth Job is created; for a quarter of the Jobs it is our turn.
 func bornIn(nth int) int {
 	if nth/len(cast)%4 == 2 {
 		return 1

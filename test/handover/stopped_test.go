@@ -17,16 +17,16 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// stoppedJobs is how many Jobs have their pod deleted.
+// stoppedJobs is the number of Jobs; each has its pod deleted.
 const stoppedJobs = 10
 
-// quickly bounds a deletion and the end of its pod: half of the second for which a deleted pod may end by itself, so
-// that a controller which is told of the two in unequal time sees both within that second. A trial that took the
-// machine longer is made again.
+// quickly limits the time from a deletion to the end of its pod. It is half of the second in which a deleted pod may
+// end by itself. So a controller that learns of the two with different delays still sees both within that second. A
+// trial that takes longer is repeated.
 const quickly = 500 * time.Millisecond
 
-// TestDeletedPodsThatExitWith0: somebody drains a node. The pods are deleted, and their programs save their work and
-// exit with 0 at once. The Jobs, which bear no failure, complete: with the built-in controller and with ours (J-022,
+// TestDeletedPodsThatExitWith0: a user drains a node. The pods are deleted, and their programs save their work and exit
+// with 0 at once. The Jobs allow no failure, and complete: with the built-in controller and with Jobledger (J-022,
 // J-023).
 func TestDeletedPodsThatExitWith0(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 15*time.Minute, errors.New("the test takes more than fifteen minutes"))
@@ -46,7 +46,7 @@ func TestDeletedPodsThatExitWith0(t *testing.T) {
 	}
 	completed := control.drained(ctx)
 	t.Logf("with the built-in %d of %d Jobs completed", completed, stoppedJobs)
-	if completed < stoppedJobs/2 { // one whose status it had just written it looks at sooner
+	if completed < stoppedJobs/2 { // it looks earlier at a Job after its own status write
 		t.Errorf("with the built-in only %d of %d Jobs completed: the trial shows nothing", completed, stoppedJobs)
 	}
 	if err := theirs.Kill(); err != nil {
@@ -68,7 +68,7 @@ func TestDeletedPodsThatExitWith0(t *testing.T) {
 	}
 }
 
-// drained has the pod of each Job deleted, and exit with 0 at once, and returns how many Jobs complete.
+// drained deletes the pod of each Job, which exits with 0 at once, and returns how many Jobs complete.
 func (x *place) drained(ctx context.Context) (completed int) {
 	x.t.Helper()
 	made := 0
@@ -100,7 +100,7 @@ func (x *place) drained(ctx context.Context) (completed int) {
 
 func stoppedName(n int) string { return fmt.Sprintf("drained-%d", n) }
 
-// createStopped makes a Job of one pod, which bears no failure.
+// createStopped creates a Job of one pod that allows no failure.
 func (x *place) createStopped(ctx context.Context, name string) {
 	x.t.Helper()
 	job := &batchv1.Job{
@@ -116,8 +116,8 @@ func (x *place) createStopped(ctx context.Context, name string) {
 	}
 }
 
-// awaitShown has the Job's pod run, and waits until the Job's status shows it: its controller has nothing left to do
-// then.
+// awaitShown makes the Job's pod run, and waits until the Job's status shows it: then its controller has nothing left
+// to do.
 func (x *place) awaitShown(ctx context.Context, name string) {
 	x.t.Helper()
 	running := map[types.UID]bool{}
@@ -143,7 +143,7 @@ func (x *place) awaitShown(ctx context.Context, name string) {
 	}
 }
 
-// stopQuickly deletes the Job's pod, has it exit with 0, and reports whether that was quick.
+// stopQuickly deletes the Job's pod, makes it exit with 0, and reports whether that was quick.
 func (x *place) stopQuickly(ctx context.Context, name string) bool {
 	x.t.Helper()
 	now := x.history.Now()

@@ -22,18 +22,18 @@ import (
 // team is the namespace of the Jobs of two controllers.
 const team = "team-a"
 
-// second is an installation beside one that works.
+// second is a second installation, beside a working one.
 type second struct {
 	sentence string
 	jobs     int
-	// start installs it, and returns in which namespace and pod it runs. Without a pod, it returns what to wait for, and
-	// its output.
+	// start installs it, and returns the namespace and the pod. Without a pod it returns a function that waits for the
+	// end and returns the output.
 	start func(*besides) (namespace, pod string, end func() string)
 	says  string
-	waits bool // it does not end; it takes over when the first is taken off
+	waits bool // it does not end; it takes over after the first is removed
 }
 
-// heldBy is what a controller says beside one with another log.
+// heldBy is the message of a controller beside one with another log.
 const heldBy = "the Lease jobledger/jobledger is held by"
 
 var seconds = []second{
@@ -47,15 +47,15 @@ var seconds = []second{
 	},
 }
 
-// besides is a cluster with an installation that works, and a second one.
+// besides is a cluster with a working installation and a second one.
 type besides struct {
 	*testing.T
 	client kubernetes.Interface
 	alpha  *release
 }
 
-// TestASecondInstallation beside one that works: it refuses or waits, says why, and is never ready; the first goes on,
-// and each Job has the pods that it asks for, and counts them. The kubelet asks both whether they are ready.
+// TestASecondInstallation: beside a working installation, the second one refuses to run or waits, says why, and is
+// never ready. The first goes on, and each Job has the pods that it asks for, and counts them. The kubelet probes both.
 func TestASecondInstallation(t *testing.T) {
 	node.Need(t)
 	client, err := kubernetes.NewForConfig(plane.RESTConfig())
@@ -67,7 +67,7 @@ func TestASecondInstallation(t *testing.T) {
 			b := &besides{T: t, client: client}
 			sh(t, "kubectl create namespace "+team)
 			t.Cleanup(func() {
-				if t.Failed() { // no controller is there any more, and pods may wait for one
+				if t.Failed() { // no controller runs, and pods may wait for one
 					lastly(t, "jobledger release --let-go || true")
 				}
 				lastly(t, "kubectl delete namespace "+team+" --timeout=180s")
@@ -114,7 +114,7 @@ func (b *besides) try(row *second) {
 	}
 }
 
-// refusesProbes waits until the kubelet says that a pod does not call itself ready.
+// refusesProbes waits until the kubelet reports that a pod is not ready.
 func (b *besides) refusesProbes(namespace, pod string) {
 	b.Helper()
 	eventually(b.T, "the kubelet says that "+pod+" is not ready", func() (bool, error) {
@@ -128,7 +128,7 @@ func (b *besides) refusesProbes(namespace, pod string) {
 	})
 }
 
-// takesOver takes the first off. The second becomes ready, and goes on with the Jobs.
+// takesOver removes the first one. The second becomes ready, and goes on with the Jobs.
 func (b *besides) takesOver(namespace, pod string, jobs int) {
 	b.Helper()
 	sh(b.T, "kubectl -n alpha scale statefulset alpha --replicas=0")
@@ -193,14 +193,14 @@ func (b *besides) right(jobs int) {
 	b.Logf("%d wrong Jobs of %d", wrong, jobs)
 }
 
-// over is whether a Job has come to its end.
+// over reports whether a Job has ended.
 func over(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
 	})
 }
 
-// chartTwice installs the chart as beta, as docs/install.md says of a second release.
+// chartTwice installs the chart as beta, in the way of docs/install.md for a second release.
 func chartTwice(more string) func(*besides) (string, string, func() string) {
 	return func(b *besides) (string, string, func() string) {
 		beta := newRelease(b.T, "beta")
@@ -247,7 +247,7 @@ func fromOutside(b *besides) (string, string, func() string) {
 	}
 }
 
-// replicas scales the first. Each replica has a volume of its own, so a log of its own.
+// replicas scales up the first one. Each replica has its own volume, and so its own log.
 func replicas(b *besides) (string, string, func() string) {
 	newVolume(b.T, "alpha", "log-alpha-1", "1Gi")
 	newVolume(b.T, "alpha", "log-alpha-2", "1Gi")

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// sh runs a command line in the root of the repository, as an administrator of the cluster with kubectl and jobledger
-// would, and returns what it printed. It must succeed.
+// sh runs a command line in the root of the repository, as an administrator with kubectl and jobledger would, and
+// returns its output. It must succeed.
 func sh(t *testing.T, line string) string {
 	t.Helper()
 	out, err := try(t, line)
@@ -31,8 +31,7 @@ func sh(t *testing.T, line string) string {
 	return out
 }
 
-// timeout is how long a command waits at most. A busy machine takes longer than an administrator waits, so tests wait
-// longer, too.
+// timeout matches the longest wait of a command. Tests replace it by a longer one, for busy machines.
 var timeout = regexp.MustCompile(`--timeout=[0-9]+[smh]\b`)
 
 // try is sh for a command that may fail.
@@ -41,7 +40,7 @@ func try(t *testing.T, line string) (string, error) {
 	return run(t.Context(), t, line)
 }
 
-// run runs a command line as sh does, and logs it unless t is nil.
+// run runs a command line like sh, and logs it unless t is nil.
 func run(ctx context.Context, t *testing.T, line string) (string, error) {
 	line = timeout.ReplaceAllString(line, "--timeout="+patience.Time().String())
 	root, err := binaries.FindRoot()
@@ -60,7 +59,7 @@ func run(ctx context.Context, t *testing.T, line string) (string, error) {
 	return string(out), err
 }
 
-// eventually waits until done says so. An error of it ends the test.
+// eventually waits until done returns true. An error of done ends the test.
 func eventually(t *testing.T, what string, done func() (bool, error)) {
 	t.Helper()
 	ctx, cancel := patience.Context(t.Context())
@@ -70,10 +69,10 @@ func eventually(t *testing.T, what string, done func() (bool, error)) {
 	}
 }
 
-// file is the path of a file in the directory of the node.
+// file returns the path of a file in the directory of the node.
 func file(name string) string { return filepath.Join(node.Dir(), name) }
 
-// objects are all objects of the cluster but Events, by kind and name.
+// objects returns all objects of the cluster except Events, by kind and name.
 func objects(t *testing.T) []string {
 	t.Helper()
 	kinds := strings.Fields(sh(t, "kubectl api-resources --verbs=list,delete -o name"))
@@ -90,7 +89,7 @@ func objects(t *testing.T) []string {
 	return all
 }
 
-// compareObjects reports how the objects of the cluster differ from those before.
+// compareObjects reports how the objects of the cluster differ from before.
 func compareObjects(t *testing.T, before []string) {
 	t.Helper()
 	after := objects(t)
@@ -106,7 +105,7 @@ func compareObjects(t *testing.T, before []string) {
 	}
 }
 
-// processOf is the directory in /proc of the process that runs the program of that name.
+// processOf returns the directory in /proc of the process that runs that program.
 func processOf(program string) (string, error) {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
@@ -120,7 +119,7 @@ func processOf(program string) (string, error) {
 	return "", fmt.Errorf("no process runs %s", program)
 }
 
-// field is a line of a process's status, such as Uid.
+// field returns a line of a process's status, such as Uid.
 func field(dir, name string) (string, error) {
 	status, err := os.ReadFile(dir + "/status")
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package installed installs Jobledger as its users do, on a real node: the image of 'make image', the objects of the
-// Helm chart, a volume, and a kubelet that starts it. Jobs run there, also those of examples/patterns, and in the end
-// all is taken off the cluster. A second installation comes beside the first, the kubelet's probes meet a controller
-// that hangs, old records go, and an operator leaves.
+// Package installed installs Jobledger on a real node as its users do: the image of 'make image', the objects of the
+// Helm chart, a volume, and a kubelet that starts it. Jobs run there, including those of examples/patterns; in the end
+// everything is uninstalled. Other tests add a second installation, make the controller hang under the kubelet's
+// probes, prune old records, and follow the pages for an operator who leaves.
 //
-// It needs root on Linux and JOBLEDGER_LONG=1 (package node says what else).
+// It needs root on Linux and JOBLEDGER_LONG=1; see package node for the rest.
 package installed

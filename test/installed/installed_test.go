@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// volume is where the log is: a directory of the node, for whoever asks for the class "local".
+// volume is the volume of the log: a directory of the node, for claims with the class "local".
 const volume = `
 kubectl apply -f - <<EOF
 apiVersion: v1
@@ -32,7 +32,7 @@ spec:
 EOF
 `
 
-// TestInstalled: from an archive and a chart to a Job that ran, and back to a cluster in which nothing is left.
+// TestInstalled: from an archive and a chart to a Job that ran, and back to a cluster without remains.
 func TestInstalled(t *testing.T) {
 	node.Need(t)
 	sh(t, "kubectl wait --for=create -n default serviceaccount/default --timeout=60s")
@@ -53,7 +53,7 @@ func TestInstalled(t *testing.T) {
 	uninstall(t, before)
 }
 
-// confined: Pod Security "restricted" is in force, and what it asks for is what the kernel says of the process.
+// confined: Pod Security "restricted" is enforced, and the kernel shows its limits on the process.
 func confined(t *testing.T) {
 	if out, err := try(t, "kubectl -n jobledger run root --image=busybox:1.37 --privileged"); err == nil || !strings.Contains(out, `violates PodSecurity "restricted`) {
 		t.Errorf("a privileged pod is not refused: %s", out)
@@ -81,8 +81,8 @@ func confined(t *testing.T) {
 	}
 }
 
-// brings: the container that runs has the licences of the modules that it is made of. Its image is on the node already,
-// and the kubelet did not ask a registry.
+// brings: the running container has the licences of its modules. Its image is on the node already, and the kubelet
+// asked no registry.
 func brings(t *testing.T) {
 	dir, err := processOf("/jobledger")
 	if err != nil {
@@ -106,8 +106,8 @@ func brings(t *testing.T) {
 	}
 }
 
-// jobRuns: what docs/install.md has under "Is it well?" works: a Job of examples/ comes to its end, by a container that
-// says hello, and explain tells of it in the controller's pod. So does what docs/troubleshooting.md looks at first.
+// jobRuns: the section "Is it well?" of docs/install.md works: a container of a Job of examples/ says hello, the Job
+// ends, and explain reports it in the controller's pod. The first commands of docs/troubleshooting.md work, too.
 func jobRuns(t *testing.T) {
 	lines := shown(t, "docs/install.md", "## Is it well?")
 	last := len(lines) - 1
@@ -124,7 +124,7 @@ func jobRuns(t *testing.T) {
 	sh(t, "kubectl delete job plain --timeout=60s")
 }
 
-// shown are the commands of the first block of the shell below a heading of a page.
+// shown returns the commands of the first shell block below a heading of a page.
 func shown(t *testing.T, page, heading string) (lines []string) {
 	t.Helper()
 	root, err := binaries.FindRoot()
@@ -145,7 +145,7 @@ func shown(t *testing.T, page, heading string) (lines []string) {
 	return lines
 }
 
-// inPod is a command that asks the log in DIR, as docs/troubleshooting.md says that it is to be run in a cluster.
+// inPod turns a command on the log in DIR into one for a cluster, as docs/troubleshooting.md says.
 func inPod(line string) string {
 	if !strings.HasPrefix(line, "jobledger ") || !strings.Contains(line, " DIR") {
 		return line
@@ -153,7 +153,7 @@ func inPod(line string) string {
 	return "kubectl -n jobledger exec jobledger-0 -- " + strings.Replace(line, " DIR", " /var/lib/jobledger/log", 1)
 }
 
-// explains runs a command, which must tell that the Job plain is complete.
+// explains runs a command, which must report that the Job plain is complete.
 func explains(t *testing.T, line string) {
 	t.Helper()
 	if out, err := try(t, line); err != nil || !strings.HasPrefix(out, "default/plain  COMPLETE") || !strings.Contains(out, "1 pod succeeded") {
@@ -161,7 +161,7 @@ func explains(t *testing.T, line string) {
 	}
 }
 
-// goesOn: another pod takes the log and the Lease over, and a Job that ran meanwhile comes to its end.
+// goesOn: another pod takes over the log and the Lease, and a Job that ran meanwhile ends.
 func goesOn(t *testing.T) {
 	sh(t, `sed 's/name: plain/name: meanwhile/; s/sleep 0.5/sleep 8/' examples/plain.yaml | kubectl apply -f -`)
 	sh(t, "kubectl wait --for=jsonpath={.status.ready}=1 job/meanwhile --timeout=120s")
@@ -171,14 +171,14 @@ func goesOn(t *testing.T) {
 	sh(t, "kubectl delete job meanwhile --timeout=60s")
 }
 
-// uninstall takes it off, as docs/uninstall.md says, while a Job is left that nobody runs any more. Then the cluster is
-// as before.
+// uninstall follows docs/uninstall.md while a Job is left that no controller runs any more. Then the cluster is as
+// before.
 func uninstall(t *testing.T, before []string) {
 	sh(t, `sed 's/name: plain/name: late/; s/sleep 0.5/sleep 600/' examples/plain.yaml | kubectl apply -f -`)
 	sh(t, "kubectl wait --for=jsonpath={.status.ready}=1 job/late --timeout=120s")
 	sh(t, "kubectl -n jobledger scale statefulset jobledger --replicas=0")
 	sh(t, "kubectl -n jobledger wait --for=delete pod/jobledger-0 --timeout=120s")
-	explains(t, "jobledger explain job/plain --log "+file(volumeDir)+"/log") // the history stays where the log is
+	explains(t, "jobledger explain job/plain --log "+file(volumeDir)+"/log") // the history stays in the log's directory
 	if out := sh(t, "jobledger release --let-go"); !strings.Contains(out, "1 pod with a finalizer") {
 		t.Errorf("release: %s", out)
 	}

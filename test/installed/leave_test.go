@@ -20,8 +20,8 @@ import (
 // batch is the namespace of the Jobs in docs/uninstall.md.
 const batch = "batch"
 
-// TestLeaving follows docs/install.md, docs/handover.md and docs/uninstall.md to the letter, on a real node. Who leaves
-// has the rights of deploy/release/clusterrole.yaml for jobledger, and is an administrator for kubectl.
+// TestLeaving follows docs/install.md, docs/handover.md and docs/uninstall.md to the letter, on a real node. The
+// operator has the rights of deploy/release/clusterrole.yaml for jobledger, and is an administrator for kubectl.
 func TestLeaving(t *testing.T) {
 	node.Need(t)
 	for _, row := range []struct {
@@ -41,12 +41,12 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// leaver is an operator who comes and goes.
+// leaver is an operator who installs and uninstalls.
 type leaver struct {
 	*testing.T
 	root   string // of a copy of the repository
-	bin    string // with a jobledger that has the rights of who leaves
-	stop   string // a directory: the Job report ends when it has the file "now"
+	bin    string // with a jobledger that has the operator's rights
+	stop   string // a directory: the Job report ends when the file "now" appears in it
 	before []string
 }
 
@@ -89,7 +89,7 @@ func newLeaver(t *testing.T) *leaver {
 	return l
 }
 
-// sh runs a command in the copy of the repository, as who leaves, and returns what it printed and its exit code.
+// sh runs a command in the copy of the repository, as the operator, and returns its output and its exit code.
 func (l *leaver) sh(line string) (out string, code int) {
 	l.Helper()
 	out = sh(l.T, "cd "+l.root+"\nPATH="+l.bin+":$PATH\n"+line+"\ncode=$?; echo; echo code $code")
@@ -110,8 +110,8 @@ func (l *leaver) must(line string) string {
 	return out
 }
 
-// install follows docs/install.md: a look with the administrator's rights, the manifests, and a look with those of the
-// account.
+// install follows docs/install.md: a check with the administrator's rights, the manifests, and a check with those of
+// the ServiceAccount.
 func (l *leaver) install() {
 	l.Helper()
 	look := func(line string) {
@@ -147,8 +147,8 @@ func (l *leaver) install() {
 	}
 }
 
-// handOver gives the Jobs of a namespace to Jobledger by the policy, as docs/handover.md says, and makes some: one that
-// is over, one that is suspended, and one whose pod runs. None of them names a controller.
+// handOver gives the Jobs of a namespace to Jobledger by the policy, as docs/handover.md says, and creates some: a
+// finished one, a suspended one, and one with a running pod. None of them names a controller.
 func (l *leaver) handOver() {
 	l.Helper()
 	l.must("kubectl apply -f deploy/policy/mutating.yaml")
@@ -184,7 +184,7 @@ spec:
 EOF`)
 }
 
-// endReport lets the pod of the Job report end.
+// endReport makes the pod of the Job report end.
 func (l *leaver) endReport() {
 	l.Helper()
 	if err := os.WriteFile(filepath.Join(l.stop, "now"), nil, 0o600); err != nil {
@@ -192,7 +192,7 @@ func (l *leaver) endReport() {
 	}
 }
 
-// steps are the commands of docs/uninstall.md, in their order.
+// steps returns the commands of docs/uninstall.md, in order.
 func (l *leaver) steps() []console.Exchange {
 	l.Helper()
 	root, err := binaries.FindRoot()
@@ -206,11 +206,10 @@ func (l *leaver) steps() []console.Exchange {
 	return console.Exchanges(string(text))
 }
 
-// waits is what release says first while the controller still ends, as the page says in words.
+// waits matches the first line of release while the controller is still ending; the page describes it in words.
 var waits = regexp.MustCompile(`(?m)^Lease jobledger/jobledger is held by \S+: waiting up to 15s to see whether that still runs\n`)
 
-// byDrain does what the page says, one command after the other, and holds against it what each says. Kubectl's own
-// words are kubectl's.
+// byDrain runs the page's commands, one after the other, and compares their outputs with the page, except kubectl's.
 func byDrain(l *leaver) {
 	steps := l.steps()
 	if len(steps) < 9 {
@@ -234,7 +233,7 @@ func byDrain(l *leaver) {
 	}
 }
 
-// atOnce leaves without a drain, and forgets the second step at first: the policy still makes Jobs for Jobledger.
+// atOnce leaves without a drain, and first forgets the second step: the policy still creates Jobs for Jobledger.
 func atOnce(l *leaver) {
 	steps := l.steps()
 	step := func(part string) string {

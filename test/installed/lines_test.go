@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// block is what a page shows of the shell at one place, with a command that installs, changes or takes off.
+// block is a shell block of a page with a command that installs, changes or uninstalls.
 type block struct {
 	page     string
 	commands []string
@@ -22,22 +22,22 @@ type block struct {
 
 func (b block) String() string { return b.page + ": " + strings.Join(b.commands, "; ") }
 
-// helm is whether it is for those who have the chart; else it is for those who have the manifests.
+// helm reports whether the block is for users of the chart; else it is for users of the manifests.
 func (b block) helm() bool {
 	return slices.ContainsFunc(b.commands, func(c string) bool { return strings.HasPrefix(c, "helm ") })
 }
 
-// story are the pages whose blocks are run, in this order.
+// story are the pages with blocks to run, in this order.
 var story = []string{"docs/install.md", "docs/upgrade.md", "docs/uninstall.md"}
 
 var (
 	fence    = regexp.MustCompile("(?ms)^ *```(\\w*)\n(.*?)^ *```")
 	sentence = regexp.MustCompile("`([^`\n]+)`")
-	// installs is a command with Helm or kustomize, of which more than the verb is said.
+	// installs matches a complete command with Helm or kustomize, not only its verb.
 	installs = regexp.MustCompile(`(^|[(&|;] *)(bin/)?(helm|kustomize) [a-z-]+ \S|kubectl\b.* (-k|--kustomize)[ =]\S`)
 )
 
-// blocksOf are the blocks of a page, and the commands that its sentences name.
+// blocksOf returns the blocks of a page, and the commands in its sentences.
 func blocksOf(page, text string) (blocks []block, named []string) {
 	for _, m := range fence.FindAllStringSubmatch(text, -1) {
 		b := block{page: page}
@@ -59,14 +59,14 @@ func blocksOf(page, text string) (blocks []block, named []string) {
 	return blocks, named
 }
 
-// documented are the blocks of README.md and all pages of docs and examples, in the order of the story. One on another
-// page fails the test, for nothing would run it, and so does a command in a sentence that no block has.
+// documented returns the blocks of README.md and all pages of docs and examples, in the order of the story. A block on
+// another page is an error, because nothing would run it. So is a command in a sentence that is in no block.
 func documented() (all []block, err error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
 		return nil, err
 	}
-	named := map[string]string{} // by command, the page
+	named := map[string]string{} // command → page
 	read := func(path string) error {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -113,7 +113,7 @@ var (
 	imageTags = regexp.MustCompile(`(?:image\.tag=|jobledger:)(v[\w.-]+)`)
 )
 
-// images are the name and the tags of the image that the blocks name.
+// images returns the name and the tags of the image in the blocks.
 func images(blocks []block) (name string, tags []string) {
 	for _, b := range blocks {
 		text := strings.Join(b.commands, "\n")

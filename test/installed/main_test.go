@@ -25,7 +25,7 @@ var plane *controlplane.ControlPlane
 
 func TestMain(m *testing.M) { node.Main(m, prepare, setUp) }
 
-// What prepare leaves in the directory of the node.
+// Files that prepare leaves in the directory of the node.
 const (
 	chartFile   = "chart.json"
 	volumeDir   = "volume"
@@ -35,7 +35,7 @@ const (
 	imageTag    = "v0.0.0-installed"
 )
 
-// values are those by which the chart is installed.
+// values are the values of the chart.
 const values = `
 image: {tag: ` + imageTag + `}
 log: {maxSize: 200Mi, volume: {size: 1Gi, storageClassName: local}}
@@ -90,11 +90,11 @@ func prepare(ctx context.Context, dir string) error {
 	return err
 }
 
-// madeHere ends the versions of the images that the pages name. Without it they would be versions of a release, which
-// is not built while the work tree has changes.
+// madeHere is the suffix of the image versions in the pages. Without it they would be versions of a release, which
+// cannot be built while the work tree has changes.
 const madeHere = "-installed"
 
-// documentedImages are the images that the pages name.
+// documentedImages returns the images that the pages name.
 func documentedImages() (name string, tags []string, err error) {
 	blocks, err := documented()
 	if err != nil {
@@ -104,7 +104,7 @@ func documentedImages() (name string, tags []string, err error) {
 	return name, tags, nil
 }
 
-// makeImage makes the image of today's program, as 'make image' does, for the platform of this machine alone.
+// makeImage makes the image of the present program, like 'make image', only for this machine's platform.
 func makeImage(ctx context.Context, root, dir, name, tag string) error {
 	image := exec.CommandContext(ctx, "go", "run", ".", "--source", root, "--out", dir, "--name", name, "--version", tag,
 		"--platform", "linux/"+runtime.GOARCH)

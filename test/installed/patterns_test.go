@@ -10,14 +10,14 @@ import (
 
 const items = "apple banana cherry date elder"
 
-// pattern is an example of examples/patterns, and what its pods say.
+// pattern is an example of examples/patterns, with the expected output of its pods.
 type pattern struct {
 	name  string
 	start string // commands
-	jobs  string // those that must complete
-	pods  string // selector of the pods that say it
+	jobs  string // the Jobs that must complete
+	pods  string // selector of the pods with the output
 	says  string // the lines of all pods, sorted
-	many  string // how many pods have succeeded, if that is fixed
+	many  string // number of succeeded pods, if it is fixed
 	end   string // commands
 }
 
@@ -67,8 +67,7 @@ func workingOn(items string) string {
 	return "working on " + strings.Join(strings.Fields(items), ", working on ")
 }
 
-// patterns runs the examples of the patterns that the Kubernetes documentation names. Each item is worked on once, by a
-// container.
+// patterns runs the examples of the patterns in the Kubernetes documentation. A container works on each item, once.
 func patterns(t *testing.T) {
 	for _, p := range allPatterns {
 		t.Run(p.name, func(t *testing.T) {
@@ -96,8 +95,7 @@ func patterns(t *testing.T) {
 	}
 }
 
-// tell prints what is known of a Job that went wrong: its tries, what the containers of each said, and what the log
-// has.
+// tell prints everything about a Job that went wrong: its tries, the output of their containers, and the log.
 func tell(t *testing.T, job, pods string) {
 	t.Helper()
 	of := "batch.kubernetes.io/job-name=" + job

@@ -26,8 +26,8 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// TestProbes: the kubelet asks the controller by the probes of the chart whether it lives and is ready, in plain HTTP
-// and by TLS. It starts a controller again that hangs, and the new one goes on.
+// TestProbes: by the chart's probes the kubelet learns whether the controller lives and is ready, in plain HTTP and by
+// TLS. It restarts a controller that hangs, and the new process goes on.
 func TestProbes(t *testing.T) {
 	node.Need(t)
 	t.Run("plain", func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestProbes(t *testing.T) {
 		r.install("metrics: {tlsSecret: port, authorize: true}\n")
 		r.ready()
 		r.probed("HTTPS")
-		if out, err := r.port("http"); err == nil { // the answer is that of the library: code 400
+		if out, err := r.port("http"); err == nil { // Go's library answers, with code 400
 			t.Errorf("without TLS the port says %s", out)
 		}
 		r.authorizes(first)
@@ -56,13 +56,13 @@ func TestProbes(t *testing.T) {
 	})
 }
 
-// port asks the port whether the controller is ready, through the API server.
+// port asks the port, through the API server, whether the controller is ready.
 func (r *release) port(scheme string) (string, error) {
 	r.t.Helper()
 	return try(r.t, fmt.Sprintf("kubectl get --raw /api/v1/namespaces/%s/pods/%s:%s:10272/proxy/readyz", r.name, scheme, r.pod()))
 }
 
-// probed waits until the kubelet has asked both probes and liked the answer, and judges how it asks.
+// probed waits until both probes of the kubelet have succeeded, and checks their scheme.
 func (r *release) probed(scheme string) {
 	r.t.Helper()
 	for _, probe := range []string{"livenessProbe", "readinessProbe"} {
@@ -83,8 +83,8 @@ func (r *release) probed(scheme string) {
 	}
 }
 
-// hangs stops the process, as a disk that hangs would. The kubelet calls the pod not ready, kills the process in the
-// end, and the next one goes on with the Job that ran.
+// hangs stops the process, as a hanging disk would. The kubelet marks the pod as not ready and finally kills the
+// process. The next one goes on with the running Job.
 func (r *release) hangs() {
 	r.t.Helper()
 	sh(r.t, `sed 's/name: plain/name: hung/; s/sleep 0.5/sleep 5/' examples/plain.yaml | kubectl apply -f -`)
@@ -120,7 +120,7 @@ func (r *release) hangs() {
 	sh(r.t, "kubectl delete job hung --timeout=60s")
 }
 
-// authorizes: metrics want a token whose user has the right, probes want none.
+// authorizes: metrics need a token of a user with the right; probes need none.
 func (r *release) authorizes(of *certificate) {
 	r.t.Helper()
 	for _, line := range []string{
@@ -146,7 +146,7 @@ func (r *release) authorizes(of *certificate) {
 	}
 }
 
-// renews replaces the certificate. The port serves the new one when the kubelet has brought it; the process goes on.
+// renews replaces the certificate. The port serves the new one once the kubelet has updated it; the process goes on.
 func (r *release) renews(next *certificate) {
 	r.t.Helper()
 	sh(r.t, "kubectl -n tls delete secret port")
@@ -160,7 +160,7 @@ func (r *release) renews(next *certificate) {
 	}
 }
 
-// get443 asks the port by TLS, and trusts one certificate.
+// get443 sends a request to the port by TLS, and trusts one certificate.
 func (r *release) get443(of *certificate, path, token string) (code int, text string, err error) {
 	r.t.Helper()
 	address, err := run(r.t.Context(), nil, fmt.Sprintf("kubectl -n %s get pod %s -o jsonpath='{.status.podIP}'", r.name, r.pod()))
@@ -188,13 +188,13 @@ func (r *release) get443(of *certificate, path, token string) (code int, text st
 	return answer.StatusCode, string(all), err
 }
 
-// certificate is one for the port, which signs itself.
+// certificate is a self-signed certificate for the port.
 type certificate struct {
 	cert, key         []byte
 	certFile, keyFile string
 }
 
-// certifiedName is who the certificate is for: nobody's address, as a kubelet does not verify it.
+// certifiedName is the name in the certificate. It is no address, because a kubelet does not verify it.
 const certifiedName = "jobledger.test"
 
 func newCertificate(t *testing.T, serial int64) *certificate {
@@ -227,11 +227,11 @@ func newCertificate(t *testing.T, serial int64) *certificate {
 
 func inPEM(kind string, der []byte) []byte {
 	var b bytes.Buffer
-	_ = pem.Encode(&b, &pem.Block{Type: kind, Bytes: der}) // a buffer takes all
+	_ = pem.Encode(&b, &pem.Block{Type: kind, Bytes: der}) // a buffer returns no errors
 	return b.Bytes()
 }
 
-// secret is the command that gives the certificate to a namespace.
+// secret returns the command that stores the certificate in a namespace.
 func (c *certificate) secret(namespace string) string {
 	return "kubectl -n " + namespace + " create secret tls port --cert=" + c.certFile + " --key=" + c.keyFile
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// pruner is a pod that prunes the log of a release whose controller is stopped: the same image, user and volume.
+// pruner is a pod that prunes the log of a release with a stopped controller: the same image, user and volume.
 const pruner = `
 kubectl apply -f - <<EOF
 apiVersion: v1
@@ -37,9 +37,9 @@ EOF
 
 const inPodLog = "/var/lib/jobledger/log"
 
-// TestOldRecordsArePruned: a volume has a log of months ago, as a backup that was brought back. Docs/operating.md says
-// how old records go: by the controller itself with log.maxAge, while Jobs run; by prune when no controller writes the
-// log, and it says so beside one.
+// TestOldRecordsArePruned: a volume has an old log, like a restored backup. As docs/operating.md says, old records are
+// removed by the controller with log.maxAge, while Jobs run, or by prune while no controller writes the log. Beside a
+// controller, prune refuses.
 func TestOldRecordsArePruned(t *testing.T) {
 	node.Need(t)
 	r := newRelease(t, "pruned")
@@ -91,7 +91,7 @@ func TestOldRecordsArePruned(t *testing.T) {
 	}
 }
 
-// runs runs a Job to its end, and asks explain about it.
+// runs runs a Job to its end, and then runs explain.
 func (r *release) runs(job string) {
 	r.t.Helper()
 	sh(r.t, "sed 's/name: plain/name: "+job+"/' examples/plain.yaml | kubectl apply -f -")
@@ -104,7 +104,7 @@ func (r *release) runs(job string) {
 
 var prunedBefore = regexp.MustCompile(`note: pruned before (\d+): `)
 
-// begins is the first record that the log keeps.
+// begins returns the first record in the log.
 func (r *release) begins() (first uint64) {
 	r.t.Helper()
 	out := r.exec("get jobs -A --limit 1 --log " + inPodLog)
@@ -129,7 +129,7 @@ func (r *release) start() {
 	r.ready()
 }
 
-// prunes runs prune in a pod of its own, and returns what it said.
+// prunes runs prune in its own pod, and returns its output.
 func (r *release) prunes(args ...string) string {
 	r.t.Helper()
 	sh(r.t, strings.NewReplacer("NAMESPACE", r.name, "TAG", imageTag, "ARGS", `prune, "`+strings.Join(args, `", "`)+`"`).Replace(pruner))

@@ -18,14 +18,14 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// release is a release of the chart, in a namespace of its name.
+// release is a release of the chart, in a namespace with its name.
 type release struct {
 	t      *testing.T
 	name   string
-	volume string // the directory that is its volume
+	volume string // the directory of its volume
 }
 
-// newRelease makes the namespace and the volume of a release. What it installs is taken off at the end of the test.
+// newRelease creates the namespace and the volume of a release. Everything is uninstalled at the end of the test.
 func newRelease(t *testing.T, name string) *release {
 	t.Helper()
 	r := &release{t: t, name: name, volume: newVolume(t, name, "log-"+name+"-0", "1Gi")}
@@ -47,11 +47,11 @@ func newVolume(t *testing.T, namespace, claim, size string) string {
 	sh(t, "kubectl wait --for=delete pv/"+name+" --timeout=60s") // of an earlier test
 	sh(t, strings.NewReplacer("{name: log}", "{name: "+name+"}", "DIR", dir, "NODE", node.Name, "SIZE", size,
 		"spec:\n  capacity", fmt.Sprintf("spec:\n  claimRef: {namespace: %s, name: %s}\n  capacity", namespace, claim)).Replace(volume))
-	t.Cleanup(func() { lastly(t, "kubectl delete pv "+name+" --wait=false") }) // it goes with its claim
+	t.Cleanup(func() { lastly(t, "kubectl delete pv "+name+" --wait=false") }) // deleted with its claim
 	return dir
 }
 
-// lastly runs a command at the end of a test, whose context has ended.
+// lastly runs a command at the end of a test, when its context has ended.
 func lastly(t *testing.T, line string) {
 	t.Helper()
 	if out, err := run(context.Background(), t, line); err != nil {
@@ -59,7 +59,7 @@ func lastly(t *testing.T, line string) {
 	}
 }
 
-// install installs the chart with today's image and more values.
+// install installs the chart with the image made here and further values.
 func (r *release) install(more string) { r.helm("install", more) }
 
 // upgrade changes the values.
@@ -78,10 +78,10 @@ func (r *release) helm(verb, more string) {
 	sh(r.t, "helm "+verb+" "+r.name+" deploy/chart --namespace "+r.name+files)
 }
 
-// pod is the name of the pod of the controller.
+// pod returns the name of the controller's pod.
 func (r *release) pod() string { return r.name + "-0" }
 
-// ready waits until the kubelet calls the pod ready.
+// ready waits until the kubelet marks the pod as ready.
 func (r *release) ready() {
 	r.t.Helper()
 	in := "kubectl -n " + r.name + " "
@@ -91,13 +91,13 @@ func (r *release) ready() {
 	}
 }
 
-// get is a field of the pod, in the language of JSONPath.
+// get returns a field of the pod, given as JSONPath.
 func (r *release) get(field string) string {
 	r.t.Helper()
 	return sh(r.t, fmt.Sprintf("kubectl -n %s get pod %s -o jsonpath='{%s}'", r.name, r.pod(), field))
 }
 
-// restarts is how often the kubelet started the container again.
+// restarts returns how often the kubelet restarted the container.
 func (r *release) restarts() string { return r.get(".status.containerStatuses[0].restartCount") }
 
 // exec runs jobledger in the pod.
@@ -106,7 +106,7 @@ func (r *release) exec(args string) string {
 	return sh(r.t, "kubectl -n "+r.name+" exec "+r.pod()+" -- jobledger "+args)
 }
 
-// says waits until the controller of a pod has said something: in this run of the container or in the one before.
+// says waits until the controller of a pod has written a text, in this run of the container or in the one before.
 func says(t *testing.T, namespace, pod, what string) {
 	t.Helper()
 	in, all := "kubectl -n "+namespace+" logs "+pod, ""
@@ -119,7 +119,7 @@ func says(t *testing.T, namespace, pod, what string) {
 	t.Logf("%s says\n%s", pod, all)
 }
 
-// watcher notes which pods of a namespace were ready at any time.
+// watcher notes which pods of a namespace were ever ready.
 type watcher struct {
 	stop  context.CancelFunc
 	ended chan struct{}
@@ -129,7 +129,7 @@ type watcher struct {
 	err   error
 }
 
-// watchPods begins to watch. Every version that the API server stores counts.
+// watchPods begins to watch. It sees every version that the API server stores.
 func watchPods(t *testing.T, namespace string) *watcher {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(plane.RESTConfig())
@@ -186,7 +186,7 @@ func (w *watcher) note(pod *corev1.Pod) {
 	}
 }
 
-// end ends the watch, and returns the pods that it saw, each with whether it was ever ready.
+// end ends the watch, and returns all pods, with whether each was ever ready.
 func (w *watcher) end(t *testing.T) map[string]bool {
 	t.Helper()
 	w.stop()

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// class is the default class of the cluster, for the volume that the pages leave to it.
+// class is the cluster's default StorageClass, for volumes of the pages without a class.
 const class = `
 kubectl apply -f - <<EOF
 apiVersion: storage.k8s.io/v1
@@ -28,8 +28,8 @@ provisioner: kubernetes.io/no-provisioner
 EOF
 `
 
-// TestDocumentedWays runs what the pages show of Helm and of kustomize as it stands there, from the installation over
-// an upgrade to a cluster in which nothing is left.
+// TestDocumentedWays runs the Helm and kustomize commands of the pages as they stand there, from the installation
+// through an upgrade to a cluster without remains.
 func TestDocumentedWays(t *testing.T) {
 	node.Need(t)
 	all, err := documented()
@@ -50,7 +50,7 @@ func TestDocumentedWays(t *testing.T) {
 	t.Run("overlays", overlays)
 }
 
-// way is an installation in one of the ways.
+// way is an installation with Helm or with the manifests.
 type way struct {
 	t      *testing.T
 	root   string // of a copy of the repository: kustomize writes into it
@@ -58,7 +58,7 @@ type way struct {
 	volume string
 
 	helm     bool
-	versions []string // that were installed, in this order
+	versions []string // installed so far, in order
 	jobs     int
 }
 
@@ -76,7 +76,7 @@ func newWay(t *testing.T, helm bool) *way {
 	return w
 }
 
-// copyOfRoot has what the pages name.
+// copyOfRoot copies the files that the pages name.
 func copyOfRoot(t *testing.T) string {
 	t.Helper()
 	root, err := binaries.FindRoot()
@@ -97,7 +97,7 @@ func (w *way) sh(line string) string {
 	return sh(w.t, "cd "+w.root+"\n"+line)
 }
 
-// run runs the commands of a block, and looks whether what they are for is there.
+// run runs the commands of a block, and checks their result.
 func (w *way) run(b block) {
 	w.t.Helper()
 	var job string
@@ -108,7 +108,7 @@ func (w *way) run(b block) {
 		w.sh(command)
 	}
 	if b.page == "docs/uninstall.md" {
-		return // nothingLeft
+		return // nothingLeft checks it
 	}
 	w.note(b)
 	for _, line := range shown(w.t, "docs/upgrade.md", "4. See it become ready:") {
@@ -152,7 +152,7 @@ func (w *way) note(b block) {
 	}
 }
 
-// runsVersion: the pod runs the version that is installed, and Helm has it as its newest release.
+// runsVersion checks that the pod runs the installed version, and that Helm has it as its newest release.
 func (w *way) runsVersion() {
 	w.t.Helper()
 	want := w.versions[len(w.versions)-1]
@@ -187,7 +187,7 @@ func (w *way) nothingLeft() {
 	}
 }
 
-// overlays: an overlay in the place of deploy, as docs/install.md says, applies and names the image, and goes again.
+// overlays: an overlay in place of deploy, as docs/install.md says, applies, names the image, and can be removed.
 func overlays(t *testing.T) {
 	all, err := documented()
 	if err != nil {
@@ -200,7 +200,7 @@ func overlays(t *testing.T) {
 	if err != nil || len(names) < 6 {
 		t.Fatal(names, err)
 	}
-	sh(t, "kubectl create namespace team-a") // which deploy/overlays/namespace names
+	sh(t, "kubectl create namespace team-a") // deploy/overlays/namespace names it
 	before := objects(t)
 	for _, path := range names {
 		overlay := "deploy/overlays/" + filepath.Base(path)

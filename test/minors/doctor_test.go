@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// finding is what doctor -o json has of one.
+// finding is a finding in 'doctor -o json'.
 type finding struct{ Check, Level, Text, Do string }
 
-// doctorTellsTheTruth holds what doctor says, in each mode, against what the server really serves.
+// doctorTellsTheTruth compares the output of doctor, in each mode, with what the server really serves.
 func (s *server) doctorTellsTheTruth() {
 	s.Helper()
 	for _, mode := range []string{"observe", "delegated", "all"} {
@@ -33,7 +33,7 @@ func (s *server) doctorIn(mode string, gang bool) {
 	if err := json.Unmarshal([]byte(out), &document); err != nil {
 		s.Fatalf("doctor printed %s: %v", out, err)
 	}
-	var said []string // of the checks that are about the server
+	var said []string // of the checks of the server
 	problems := 0
 	for _, f := range document.Items {
 		if f.Level == "problem" {
@@ -75,7 +75,7 @@ func (s *server) doctorIn(mode string, gang bool) {
 	s.Logf("doctor --manage=%s --gang-scheduling=%t, exit code %d:\n%s", mode, gang, code, strings.Join(said, "\n"))
 }
 
-// expected is whether doctor must say each of these, as "how it begins … what it contains".
+// expected maps each "beginning … content" of a message to whether doctor must write it.
 func (v serves) expected(mode string, gang bool, minor string) map[string]bool {
 	writes, both := mode != "observe", v.dropped["managedBy"] && v.dropped["podReplacementPolicy"]
 	all := map[string]bool{

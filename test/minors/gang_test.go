@@ -15,13 +15,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// withGangs is the only minor version with the Workloads and PodGroups that ours makes.
+// withGangs is the only minor version with the Workloads and PodGroups that Jobledger creates.
 const withGangs = "1.36"
 
-// TestGang: with --gang-scheduling, on a server that has it, an Indexed Job whose pods all run at once gets a Workload
-// and a PodGroup before its first pod, its pods name the PodGroup, a restart keeps them, and the Job ends; others are
-// run as ever. Of a Workload that somebody made for a Job the PodGroup is made. All rights of deploy/gang are used, and
-// no other (J-239 to J-248).
+// TestGang: with --gang-scheduling, on a server that supports it, an Indexed Job with all pods at once gets a Workload
+// and a PodGroup before its first pod. Its pods name the PodGroup, a restart keeps both, and the Job ends. Other Jobs
+// run as usual. For a Workload that a user made, Jobledger creates the PodGroup. It uses exactly the rights of
+// deploy/gang (J-239 to J-248).
 func TestGang(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
@@ -60,7 +60,7 @@ func TestGang(t *testing.T) {
 		t.Errorf("the PodGroup is %s, and was %s before the restart (J-247)", again.UID, group.UID)
 	}
 
-	before := p.group("suspended") // exists before any pod (J-241)
+	before := p.group("suspended") // it exists before any pod (J-241)
 	if pods := p.pods("suspended"); len(pods) != 0 {
 		t.Errorf("a suspended Job has %d pods", len(pods))
 	}
@@ -74,8 +74,8 @@ func TestGang(t *testing.T) {
 	p.wroteGangs()
 }
 
-// usesWorkloadOfAnother: somebody makes the Workload of a Job while ours is away, so a PodGroup is looked for, and made
-// of it.
+// usesWorkloadOfAnother: a user creates the Workload of a Job while Jobledger is stopped. So Jobledger looks for a
+// PodGroup, and creates it from that Workload.
 func (p *place) usesWorkloadOfAnother() {
 	p.Helper()
 	if err := p.ours.Stop(p.ctx); err != nil {
@@ -102,7 +102,7 @@ func (p *place) usesWorkloadOfAnother() {
 	p.completes("found", "0,1")
 }
 
-// wroteGangs checks what ours asked the server for, and the Events.
+// wroteGangs checks the requests of Jobledger, and the Events.
 func (p *place) wroteGangs() {
 	p.Helper()
 	asked := map[string]int{}
@@ -125,7 +125,7 @@ func (p *place) wroteGangs() {
 	}
 }
 
-// again starts ours as it ran before, on the same log.
+// again starts Jobledger as before, on the same log.
 func (p *place) again() {
 	p.Helper()
 	if err := p.ours.Start(p.ctx); err != nil {
@@ -172,7 +172,7 @@ func (p *place) group(job string) *v1alpha2.PodGroup {
 	return group
 }
 
-// groups is the way to Workloads and PodGroups.
+// groups returns the client for Workloads and PodGroups.
 func (p *place) groups() *kubeapi.Client {
 	p.Helper()
 	api, err := kubeapi.New(p.client)
@@ -182,7 +182,7 @@ func (p *place) groups() *kubeapi.Client {
 	return api
 }
 
-// gangOptions switches on what gangs need.
+// gangOptions enables the gates and APIs for gangs.
 func gangOptions(o controlplane.Options) controlplane.Options {
 	for _, gate := range []string{"GenericWorkload", "GangScheduling", "WorkloadWithJob"} {
 		o.FeatureGates[gate] = true

@@ -11,7 +11,7 @@ import (
 // option changes a Job before it is created.
 type option func(*batchv1.Job)
 
-// newJob is a Job of the built-in controller with one pod, which succeeds at once, unless options say otherwise.
+// newJob returns a Job for the built-in controller with one pod, which succeeds at once, unless options say otherwise.
 func newJob(name string, options ...option) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -44,13 +44,13 @@ func replaceFailed(j *batchv1.Job)   { j.Spec.PodReplacementPolicy = new(batchv1
 func runFor(duration string) option  { return annotate(controlplane.AnnotationRunFor, duration) }
 func failIndexes(list string) option { return annotate(controlplane.AnnotationFailIndexes, list) }
 
-// anyTwo: the Job succeeds when two of its indexes have.
+// anyTwo: the Job succeeds when two of its indexes succeed.
 func anyTwo(j *batchv1.Job) {
 	indexed(6, 2)(j)
 	j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(2))}}}
 }
 
-// perIndex: an index fails for good the first time. Where the server drops the fields, the whole Job has one more try.
+// perIndex: an index fails at its first failure. If the server drops the fields, the whole Job has one retry.
 func perIndex(j *batchv1.Job) {
 	indexed(3, 3)(j)
 	failIndexes("1")(j)
@@ -58,7 +58,7 @@ func perIndex(j *batchv1.Job) {
 	j.Spec.BackoffLimitPerIndex, j.Spec.MaxFailedIndexes = new(int32(0)), new(int32(2))
 }
 
-// mix is the Jobs that both controllers run. Their ends do not depend on who is faster.
+// mix returns the Jobs that both controllers run. Their ends do not depend on timing.
 func mix() []*batchv1.Job {
 	return []*batchv1.Job{
 		newJob("plain"),
@@ -68,8 +68,8 @@ func mix() []*batchv1.Job {
 		newJob("halted", runFor("3s")),
 		newJob("per-index", perIndex),
 		newJob("any-two", anyTwo, runFor("1s")),
-		// Its pod is deleted: a failure, whose backoff of 10 s begins with the deletion where the server drops
-		// podReplacementPolicy.
+		// Its pod is deleted. That is a failure; if the server drops podReplacementPolicy, its backoff of 10 s begins
+		// with the deletion.
 		newJob("replaced", replaceFailed, runFor("6s"), annotate(controlplane.AnnotationStopAfter, "18s")),
 	}
 }
@@ -80,7 +80,7 @@ type outcome struct {
 	reason                   string
 	succeeded, failed        int32
 	completed, failedIndexes string
-	early                    bool // a pod that was deleted was replaced before it had ended
+	early                    bool // a deleted pod was replaced before it had ended
 }
 
 func finished(j *batchv1.Job) bool { return ended(j).condition != "" }
@@ -95,13 +95,13 @@ func ended(j *batchv1.Job) (o outcome) {
 	if j.Status.FailedIndexes != nil {
 		o.failedIndexes = *j.Status.FailedIndexes
 	}
-	if j.Spec.SuccessPolicy != nil { // how many more pods had succeeded by then is chance
+	if j.Spec.SuccessPolicy != nil { // how many more pods had succeeded is random
 		o.succeeded, o.failed, o.completed = 0, 0, ""
 	}
 	return o
 }
 
-// play creates the Jobs, does what users do to them, and returns how each ended.
+// play creates the Jobs, plays their users, and returns how each Job ended.
 func (p *place) play() map[string]outcome {
 	p.Helper()
 	jobs := mix()
@@ -142,8 +142,7 @@ func isTrue(j *batchv1.Job, kind batchv1.JobConditionType) bool {
 	return false
 }
 
-// replace deletes the pod of a Job, whose containers take their time to end, and reports whether another comes before
-// that.
+// replace deletes the pod of a Job, which takes long to end, and reports whether its replacement comes before the end.
 func (p *place) replace(job string) (early bool) {
 	p.Helper()
 	var first string

@@ -17,14 +17,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// flavour is a server to try.
+// flavour is a kind of server to test.
 type flavour struct {
-	minor string   // one of binaries.Minors; empty for the version of test/tools
+	minor string   // one of binaries.Minors; empty: the version of test/tools
 	off   []string // feature gates that are turned off
-	gangs bool     // those of gangs are turned on
+	gangs bool     // the gates of gangs are on
 }
 
-// Gates of 1.32 that the API server looks at when a Job is created, by the field that it drops without them.
+// gates of 1.32 that matter when a Job is created, by the field that the API server drops without them.
 var gates = map[string]string{
 	"managedBy":            "JobManagedBy",
 	"podReplacementPolicy": "JobPodReplacementPolicy",
@@ -32,7 +32,7 @@ var gates = map[string]string{
 	"backoffLimitPerIndex": "JobBackoffLimitPerIndex",
 }
 
-// flavours are each version as it comes, and those whose gates can be turned off without some.
+// flavours returns each version with its defaults, and those with optional gates also without some of them.
 func flavours() []flavour {
 	var all []flavour
 	for _, minor := range binaries.Minors {
@@ -70,7 +70,7 @@ func (f flavour) options() controlplane.Options {
 	return o
 }
 
-// TestMinors plays all of it on each server, one after the other.
+// TestMinors runs all tests on each server, one after the other.
 func TestMinors(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds older versions of Kubernetes and takes minutes on each: JOBLEDGER_LONG=1")
@@ -89,9 +89,9 @@ func TestMinors(t *testing.T) {
 	}
 }
 
-// TestGatesWithoutWhichJobsDoNotComplete: without JobManagedBy and JobPodReplacementPolicy the API server takes
-// SuccessCriteriaMet only in the status of Jobs with a successPolicy, and every Job that completes has it from us.
-// Doctor says so, and the refusal is told and tried again with a backoff.
+// TestGatesWithoutWhichJobsDoNotComplete: without JobManagedBy and JobPodReplacementPolicy the API server accepts
+// SuccessCriteriaMet only in the status of Jobs with a successPolicy, but Jobledger writes it for every complete Job.
+// Doctor says so. The refusal is reported, and retried with a backoff.
 func TestGatesWithoutWhichJobsDoNotComplete(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")

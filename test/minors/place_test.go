@@ -20,13 +20,13 @@ import (
 // place is a namespace of a server, and the jobledger that works in it.
 type place struct {
 	*server
-	namespace  string // also the user of ours
+	namespace  string // also the name of its user
 	dir        string
 	kubeconfig string
 	ours       *controller.Controller
 }
 
-// newUser makes a user for jobledger: controller.NewUser or controller.NewReader.
+// newUser creates a user for jobledger: controller.NewUser or controller.NewReader.
 type newUser func(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error)
 
 func (s *server) place(name string, user newUser) *place {
@@ -45,7 +45,7 @@ func (s *server) place(name string, user newUser) *place {
 	return p
 }
 
-// start starts jobledger there, until the end of the test at the latest.
+// start starts jobledger there; it runs at most until the end of the test.
 func (p *place) start(manage string, args ...string) {
 	p.Helper()
 	p.ours = controller.New(controller.Config{
@@ -57,8 +57,8 @@ func (p *place) start(manage string, args ...string) {
 	}
 }
 
-// stop stops jobledger in good order, and checks what it leaves: a sound log, no word of an error, and no request that
-// was forbidden or refused as invalid.
+// stop stops jobledger in good order, and checks its log, its output (no error), and its requests: none was forbidden
+// or refused as invalid.
 func (p *place) stop(excused ...string) {
 	p.Helper()
 	if err := p.ours.Stop(p.ctx); err != nil {
@@ -73,10 +73,10 @@ func (p *place) stop(excused ...string) {
 	}
 	for line := range strings.Lines(output) {
 		if strings.Contains(line, `err="context canceled"`) || containsAny(line, excused) {
-			continue // client-go calls it an error when a stop ends an answer that it is reading
+			continue // client-go logs an error when a stop interrupts the reading of an answer
 		}
 		if strings.Contains(line, "probe=readyz check=listing") {
-			continue // the start of a test asks until it is ready; on a busy machine first while it lists
+			continue // the start polls until it is ready; on a busy machine it may still list
 		}
 		if containsAny(strings.ToLower(line), []string{"panic:", "level=error", "level=warn", "forbidden"}) {
 			p.Errorf("jobledger in %s wrote: %s", p.namespace, line)
@@ -99,7 +99,7 @@ func containsAny(text string, words []string) bool {
 	return false
 }
 
-// writes are the writes of ours.
+// writes returns the writes of jobledger.
 func (p *place) writes() (out []controlplane.Write) {
 	p.Helper()
 	all, err := p.cp.Writes()
@@ -137,7 +137,7 @@ func (p *place) patch(name, patch string) {
 	}
 }
 
-// pods are those of a Job, by their names.
+// pods returns the pods of a Job, by name.
 func (p *place) pods(job string) map[string]corev1.Pod {
 	p.Helper()
 	list, err := p.client.CoreV1().Pods(p.namespace).List(p.ctx, metav1.ListOptions{LabelSelector: "batch.kubernetes.io/job-name=" + job})
@@ -151,7 +151,7 @@ func (p *place) pods(job string) map[string]corev1.Pod {
 	return all
 }
 
-// await polls until done; it fails with the test's time, and when jobledger has ended.
+// await polls until done returns true. It fails when the test's time is over, and when jobledger has ended.
 func (p *place) await(what string, done func() bool) {
 	p.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -171,7 +171,7 @@ func (p *place) await(what string, done func() bool) {
 	}
 }
 
-// state is the statuses of all Jobs, for a test that has failed.
+// state returns the statuses of all Jobs, for a failed test.
 func (p *place) state() string {
 	list, err := p.client.BatchV1().Jobs(p.namespace).List(context.Background(), metav1.ListOptions{})
 	if err != nil {

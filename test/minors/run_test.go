@@ -15,10 +15,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// observed is the patience of the observer: longer than a busy machine makes the built-in controller wait.
+// observed is the observer's patience: longer than the built-in controller waits on a busy machine.
 const observed = 25 * time.Second
 
-// runAll runs the Jobs, and a CronJob, under --manage=all, where no built-in controller of either runs.
+// runAll runs the Jobs, and a CronJob, under --manage=all, without the built-in controllers.
 func (s *server) runAll() map[string]outcome {
 	s.Helper()
 	p := s.place("all", controller.NewUser)
@@ -41,7 +41,7 @@ func (s *server) runAll() map[string]outcome {
 	return all
 }
 
-// atRest are the versions of the finished Jobs of the mix.
+// atRest returns the versions of the finished Jobs of the mix.
 func (p *place) atRest() map[string]string {
 	p.Helper()
 	all := map[string]string{}
@@ -54,7 +54,7 @@ func (p *place) atRest() map[string]string {
 // writesFew finds a status that is written again and again.
 func (p *place) writesFew() {
 	p.Helper()
-	const most = 20 // the built-in needs as many as a Job has changes; here that is less than ten
+	const most = 20 // the built-in makes one for each change of a Job; here fewer than ten
 	counts := map[string]int{}
 	for _, w := range p.writes() {
 		if w.Resource == "jobs/status" {
@@ -69,7 +69,7 @@ func (p *place) writesFew() {
 	p.Logf("status writes: %v", counts)
 }
 
-// cronJob has a CronJob start Jobs, and awaits one that succeeded.
+// cronJob creates a CronJob, and waits until one of its Jobs has succeeded.
 func (p *place) cronJob() {
 	p.Helper()
 	api := p.client.BatchV1().CronJobs(p.namespace)
@@ -131,7 +131,7 @@ func (s *server) observeBuiltin() map[string]outcome {
 	return all
 }
 
-// recorded checks that the log has how each Job ended, and that the observer would have done the same.
+// recorded checks that the log has how each Job ended, and no difference from Jobledger's own decisions.
 func (p *place) recorded(all map[string]outcome) {
 	p.Helper()
 	for name, want := range all {
@@ -154,8 +154,8 @@ func (p *place) recorded(all map[string]outcome) {
 	}
 }
 
-// runDelegated runs Jobs beside the built-in controller: one of ours, and one of the others'. Where the server drops
-// managedBy, both are the built-in's, and ours leaves them alone.
+// runDelegated runs Jobs beside the built-in controller: one of ours, and one of the built-in's. If the server drops
+// managedBy, both are the built-in's, and Jobledger leaves them alone.
 func (s *server) runDelegated() {
 	s.Helper()
 	p := s.place("delegated", controller.NewUser)
@@ -187,14 +187,14 @@ func (s *server) runDelegated() {
 	p.stop()
 }
 
-// same compares how the Jobs ended under ours and under the built-in controller of the version, and both with what the
-// fields ask for.
+// same compares how the Jobs ended under Jobledger and under the built-in controller of the version, and both with what
+// the fields ask for.
 func (s *server) same(ours, builtin map[string]outcome) {
 	s.Helper()
 	for name, o := range ours {
 		b := builtin[name]
 		if s.serves.dropped["successPolicy"] && b.reason == "" && o.reason == batchv1.JobReasonCompletionsReached {
-			b.reason = o.reason // without that gate the built-in gives no reason for Complete, and ours does
+			b.reason = o.reason // without that gate the built-in gives no reason for Complete; ours does
 		}
 		if o != b {
 			s.Errorf("Job %s ended as %+v under ours, and as %+v under the built-in controller of %s", name, o, b, s.serves.version)

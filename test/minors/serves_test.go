@@ -17,11 +17,11 @@ import (
 	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// serves is what a server really does, as requests found it.
+// serves is what a server really does, found by requests.
 type serves struct {
 	version  string
 	dropped  map[string]bool // fields of a Job's spec, by their names
-	streams  bool            // lists as watches
+	streams  bool            // it streams lists as watches
 	mutating bool            // it takes deploy/policy/mutating.yaml
 	gangs    bool            // it has the objects of --gang-scheduling
 }
@@ -36,7 +36,7 @@ func (s serves) String() string {
 	return fmt.Sprintf("drops %v, streams lists %t, takes mutating.yaml %t, has the objects of gangs %t", dropped, s.streams, s.mutating, s.gangs)
 }
 
-// look asks the server. Each field is tried in a Job of its own.
+// look tests the server. Each field is tried in its own Job.
 func (s *server) look() serves {
 	s.Helper()
 	info, err := s.client.Discovery().ServerVersion()
@@ -62,7 +62,7 @@ func (s *server) look() serves {
 	return found
 }
 
-// streams asks for a list as a watch, and reads it to the bookmark that ends it.
+// streams requests a list as a watch, and reads it up to the bookmark that ends it.
 func (s *server) streams() bool {
 	s.Helper()
 	answer, err := s.client.BatchV1().RESTClient().Get().AbsPath("/apis/batch/v1/jobs").Param("watch", "true").Param("sendInitialEvents", "true").
@@ -90,7 +90,7 @@ func (s *server) streams() bool {
 	}
 }
 
-// takesMutating tries to create what the file has.
+// takesMutating tries to create the objects of the file.
 func (s *server) takesMutating() bool {
 	s.Helper()
 	objects, err := deployed.File("policy/mutating.yaml")
@@ -114,7 +114,7 @@ func (s *server) takesMutating() bool {
 	return true
 }
 
-// plural is the resource of a kind of the policies.
+// plural returns the resource of a kind of the policies.
 func plural(kind string) string {
 	if word, ok := strings.CutSuffix(strings.ToLower(kind), "y"); ok {
 		return word + "ies"

@@ -19,10 +19,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// TestOthersBesideOurs: one process runs the delegated Jobs and records those that the built-in controller runs. It is
-// killed in the middle of them. Both finish. Each write in the API server's audit log that is ours is about a delegated
-// Job, its pods, or the Lease. No record of an observed Job is a decision or the end of a command, so nothing was asked
-// for it: the informer lists and watches, and each other request carries out a recorded command. There is no
+// TestOthersBesideOurs: one process runs the delegated Jobs and records those of the built-in controller. It is killed
+// in the middle; both kinds of Jobs finish. Each of its writes in the API server's audit log is about a delegated Job,
+// its pods, or the Lease. No record of an observed Job is a decision or the end of a command, so nothing was requested
+// for it: the informer lists and watches, and every other request carries out a recorded command. There is no
 // difference, and the log replays.
 func TestOthersBesideOurs(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
@@ -81,7 +81,7 @@ func TestOthersBesideOurs(t *testing.T) {
 	}
 }
 
-// besidePlace is a place whose controller may do what a deployment lets it do.
+// besidePlace returns a place with a controller that has the rights of a deployment.
 func besidePlace(t *testing.T, ctx context.Context) *place {
 	t.Helper()
 	namespace, err := shared.CreateNamespace(ctx, "beside")
@@ -142,7 +142,7 @@ func (w *place) wroteOfOursAlone() {
 	}
 }
 
-// decidedOfOthers are the records of observed Jobs that only a Job of ours may have, and differences.
+// decidedOfOthers returns the records of observed Jobs that only a Job of ours may have, and differences.
 func (w *place) decidedOfOthers() (out []string) {
 	w.t.Helper()
 	records, err := w.ours.Records(w.ctx)
@@ -164,7 +164,7 @@ func (w *place) decidedOfOthers() (out []string) {
 	return out
 }
 
-// sayThemselves checks that explain says of each Job who decided.
+// sayThemselves checks that explain says for each Job who decided.
 func (w *place) sayThemselves(jobs []*batchv1.Job) {
 	w.t.Helper()
 	const others = "its status says so (the Job is the built-in controller's)"

@@ -1,3 +1,3 @@
-// Package observe proves --manage=observe beside the real built-in Job controller: it reads, records and compares,
-// writes nothing, finds no difference where there is none, and finds those that are planted.
+// Package observe tests --manage=observe beside the real built-in Job controller: it reads, records and compares, and
+// writes nothing. It finds no false difference, and finds those that the test plants.
 package observe

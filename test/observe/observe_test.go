@@ -20,13 +20,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// observed is the patience of the observer: longer than a busy machine makes the built-in controller wait, and short
-// enough to wait for.
+// observed is the observer's patience: longer than the built-in controller waits on a busy machine, and short enough
+// for a test.
 const observed = 25 * time.Second
 
-// TestObserveBesideTheBuiltIn runs Jobs of many kinds with the built-in controller, observed by one that may only list
-// and watch: it records them, finds no difference, and asks to write nothing. Then the built-in controller is killed,
-// and what is not done any more, and a verdict that somebody makes up, are found.
+// TestObserveBesideTheBuiltIn runs Jobs of many kinds with the built-in controller. The observer may only list and
+// watch. It records the Jobs, finds no difference, and sends no write. Then the built-in controller is killed. The
+// observer finds the missing actions, and a verdict that the test invents.
 func TestObserveBesideTheBuiltIn(t *testing.T) {
 	ctx, cancel := patience.Several(t.Context(), 2)
 	defer cancel()
@@ -63,7 +63,7 @@ func TestObserveBesideTheBuiltIn(t *testing.T) {
 	w.create(newJob("nobody"))
 	made := newJob("made-up", with(func(j *batchv1.Job) { j.Spec.Suspend = new(true) }))
 	w.create(made)
-	w.await("the Job is seen before its verdict", func() bool { return w.seen("made-up") }) // one that is over when first seen is judged by nobody
+	w.await("the Job is seen before its verdict", func() bool { return w.seen("made-up") }) // a Job that is over when first seen is not judged
 	w.makeUp("made-up")
 	for job, reason := range map[string]string{"nobody": "MorePodsWanted", "made-up": "Unexplained"} {
 		w.await("the difference planted in Job "+job+" is found", func() bool {
@@ -89,11 +89,11 @@ func TestObserveBesideTheBuiltIn(t *testing.T) {
 	}
 }
 
-// place is a namespace with Jobs, the controller that runs them and the one that observes.
+// place is a namespace with Jobs, the controller that runs them, and the observer.
 type place struct {
 	t         *testing.T
 	ctx       context.Context
-	namespace string // also the user of the one that observes
+	namespace string // also the name of the observer's user
 	ours      *controller.Controller
 	builtin   *builtin.Controller
 }
@@ -123,7 +123,7 @@ func newPlace(t *testing.T, ctx context.Context, patient time.Duration) *place {
 	return w
 }
 
-// clearUp stops what runs, at the end of the test, and keeps the directory after a failure.
+// clearUp stops the processes at the end of the test, and keeps the directory after a failure.
 func (w *place) clearUp(dir string) {
 	w.t.Cleanup(func() {
 		if w.ours.Running() {
@@ -145,7 +145,7 @@ func (w *place) create(j *batchv1.Job) {
 	}
 }
 
-// job is the Job as it is; nil when it is gone.
+// job returns the present Job; nil: it is gone.
 func (w *place) job(name string) *batchv1.Job {
 	j, err := shared.Admin.BatchV1().Jobs(w.namespace).Get(w.ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -178,7 +178,7 @@ func (w *place) await(what string, done func() bool) {
 	}
 }
 
-// disturb does what users do to Jobs that run.
+// disturb does what users do to running Jobs.
 func (w *place) disturb() {
 	w.t.Helper()
 	w.await("the Jobs that are changed run", func() bool {
@@ -214,7 +214,7 @@ func (w *place) patch(name, patch string) {
 	}
 }
 
-// makeUp writes a failure into the status of a Job of which nothing failed.
+// makeUp writes a failure into the status of a Job without a failure.
 func (w *place) makeUp(name string) {
 	w.t.Helper()
 	j := w.job(name)
@@ -231,7 +231,7 @@ func (w *place) makeUp(name string) {
 	}
 }
 
-// differences are those that the log has, each as "<Job> <steps>".
+// differences returns the differences in the log, each as "<Job> <steps>".
 func (w *place) differences() []string {
 	w.t.Helper()
 	records, err := w.ours.Records(w.ctx)
@@ -254,7 +254,7 @@ func (w *place) differences() []string {
 	return out
 }
 
-// seen tells whether the log has the Job.
+// seen reports whether the log has the Job.
 func (w *place) seen(job string) bool {
 	w.t.Helper()
 	records, err := w.ours.Records(w.ctx)
@@ -290,8 +290,7 @@ func (w *place) recordedAll(jobs []*batchv1.Job) {
 	}
 }
 
-// wroteNothing checks the API server's audit log, and what the controller says: a write that no role allows would be in
-// both.
+// wroteNothing checks the API server's audit log and the controller's output: a forbidden write would be in both.
 func (w *place) wroteNothing() {
 	w.t.Helper()
 	writes, err := shared.Writes()
@@ -325,7 +324,7 @@ func annotate(key, value string) option {
 	return func(j *batchv1.Job) { j.Spec.Template.Annotations[key] = value }
 }
 
-// newJob is a Job that nobody delegates, with one pod that succeeds after a while.
+// newJob returns a Job that is not delegated, with one pod that succeeds after a while.
 func newJob(name string, options ...option) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}},

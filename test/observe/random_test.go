@@ -22,8 +22,8 @@ const (
 	randomPatience = 2 * time.Minute // the default of the product
 )
 
-// TestNoDifferenceInRandomJobs: the built-in controller runs 300 random Jobs on a real API server, among users who
-// suspend, resume, scale and delete; the observer finds no difference.
+// TestNoDifferenceInRandomJobs: the built-in controller runs 300 random Jobs on a real API server, with users who
+// suspend, resume, scale and delete. The observer finds no difference.
 func TestNoDifferenceInRandomJobs(t *testing.T) {
 	if os.Getenv("JOBLEDGER_LONG") == "" {
 		t.Skip("300 Jobs take some minutes: JOBLEDGER_LONG=1")
@@ -56,7 +56,7 @@ func TestNoDifferenceInRandomJobs(t *testing.T) {
 			w.meddle(r, names[r.IntN(len(names))])
 		}
 	}
-	for _, name := range names { // those that still wait go on
+	for _, name := range names { // resume those that still wait
 		if j := w.job(name); j != nil && j.Spec.Suspend != nil && *j.Spec.Suspend && !finished(j) {
 			w.patch(name, `{"spec":{"suspend":false}}`)
 		}
@@ -87,7 +87,7 @@ func TestNoDifferenceInRandomJobs(t *testing.T) {
 	}
 }
 
-// random is a Job of any kind that ends.
+// random returns a Job of any kind that ends.
 func random(r *rand.Rand, name string) *batchv1.Job {
 	chance := func(p float64) bool { return r.Float64() < p }
 	j := newJob(name, annotate(controlplane.AnnotationRunFor, fmt.Sprintf("%ds", 1+r.IntN(8))))
@@ -133,7 +133,7 @@ func random(r *rand.Rand, name string) *batchv1.Job {
 	return j
 }
 
-// meddle does to a Job, if it is there, what a user does.
+// meddle acts on a Job as a user, if the Job exists.
 func (w *place) meddle(r *rand.Rand, name string) {
 	w.t.Helper()
 	j := w.job(name)

@@ -1,4 +1,4 @@
-// Package rewind restores a real cluster from a snapshot of its etcd, as an operator does who has lost it, under
-// controllers that run: one jobledger that lives through it, one that is stopped before and started afterwards, and the
-// built-in Job controller beside them for comparison.
+// Package rewind restores a real cluster from a snapshot of its etcd, like an operator who has lost it, while
+// controllers run: a jobledger that runs through it, one that is stopped before and started after it, and, for
+// comparison, the built-in Job controller.
 package rewind

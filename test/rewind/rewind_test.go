@@ -28,10 +28,10 @@ import (
 const (
 	completions = 20 // of the long Job
 	parallelism = 4
-	maxRecords  = 3000 // of one controller for six Jobs: a busy loop writes more within a second
+	maxRecords  = 3000 // of one controller for six Jobs; a busy loop writes more within a second
 )
 
-// place is a namespace and who runs its Jobs.
+// place is a namespace and the controller of its Jobs.
 type place struct {
 	name       string
 	namespace  string
@@ -47,9 +47,8 @@ type suite struct {
 	client kubernetes.Interface
 }
 
-// TestRestoredFromABackup: the cluster goes back to a snapshot of etcd. Jobs that had finished since are unfinished
-// again, one that was deleted is there again, one that was created since is gone. All of them come to their right end,
-// once each.
+// TestRestoredFromABackup: the cluster goes back to a snapshot of etcd. Jobs that had finished since then are
+// unfinished again, a deleted Job exists again, and a newer Job is gone. All of them end correctly, once each.
 func TestRestoredFromABackup(t *testing.T) {
 	dir := t.TempDir()
 	s, program := newSuite(t, dir)
@@ -104,7 +103,7 @@ func TestRestoredFromABackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%s: the long Job had %d successes, and has %d after the restore", p.name, before[p.name], job.Status.Succeeded)
-		// What the Job was to run for an hour is to end now.
+		// The Job would run for an hour, so it is ended now.
 		if err := client.BatchV1().Jobs(p.namespace).Delete(ctx, "deleted", metav1.DeleteOptions{
 			PropagationPolicy: new(metav1.DeletePropagationForeground),
 		}); err != nil {
@@ -116,7 +115,7 @@ func TestRestoredFromABackup(t *testing.T) {
 		for _, name := range []string{"done", "long", "finishing", "new"} {
 			s.await(p, name, complete)
 		}
-		s.await(p, "deleted", nil) // no finalizer of its pods holds it up
+		s.await(p, "deleted", nil) // no finalizer of its pods delays it
 		s.await(p, "late", nil)
 		s.settled(p)
 		s.recorded(p)
@@ -127,8 +126,8 @@ func TestRestoredFromABackup(t *testing.T) {
 	}
 }
 
-// TestADeletedJobIsThereAgain: a Job that was deleted is all that tells of the restore, once the cluster has passed
-// every version that was known. No record is lost: the pods that are there again were made by this log.
+// TestADeletedJobIsThereAgain: once the cluster has passed every known version, only a deleted Job that exists again
+// shows the restore. No record is lost: the log itself made the pods that exist again.
 func TestADeletedJobIsThereAgain(t *testing.T) {
 	dir := t.TempDir()
 	s, program := newSuite(t, dir)
@@ -154,7 +153,7 @@ func TestADeletedJobIsThereAgain(t *testing.T) {
 	s.recorded(p)
 }
 
-// newSuite is a cluster that can be backed up, and the controller's program.
+// newSuite returns a cluster that can be backed up, and the controller's program.
 func newSuite(t *testing.T, dir string) (s *suite, program string) {
 	t.Helper()
 	program, err := built.Program(t.Context(), dir)
@@ -174,7 +173,7 @@ func newSuite(t *testing.T, dir string) (s *suite, program string) {
 	return &suite{t, ctx, cp, client}, program
 }
 
-// patient lets a controller live through an outage that takes longer than a Lease is renewed by default.
+// patient makes a controller survive an outage that is longer than the default Lease.
 var patient = []string{"--leader-elect-lease-duration=2m", "--leader-elect-renew-deadline=90s"}
 
 func (s *suite) place(program, name string, args ...string) *place {
@@ -183,7 +182,7 @@ func (s *suite) place(program, name string, args ...string) *place {
 	if err != nil {
 		s.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") // t.TempDir goes also when the test has failed
+	dir, err := os.MkdirTemp("", "jobledger-"+namespace+"-") // t.TempDir is removed even after a failure
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -229,7 +228,7 @@ func (s *suite) builtin(dir string) *place {
 	return &place{"builtin", namespace, nil, nil}
 }
 
-// create makes an Indexed Job whose pods run for so long.
+// create creates an Indexed Job; its pods run for runFor.
 func (s *suite) create(p *place, name string, completions, parallelism int32, runFor time.Duration) {
 	s.Helper()
 	job := &batchv1.Job{
@@ -257,7 +256,7 @@ func (s *suite) create(p *place, name string, completions, parallelism int32, ru
 
 func complete(j *batchv1.Job) bool { return ledger.True(j, batchv1.JobComplete) }
 
-// await waits until a Job is so; nil until it does not exist. Meanwhile no index has two pods that run.
+// await waits until so returns true for a Job; nil: until it is gone. Meanwhile no index may have two running pods.
 func (s *suite) await(p *place, name string, so func(*batchv1.Job) bool) (job *batchv1.Job) {
 	s.Helper()
 	err := wait.PollUntilContextCancel(s.ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -290,7 +289,7 @@ func (s *suite) await(p *place, name string, so func(*batchv1.Job) bool) (job *b
 	return job
 }
 
-// twice are the pods that run beside another one of their index.
+// twice returns the pods that run beside another pod of their index.
 func (s *suite) twice(ctx context.Context, p *place) (names []string) {
 	pods, err := s.client.CoreV1().Pods(p.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -310,7 +309,7 @@ func (s *suite) twice(ctx context.Context, p *place) (names []string) {
 	return names
 }
 
-// settled checks what the Jobs have come to.
+// settled checks the final state of the Jobs.
 func (s *suite) settled(p *place) {
 	s.Helper()
 	err := wait.PollUntilContextCancel(s.ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -332,7 +331,7 @@ func (s *suite) settled(p *place) {
 	}
 }
 
-// recorded checks the log: it says that the cluster went back, in a bounded number of records, and replays.
+// recorded checks that the log replays, and says in a bounded number of records that the cluster went back.
 func (s *suite) recorded(p *place) {
 	s.Helper()
 	records, err := p.controller.Records(s.ctx, "--kind", "EpochChanged")

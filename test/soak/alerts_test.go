@@ -27,7 +27,7 @@ const (
 	inactive = "inactive"
 )
 
-// alerts are those of deploy/, evaluated on the metrics of the controller.
+// alerts evaluates the alerts of deploy/ on the metrics of the controller.
 type alerts struct {
 	target string
 	file   string
@@ -35,7 +35,7 @@ type alerts struct {
 	ended  <-chan error
 }
 
-// change is a line of alertwatch.
+// change is a line of alertwatch's output.
 type change struct {
 	Time   time.Time
 	Alert  string
@@ -84,7 +84,7 @@ func watchAlerts(t *testing.T, ctx context.Context, target string) *alerts {
 	return a
 }
 
-// changes are all so far.
+// changes returns all changes so far.
 func (a *alerts) changes(t *testing.T) (all []change) {
 	t.Helper()
 	select {
@@ -108,7 +108,7 @@ func (a *alerts) changes(t *testing.T) (all []change) {
 	return all
 }
 
-// now are the states of the alerts that are not inactive.
+// now returns the states of the alerts that are not inactive.
 func (a *alerts) now(t *testing.T) map[string]string {
 	t.Helper()
 	states := map[string]string{}
@@ -132,10 +132,10 @@ func (a *alerts) await(t *testing.T, ctx context.Context, alert, state string) {
 	})
 }
 
-// slow is an alert about the last 15 minutes, of which a short soak does not see the end.
+// slow is an alert about the last 15 minutes; a short soak ends before it clears.
 const slow = "JobledgerOutcomesUnknown"
 
-// clear waits until no alert is active, and fails on one that should not have fired.
+// clear waits until no alert is active, and reports alerts that should not have fired.
 func (a *alerts) clear(t *testing.T, ctx context.Context) {
 	t.Helper()
 	eventually(t, ctx, "the alerts are over", func() error {

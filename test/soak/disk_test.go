@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// disk is a file system of its own, on a file that takes no more room than what is written to it.
+// disk is a separate file system, in a sparse file.
 type disk struct{ dir string }
 
 const diskSize = 4 << 30
@@ -42,7 +42,7 @@ func newDisk(t *testing.T) *disk {
 
 func (d *disk) ballast() string { return filepath.Join(d.dir, "ballast") }
 
-// fill takes all room that is left, without writing to it.
+// fill uses up all free space, without writing to it.
 func (d *disk) fill(t *testing.T) {
 	t.Helper()
 	f, err := os.Create(d.ballast())

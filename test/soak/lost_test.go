@@ -53,7 +53,7 @@ func published(t *testing.T, ctx context.Context, target string) {
 	})
 }
 
-// logHasAll: the log is sound, replays, and says of every Job how it ended.
+// logHasAll: the log is sound, replays, and has the end of every Job.
 func logHasAll(t *testing.T, ctx context.Context, c *controller.Controller, w *work) {
 	t.Helper()
 	if err := c.Check(ctx); err != nil {

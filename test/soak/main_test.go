@@ -11,6 +11,7 @@ import (
 var shared suite.Suite
 
 func TestMain(m *testing.M) {
-	// What was in flight when the API server was killed is in doubt for ten seconds, by its flag and ours.
+	// Requests in flight when the API server is killed are in doubt for ten seconds, by the flags of server and
+	// controller.
 	shared.Main(m, suite.Options{APIServerArgs: []string{"--request-timeout=10s"}})
 }

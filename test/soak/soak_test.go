@@ -25,11 +25,11 @@ const (
 	ttl  = 60 * time.Second
 	// cluster is its name in the subjects of the stream.
 	cluster = "soak"
-	// flat is by how much the memory at the end may be more than after a third of the time.
+	// flat: at the end the memory may be at most 1.25 times that after a third of the time.
 	flat = 1.25
 )
 
-// length is how long it runs, 0 for not at all.
+// length returns how long the soak runs; 0: not at all.
 func length(t *testing.T) time.Duration {
 	text := os.Getenv("JOBLEDGER_SOAK")
 	switch {
@@ -46,7 +46,7 @@ func length(t *testing.T) time.Duration {
 	return 0
 }
 
-// TestSoak: 20 Jobs a second, while one thing after the other fails.
+// TestSoak: 20 Jobs a second, while one failure follows another.
 func TestSoak(t *testing.T) {
 	l := length(t)
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*l+10*time.Minute, errors.New("it takes more than twice as long as it should"))
@@ -72,7 +72,7 @@ func TestSoak(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatal(context.Cause(ctx))
 		}
-		// Where a machine is too busy for so many Jobs, requests wait, and what waits takes memory.
+		// On a machine that is too busy, requests wait and use memory.
 		wait, err := metric(ctx, alerts.target, "jobledger_commands_waiting")
 		if err != nil {
 			t.Error(err)
@@ -132,8 +132,8 @@ func TestSoak(t *testing.T) {
 	streamHasAll(t, ctx, nats, work)
 }
 
-// freezeAPIServer lets the API server answer nothing, until the alert about that fires. Jobs whose TTL is over are to
-// be deleted meanwhile.
+// freezeAPIServer freezes the API server until the alert about it fires. Meanwhile Jobs are due for deletion by their
+// TTL.
 func freezeAPIServer(t *testing.T, ctx context.Context, alerts *alerts) {
 	t.Helper()
 	frozen := time.Now()
@@ -141,7 +141,7 @@ func freezeAPIServer(t *testing.T, ctx context.Context, alerts *alerts) {
 		t.Fatal(err)
 	}
 	thaw := sync.OnceValue(func() error { return shared.Thaw(binaries.APIServer) })
-	defer func() { _ = thaw() }() // of a test that fails; else it is done
+	defer func() { _ = thaw() }() // if the test fails; else a no-op
 	alerts.await(t, ctx, slow, firing)
 	if err := thaw(); err != nil {
 		t.Fatal(err)
@@ -149,8 +149,8 @@ func freezeAPIServer(t *testing.T, ctx context.Context, alerts *alerts) {
 	t.Logf("the API server answered nothing for %s", time.Since(frozen).Round(time.Second))
 }
 
-// start runs the controller on the disk, and returns when it is ready. It has no Lease: an outage of the API server
-// that is longer than a Lease ends the process, by design.
+// start runs the controller on the disk, and returns when it is ready. It has no Lease: by design, an outage of the API
+// server that is longer than a Lease ends the process.
 func start(t *testing.T, ctx context.Context, namespace, disk, nats string) *controller.Controller {
 	t.Helper()
 	dir := t.TempDir()
@@ -196,7 +196,7 @@ func metricsAddress(t *testing.T, ctx context.Context, c *controller.Controller)
 	return url
 }
 
-// eventually waits until there is no error any more.
+// eventually waits until holds returns no error.
 func eventually(t *testing.T, ctx context.Context, what string, holds func() error) {
 	t.Helper()
 	ctx, cancel := patience.Context(ctx)
@@ -216,11 +216,11 @@ func eventually(t *testing.T, ctx context.Context, what string, holds func() err
 	}
 }
 
-// samples is how much memory the process had, twice a second.
+// samples is the memory of the process, twice a second.
 type samples struct {
 	resident, anonymous []int64
-	minutes             []int64 // the resident memory at the end of each fifth minute
-	end                 func()  // of the samples; they may be read then
+	minutes             []int64 // the resident memory every five minutes
+	end                 func()  // ends the sampling; then the samples may be read
 }
 
 func sample(t *testing.T, c *controller.Controller) *samples {

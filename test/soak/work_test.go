@@ -25,16 +25,16 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// work are Jobs of one pod that succeeds at once: who creates them, the kubelet, and who counts how they end.
+// work is a load of Jobs with one pod that succeeds at once: their creation, the kubelet, and the count of their ends.
 type work struct {
 	namespace string
 	kubelet   *kubelet.Kubelet
-	stop      context.CancelFunc // of the creation
+	stop      context.CancelFunc // ends the creation
 	users     sync.WaitGroup
 
 	mu      sync.Mutex
-	created map[types.UID]string // name
-	ended   map[types.UID]string // how: "" for as it should
+	created map[types.UID]string // UID → name
+	ended   map[types.UID]string // UID → how; "": as it should
 	pods    map[types.UID]types.UID
 	gone    map[types.UID]bool
 }
@@ -68,7 +68,7 @@ func newWork(t *testing.T, ctx context.Context, namespace string) *work {
 	return w
 }
 
-// follow notes what becomes of Jobs and hands pods to the kubelet.
+// follow notes what happens to Jobs, and passes pods to the kubelet.
 func (w *work) follow(t *testing.T, factory informers.SharedInformerFactory, due chan<- *corev1.Pod) {
 	t.Helper()
 	job := func(o any) {
@@ -124,8 +124,8 @@ func (w *work) follow(t *testing.T, factory informers.SharedInformerFactory, due
 	}
 }
 
-// tend is the kubelet: each pod succeeds as soon as it is there, and it tries again while the API server is away. A pod
-// that an API server was deleting when it was killed is removed by nobody else.
+// tend is the kubelet: each pod succeeds as soon as it exists; tend retries while the API server is away. It also
+// removes pods that the API server was deleting when it was killed: nothing else would.
 func (w *work) tend(ctx context.Context, due <-chan *corev1.Pod) {
 	for {
 		select {
@@ -147,7 +147,7 @@ func (w *work) tend(ctx context.Context, due <-chan *corev1.Pod) {
 	}
 }
 
-// create makes Jobs, so many a second, until creating ends. One that the API server is away for is made when it is
+// create creates Jobs at a steady rate until creating ends. If the API server is away, the Job is created when it is
 // back.
 func (w *work) create(creating, ctx context.Context) {
 	var users sync.WaitGroup
@@ -179,7 +179,7 @@ func (w *work) createOne(ctx context.Context, name string) {
 	jobs := shared.Admin.BatchV1().Jobs(w.namespace)
 	_ = again(ctx, func() error {
 		made, err := jobs.Create(ctx, job, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) { // made by a try whose answer was lost
+		if apierrors.IsAlreadyExists(err) { // created by a try that lost its answer
 			made, err = jobs.Get(ctx, name, metav1.GetOptions{})
 		}
 		if err == nil {
@@ -191,7 +191,7 @@ func (w *work) createOne(ctx context.Context, name string) {
 	})
 }
 
-// again tries until it succeeds or ctx ends.
+// again calls try until it succeeds or ctx ends.
 func again(ctx context.Context, try func() error) error {
 	for {
 		err := try()
@@ -212,7 +212,7 @@ func (w *work) String() string {
 	return fmt.Sprintf("%d Jobs created, %d ended, %d gone", len(w.created), len(w.ended), len(w.gone))
 }
 
-// done waits until every Job has ended and is gone, and reports those that ended otherwise than they should.
+// done waits until every Job has ended and is gone, and reports wrong ends.
 func (w *work) done(t *testing.T, ctx context.Context, c *controller.Controller) {
 	t.Helper()
 	var left []string
@@ -254,7 +254,7 @@ func (w *work) done(t *testing.T, ctx context.Context, c *controller.Controller)
 	}
 }
 
-// tell says what is known of a Job that does not end.
+// tell prints everything about a Job that does not end.
 func (w *work) tell(t *testing.T, c *controller.Controller, name string) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

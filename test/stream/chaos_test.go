@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// world is all the processes of the test.
+// world has all the processes of the test.
 type world struct {
 	t           *testing.T
 	dir         string
@@ -29,7 +29,7 @@ type world struct {
 	server      *process
 	publisher   *process
 	subscribers []*subscription
-	turn        way // of which the next subscriber to be killed is
+	turn        way // the way of the next subscriber to kill
 }
 
 const jobs = 5 // subscribers that each follow one Job
@@ -65,14 +65,14 @@ func newWorld(t *testing.T, records, subscribers, pace int) *world {
 	return w
 }
 
-// role is this test in one of its roles.
+// role returns a process of this test binary in one of its roles.
 func (w *world) role(role, name string, env ...string) *process {
 	p := &process{t: w.t, name: name, args: os.Args[:1], env: append(env, roleVariable+"="+role), said: filepath.Join(w.dir, name+".txt")}
 	w.t.Cleanup(p.kill)
 	return p
 }
 
-// writeSource makes the records, and gives the Jobs in them.
+// writeSource writes the records, and returns the Jobs in them.
 func (w *world) writeSource(records int) (jobs []events.JobRef) {
 	w.t.Helper()
 	log, err := boltlog.Open(w.source, store.Options{})
@@ -99,7 +99,7 @@ func (w *world) writeSource(records int) (jobs []events.JobRef) {
 	return jobs
 }
 
-// run kills at random until all is published, and then waits until every subscriber has what it asked for.
+// run kills processes at random until all records are published, and then waits until every subscriber has its records.
 func (w *world) run(ctx context.Context) {
 	w.t.Helper()
 	w.server.start()
@@ -125,7 +125,7 @@ func (w *world) run(ctx context.Context) {
 	}
 }
 
-// victim is who is killed next: every other time a subscriber, of each way in turn.
+// victim returns the process to kill next: every other time a subscriber, of each way in turn.
 func (w *world) victim() *process {
 	switch w.rng.IntN(4) {
 	case 0:
@@ -154,7 +154,7 @@ func (w *world) pause(ctx context.Context, least, most int) {
 	}
 }
 
-// want is what the log holds.
+// want returns the records of the log.
 func (w *world) want() (id events.Identity, records []events.Record) {
 	w.t.Helper()
 	log, err := boltlog.OpenReadOnly(filepath.Join(w.dir, "log"))
@@ -171,7 +171,7 @@ func (w *world) want() (id events.Identity, records []events.Record) {
 	return log.Identity(), records
 }
 
-// names are the Jobs' by stream.
+// names returns the Jobs by stream.
 func names(records []events.Record) map[events.Stream]events.JobRef {
 	all := map[events.Stream]events.JobRef{}
 	for i := range records {
@@ -182,14 +182,14 @@ func names(records []events.Record) map[events.Stream]events.JobRef {
 	return all
 }
 
-// passes reports whether a record is what a filter asks for.
+// passes reports whether a filter selects a record.
 func passes(f nats.Filter, job events.JobRef, r *events.Record) bool {
 	s := nats.SubjectOf(f.Cluster, job, &r.Header)
 	return (f.Namespace == "" || f.Namespace == s.Namespace) && (f.Kind == "" || f.Kind == s.Kind) &&
 		(f.Name == "" || f.Name == s.Name) && (f.Event == "" || f.Event == s.Event)
 }
 
-// check compares what a subscriber has with what it asked for.
+// check compares what a subscriber has with what its filter selects.
 func (w *world) check(ctx context.Context, s *subscription, life events.Identity, records []events.Record, jobs map[events.Stream]events.JobRef) (twice int) {
 	w.t.Helper()
 	var want []*events.Record

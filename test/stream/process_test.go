@@ -11,17 +11,17 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// process is a program, which is started again when it was killed.
+// process is a program that is restarted after a kill.
 type process struct {
 	t     *testing.T
 	name  string
 	args  []string // the program and its arguments
 	env   []string
-	data  string // file for its standard output, lines; empty when that is no more than messages
+	data  string // file for its standard output, in lines; empty: that has only messages
 	said  string // file for its messages
 	pid   int
 	ended <-chan error // nil while it does not run
-	how   error        // it was killed last
+	how   error        // the result of the last kill
 	kills int
 }
 
@@ -54,7 +54,7 @@ func (p *process) open(name string) *os.File {
 	return file
 }
 
-// cut takes away a last line that was not written whole, as whoever reads such a file has to.
+// cut removes an incomplete last line, as every reader of such a file must.
 func (p *process) cut() {
 	p.t.Helper()
 	text, err := os.ReadFile(p.data)
@@ -69,7 +69,7 @@ func (p *process) cut() {
 	}
 }
 
-// kill kills it, as a power cut does, if it runs.
+// kill kills the process, like a power cut, if it runs.
 func (p *process) kill() {
 	p.t.Helper()
 	if p.ended == nil {
@@ -83,7 +83,7 @@ func (p *process) kill() {
 	p.kills++
 }
 
-// over reports whether it has ended by itself, and how.
+// over reports whether the process has ended by itself, and how.
 func (p *process) over() (bool, error) {
 	if p.ended == nil {
 		return false, nil
@@ -97,7 +97,7 @@ func (p *process) over() (bool, error) {
 	}
 }
 
-// tail is the end of what it says.
+// tail returns the end of its messages.
 func (p *process) tail() string {
 	text, err := os.ReadFile(p.said)
 	if err != nil {

@@ -24,13 +24,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// witness is a "jobledger subscribe", and what it was handed.
+// witness is a "jobledger subscribe", and the events that it got.
 type witness struct {
 	*process
 	sentence string
-	exec     bool   // events go to a command
+	exec     bool   // events are passed to a command
 	durable  bool   // so it may be killed
-	file     string // what it was handed
+	file     string // what it got
 	filter   nats.Filter
 }
 
@@ -40,17 +40,17 @@ type remaker struct {
 	js        jetstream.JetStream
 	port      string
 	store     string // of the server
-	enough    string // the file that lets the publisher write the last tenth
-	copied    string // a copy of it; empty when there is none yet
+	enough    string // the file that makes the publisher write the last tenth
+	copied    string // a copy of the store; empty: there is none yet
 	witnesses []*witness
-	lost      int             // events of which witnesses were told
-	round     []string        // what is to be done before all are done again
+	lost      int             // events that witnesses were told to be missing
+	round     []string        // the troubles left in this round
 	last      events.Sequence // the trouble ends when the first witness has this record
 	done      map[string]int
 }
 
 // TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord: while records are written, the stream is
-// deleted, purged, its store is wiped and put back from an older copy, and subscribers that are remembered are killed.
+// deleted and purged, its store is wiped and restored from an older copy, and durable subscribers are killed.
 func TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord(t *testing.T) {
 	records, waits := 2500, 2
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -73,7 +73,7 @@ func TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord(t *te
 		r.trouble(ctx)
 		r.goOn()
 	}
-	// Only now comes the last tenth: what trouble took away is told with what follows, and nobody else writes it again.
+	// The last tenth comes only now: lost records are reported with the next ones, and no other writer follows.
 	if err := os.WriteFile(r.enough, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func newRemaker(t *testing.T, records int) *remaker {
 	return r
 }
 
-// connect waits until the stream is there.
+// connect waits until the stream exists.
 func (r *remaker) connect(ctx context.Context) {
 	r.t.Helper()
 	if r.js == nil {
@@ -159,7 +159,7 @@ func (r *remaker) connect(ctx context.Context) {
 	}
 }
 
-// trouble does one of the things that happen, in rounds in which each comes in another order.
+// trouble causes one trouble; each round has them in another order.
 func (r *remaker) trouble(ctx context.Context) {
 	r.t.Helper()
 	if len(r.round) == 0 {
@@ -179,10 +179,10 @@ func (r *remaker) trouble(ctx context.Context) {
 	case "delete":
 		r.connect(ctx)
 		if err := r.js.DeleteStream(ctx, name); err != nil {
-			return // it is away: wiped, or not there yet
+			return // it is wiped, or not there yet
 		}
 	case "purge":
-		w := r.witnesses[2+r.rng.IntN(2)] // it is away, and waits for what is purged
+		w := r.witnesses[2+r.rng.IntN(2)] // it is killed, and misses what is purged
 		w.kill()
 		r.grow(ctx)
 		purged := r.purge(ctx)
@@ -201,7 +201,7 @@ func (r *remaker) trouble(ctx context.Context) {
 	r.done[what]++
 }
 
-// grow waits until the stream has a few more records, for which whoever is away now waits, or the trouble is over.
+// grow waits until the stream has a few more records, which killed subscribers now miss, or the trouble is over.
 func (r *remaker) grow(ctx context.Context) {
 	r.t.Helper()
 	for before := r.reached(); r.reached() < min(before+3, r.last); {
@@ -209,7 +209,7 @@ func (r *remaker) grow(ctx context.Context) {
 	}
 }
 
-// purge takes away what the stream holds, or half of it, unless it is away.
+// purge removes all or half of the stream's messages, unless the stream is away.
 func (r *remaker) purge(ctx context.Context) bool {
 	r.t.Helper()
 	r.connect(ctx)
@@ -224,8 +224,8 @@ func (r *remaker) purge(ctx context.Context) bool {
 	return st.Purge(ctx, options...) == nil
 }
 
-// copyStore keeps the server's store as it is now. A server that was started a moment ago, on a store that was wiped,
-// may have no directory yet: the copy waits until the stream is there.
+// copyStore copies the server's present store. If the server was just started on a wiped store, it may have no
+// directory yet, so copyStore waits until the stream exists.
 func (r *remaker) copyStore(ctx context.Context) {
 	r.t.Helper()
 	r.connect(ctx)
@@ -252,8 +252,8 @@ func (r *remaker) replaceStore(by string) {
 	r.server.start()
 }
 
-// goOn starts again what ended because there was no server, or no stream, in the moment in which it began. One that is
-// not remembered must not end.
+// goOn restarts witnesses that ended because at their start there was no server, or no stream. One that is not durable
+// must not end.
 func (r *remaker) goOn() {
 	r.t.Helper()
 	if over, err := r.server.over(); over {
@@ -273,7 +273,7 @@ func (r *remaker) goOn() {
 	}
 }
 
-// published reports whether all is published, with which the publisher ends.
+// published reports whether all records are published; then the publisher ends.
 func (r *remaker) published() bool {
 	r.t.Helper()
 	over, err := r.publisher.over()
@@ -283,7 +283,7 @@ func (r *remaker) published() bool {
 	return over
 }
 
-// reached is the newest record that the first witness has.
+// reached returns the newest record of the first witness.
 func (r *remaker) reached() events.Sequence {
 	r.t.Helper()
 	all := r.handed(r.witnesses[0])
@@ -300,7 +300,7 @@ func lastOf(t *testing.T, lines []string) (last events.Sequence) {
 	return last
 }
 
-// handed is what a witness has, in whole lines.
+// handed returns the complete lines of a witness.
 func (r *remaker) handed(w *witness) (lines []string) {
 	r.t.Helper()
 	text, err := os.ReadFile(w.file)
@@ -331,9 +331,9 @@ func (r *remaker) await(ctx context.Context, w *witness, enough func(got []strin
 	}
 }
 
-// missing is what a witness was told to be missing.
+// missing is a range of records that a witness was told to be missing.
 type missing struct {
-	stream   string // empty for all
+	stream   string // empty: all streams
 	from, to events.Sequence
 }
 
@@ -372,7 +372,7 @@ func parseHanded(t *testing.T, line string) (h handedLine) {
 
 var saidMissing = regexp.MustCompile(`records? (\d+)(?: to (\d+))? (?:is|are) missing`)
 
-// check compares what a witness was handed, and was told to be missing, with what it asked for.
+// check compares what a witness got, and was told to be missing, with what its filter selects.
 func (r *remaker) check(ctx context.Context, w *witness, all []events.Record) {
 	r.t.Helper()
 	jobs := names(all)
@@ -412,8 +412,8 @@ func (r *remaker) check(ctx context.Context, w *witness, all []events.Record) {
 		switch {
 		case i == 0 || id.Compare(ids[i-1]) > 0:
 		case id == ids[i-1], i > 1 && id.Compare(ids[i-2]) > 0:
-			// It was killed after it took the one before and before it could note that. What it still waited for then comes
-			// first, if the stream has it again.
+			// It was killed after it took the event before and before it could note that. Events that it still waited
+			// for come first, if the stream has them again.
 			twice++
 		default:
 			r.t.Fatalf("the one that is %s was handed record %s after %s", w.sentence, id, ids[i-1])

@@ -20,18 +20,19 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// The test starts its own program in other roles; the environment says which, and what it needs.
+// The test starts its own binary in other roles; environment variables select and configure the role.
 const (
 	roleVariable = "JOBLEDGER_STREAM_ROLE"
 	portVariable = "JOBLEDGER_STREAM_PORT"
 	dirVariable  = "JOBLEDGER_STREAM_DIR" // of the server's store, or of the log
-	// enoughVariable names a file before whose coming the publisher does not write the last tenth. Empty: it writes all.
+	// enoughVariable names a file. The publisher writes the last tenth only once it exists. Empty: it writes
+	// everything.
 	enoughVariable = "JOBLEDGER_STREAM_ENOUGH"
-	fromVariable   = "JOBLEDGER_STREAM_SOURCE" // the log whose records the publisher writes into its own
+	fromVariable   = "JOBLEDGER_STREAM_SOURCE" // the log with the records that the publisher writes into its own
 	paceVariable   = "JOBLEDGER_STREAM_PACE"   // records a second
-	fileVariable   = "JOBLEDGER_STREAM_FILE"   // in which a subscriber keeps what it got
-	pickVariable   = "JOBLEDGER_STREAM_FILTER" // what it asks for
-	nameVariable   = "JOBLEDGER_STREAM_NAME"   // by which the server remembers it
+	fileVariable   = "JOBLEDGER_STREAM_FILE"   // the file in which a subscriber keeps what it got
+	pickVariable   = "JOBLEDGER_STREAM_FILTER" // its filter
+	nameVariable   = "JOBLEDGER_STREAM_NAME"   // its durable name
 )
 
 const (
@@ -56,7 +57,7 @@ func TestMain(m *testing.M) {
 
 func url() string { return "nats://127.0.0.1:" + os.Getenv(portVariable) }
 
-// server is a NATS server.
+// server runs a NATS server.
 func server(ctx context.Context) error {
 	port, err := strconv.Atoi(os.Getenv(portVariable))
 	if err != nil {
@@ -76,8 +77,8 @@ func server(ctx context.Context) error {
 	return nil
 }
 
-// publisher writes a log, whose records are those of another, at a certain pace, and publishes it meanwhile. It ends
-// when all is published.
+// publisher writes the records of another log into its own log, at a certain pace, and publishes it meanwhile. It ends
+// when everything is published.
 func publisher(ctx context.Context) error {
 	log, err := boltlog.Open(os.Getenv(dirVariable), store.Options{})
 	if err != nil {
@@ -120,7 +121,7 @@ func isEnough() bool {
 	return err == nil
 }
 
-// write appends what the log does not have yet of the other.
+// write appends the records of the other log that the log does not have yet.
 func write(ctx context.Context, log *boltlog.Log) error {
 	pace, err := strconv.Atoi(os.Getenv(paceVariable))
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// A subscriber writes what it gets into a file, a line for each event. One that is killed may leave a line behind that
-// is not whole; the next one cuts it off.
+// A subscriber writes each event it gets into a file, as a line. A killed subscriber may leave an incomplete line; the
+// next one cuts it off.
 
 // keep writes the line of an event.
 func keep(file *os.File, e *nats.Event, place uint64) error {
@@ -28,7 +28,7 @@ func keep(file *os.File, e *nats.Event, place uint64) error {
 	return err
 }
 
-// kept opens the file, and gives the last event in it; an empty one when there is none.
+// kept opens the file, and returns the last event in it; an empty one: there is none.
 func kept() (file *os.File, last got, err error) {
 	if file, err = os.OpenFile(os.Getenv(fileVariable), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return nil, last, err
@@ -48,7 +48,7 @@ func kept() (file *os.File, last got, err error) {
 	return file, last, err
 }
 
-// connect connects, also to a server that is away for now.
+// connect connects, also to a server that is away.
 func connect() (jetstream.JetStream, error) {
 	conn, err := dial.Config{URL: url()}.Connect()
 	if err != nil {
@@ -57,20 +57,20 @@ func connect() (jetstream.JetStream, error) {
 	return jetstream.New(conn)
 }
 
-// asked is what it asks for.
+// asked returns the subscriber's filter.
 func asked() (f nats.Filter, err error) {
 	err = json.Unmarshal([]byte(os.Getenv(pickVariable)), &f)
 	return f, err
 }
 
-// durable is a subscriber by the Go package that the server remembers.
+// durable is a subscriber with the Go package and a durable name.
 func durable(ctx context.Context) error {
 	return follow(ctx, func(got) subscribe.Config {
 		return subscribe.Config{Durable: os.Getenv(nameVariable), Start: subscribe.All()}
 	})
 }
 
-// after is a subscriber by the Go package that remembers by itself what it has, so that nothing comes twice.
+// after is a subscriber with the Go package that remembers its last event itself, so that no event comes twice.
 func after(ctx context.Context) error {
 	return follow(ctx, func(last got) subscribe.Config {
 		if last.id == (nats.ID{}) {
@@ -128,8 +128,8 @@ func client(ctx context.Context) error {
 	return nil
 }
 
-// ordered takes messages until something goes wrong with the server, and gives the place to go on from. Its error is
-// its own fault.
+// ordered takes messages until the server fails, and returns the place from which to go on. An error is the
+// subscriber's own fault.
 func ordered(ctx context.Context, js jetstream.JetStream, filter nats.Filter, file *os.File, next uint64) (uint64, error) {
 	bound, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -137,7 +137,7 @@ func ordered(ctx context.Context, js jetstream.JetStream, filter nats.Filter, fi
 		FilterSubjects: []string{filter.String()}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: next,
 	})
 	if err != nil {
-		<-bound.Done() // not yet: no server, or no stream
+		<-bound.Done() // no server or no stream yet
 		return next, nil
 	}
 	iter, err := consumer.Messages()

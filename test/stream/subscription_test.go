@@ -23,27 +23,27 @@ type way int
 const (
 	byCommand way = iota // jobledger subscribe --durable -o json
 	byDurable            // the Go package, with a durable name
-	byClient             // nats.go alone, from the place in the stream that it keeps
+	byClient             // only nats.go, from the place in the stream that it keeps
 	byPackage            // the Go package, after the event that it keeps
 	ways
 )
 
 var wayNames = [ways]string{"jobledger subscribe --durable", "the package, durable", "nats.go", "the package, after an ID"}
 
-// subscription is a subscriber, what it asks for and what it has.
+// subscription is a subscriber, its filter and the events that it has.
 type subscription struct {
 	*process
 	way      way
 	filter   nats.Filter
 	file     string
-	read     int64 // how much of it was read
-	all      []got // what stands there
+	read     int64 // size of the part that was read
+	all      []got // the events in it
 	restarts int   // after it ended by itself, because there was no server
 }
 
 // got is an event that a subscriber has.
 type got struct {
-	place    uint64 // in the stream; not by the command, which does not show it
+	place    uint64 // in the stream; 0 for the command, which does not show it
 	id       nats.ID
 	stream   string
 	previous events.Sequence
@@ -73,7 +73,7 @@ func (w *world) subscribe(way way, name, port string, filter nats.Filter) *subsc
 	return s
 }
 
-// flags make jobledger subscribe ask for what a filter does.
+// flags are the flags with which jobledger subscribe has the same filter.
 func flags(f nats.Filter) []string {
 	switch {
 	case f.Kind == nats.KindJob:
@@ -84,8 +84,8 @@ func flags(f nats.Filter) []string {
 	return nil
 }
 
-// goesOn checks that it runs. The command ends when there is no server, or no stream yet, in the moment in which it
-// begins; whoever supervises it starts it again.
+// goesOn checks that the subscriber runs. The command ends if there is no server, or no stream yet, when it starts;
+// then its supervisor restarts it.
 func (s *subscription) goesOn() {
 	s.t.Helper()
 	over, err := s.over()
@@ -117,7 +117,7 @@ func (w *world) await(ctx context.Context, s *subscription, last events.Sequence
 	}
 }
 
-// readOn reads what was written since it was called last, as far as lines are whole.
+// readOn reads the complete lines that were written since the last call.
 func (s *subscription) readOn() error {
 	file, err := os.Open(s.file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -133,7 +133,7 @@ func (s *subscription) readOn() error {
 	for in := bufio.NewReaderSize(file, 1<<20); ; {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // of a line that is being written it is read later
+			return nil // the rest of an incomplete line is read later
 		}
 		if err != nil {
 			return err
@@ -151,7 +151,7 @@ func (s *subscription) readOn() error {
 	}
 }
 
-// parseLine reads what the roles of this test write.
+// parseLine reads a line of this test's roles.
 func parseLine(line []byte) (g got, err error) {
 	words := bytes.Fields(line)
 	if len(words) != 5 {
@@ -165,7 +165,7 @@ func parseLine(line []byte) (g got, err error) {
 	return g, err
 }
 
-// parseJSON reads what the command writes. A gap, or another life of the log, is a line of its own, without an ID.
+// parseJSON reads a line of the command. A gap, or another life of the log, is a separate line without an ID.
 func parseJSON(line []byte) (g got, err error) {
 	var said struct {
 		ID, Stream string

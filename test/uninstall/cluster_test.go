@@ -25,24 +25,24 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// cluster is a control plane, and the Jobledger that is installed there.
+// cluster is a control plane with an installed Jobledger.
 type cluster struct {
 	t      *testing.T
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface
 	dir    string
 	root   string // of the repository
-	leaver string // kubeconfig of who may do what deploy/release/clusterrole.yaml says
+	leaver string // kubeconfig of a user with the rights of deploy/release/clusterrole.yaml
 
-	args   []string               // of the container that runs
-	now    *controller.Controller // nil while it is not to run
+	args   []string               // of the container
+	now    *controller.Controller // nil while it should not run
 	starts int
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: t.TempDir()}
-	// What the StatefulSet controller makes is to go again, and volume claims are protected.
+	// Objects of the StatefulSet controller must go again, and volume claims are protected.
 	c.cp = controlplane.ForTest(t, controlplane.Options{
 		Controllers: []string{"statefulset-controller", "persistentvolumeclaim-protection-controller"},
 	})
@@ -83,7 +83,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// namespace makes a namespace, and returns when pods can be made there.
+// namespace creates a namespace, and returns when pods can be created there.
 func (c *cluster) namespace(name string) {
 	c.t.Helper()
 	_, err := c.client.CoreV1().Namespaces().Create(c.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
@@ -96,7 +96,7 @@ func (c *cluster) namespace(name string) {
 	})
 }
 
-// await waits until there is no error any more.
+// await waits until check returns no error.
 func (c *cluster) await(what string, check func() error) {
 	c.t.Helper()
 	ctx, cancel := patience.Context(c.t.Context())
@@ -115,7 +115,7 @@ func (c *cluster) await(what string, check func() error) {
 	}
 }
 
-// sh runs a command line as it stands, in the root of the repository.
+// sh runs a command line, unchanged, in the root of the repository.
 func (c *cluster) sh(line string) (out string, code int) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), "sh", "-c", line)
@@ -131,13 +131,13 @@ func (c *cluster) sh(line string) (out string, code int) {
 	return string(text), cmd.ProcessState.ExitCode()
 }
 
-// output is the file to which the newest controller writes.
+// output returns the output file of the newest controller.
 func (c *cluster) output() string {
 	return filepath.Join(c.dir, fmt.Sprintf("start-%d", c.starts), "run-1.txt")
 }
 
-// sync runs what the StatefulSet wants to be run: as its ServiceAccount, with its arguments, but for the addresses and
-// the place of the log, which are those of this machine.
+// sync runs the controller that the StatefulSet asks for: as its ServiceAccount and with its arguments, except for
+// addresses and the log's directory, which are those of this machine.
 func (c *cluster) sync() {
 	c.t.Helper()
 	set, err := c.client.AppsV1().StatefulSets("jobledger").Get(c.t.Context(), "jobledger", metav1.GetOptions{})
@@ -186,7 +186,7 @@ func (c *cluster) sync() {
 	}
 }
 
-// job creates a Job of one pod. How it lives says controlplane's annotations.
+// job creates a Job of one pod. controlplane's annotations choose the pod's life.
 func (c *cluster) job(namespace, name string, suspend bool, annotations map[string]string) {
 	c.t.Helper()
 	job := &batchv1.Job{
@@ -221,7 +221,7 @@ func (c *cluster) awaitJob(namespace, name string, want batchv1.JobConditionType
 	})
 }
 
-// awaitRunning waits until the only pod in the namespace of a Job runs and the Job says so, and returns the pod.
+// awaitRunning waits until the Job's only pod runs and the Job's status says so, and returns the pod.
 func (c *cluster) awaitRunning(namespace, name string) (pod corev1.Pod) {
 	c.t.Helper()
 	c.await("a pod of "+name+" to run", func() error {

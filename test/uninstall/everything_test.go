@@ -22,7 +22,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/dump"
 )
 
-// allValues are values of the chart by which each of its templates makes an object, in one of the releases.
+// allValues are values of the chart with which, in one of these releases, each template makes an object.
 var allValues = map[string]string{
 	"whole": `
 manage: all
@@ -44,7 +44,7 @@ lease: {createNamespace: false}
 	"single": "watchNamespace: team-a\nwatchCluster: false\n",
 }
 
-// templates are those of the chart, with the name in allValues of the release that has it.
+// templates are the chart's templates, each with the release in allValues that has it.
 var templates = map[string]string{
 	"clusterrole.yaml": "whole", "clusterrolebinding.yaml": "whole", "cronjobs.yaml": "whole", "dashboard.yaml": "whole", "drill.yaml": "whole",
 	"gang.yaml":              "whole",
@@ -54,14 +54,14 @@ var templates = map[string]string{
 	"ttl.yaml": "whole", "watch-cluster.yaml": "whole", "namespaced.yaml": "single",
 }
 
-// parts are the files of deploy/ of which others are made.
+// parts are the files of deploy/ that other files use.
 var parts = []string{
 	"kustomization.yaml", "chart/Chart.yaml", "chart/values.yaml", "chart/values.schema.json", "chart/.helmignore", "chart/templates/_rules.tpl",
 	"chart/templates/_checks.tpl", "chart/templates/_names.tpl", "chart/monitoring/dashboard.json", "chart/monitoring/alerts.yaml", "chart/monitoring/alerts_test.yaml",
 }
 
-// everything is what each file of deploy/ installs. A file that it does not know fails the test: nobody would see what
-// it leaves.
+// everything returns what each file of deploy/ installs. An unknown file fails the test: its remains would go
+// unnoticed.
 func everything(t *testing.T, root string) (all []unstructured.Unstructured) {
 	t.Helper()
 	add := func(objects []unstructured.Unstructured, err error) {
@@ -99,13 +99,13 @@ func everything(t *testing.T, root string) (all []unstructured.Unstructured) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(allValues)) { // the namespace of the Lease is there
+	for _, name := range slices.Sorted(maps.Keys(allValues)) { // the namespace of the Lease exists
 		add(deployed.Chart(t.Context(), name, allValues[name]))
 	}
 	return all
 }
 
-// monitoring makes the kinds of the Prometheus operator known to the API server.
+// monitoring adds the kinds of the Prometheus operator to the API server.
 func (c *cluster) monitoring() {
 	c.t.Helper()
 	client, err := dynamic.NewForConfig(c.cp.RESTConfig())
@@ -135,9 +135,9 @@ func (c *cluster) monitoring() {
 	}
 }
 
-// TestEverythingIsTakenOff installs what every file of deploy/ installs, and takes it off again. While something of it
-// makes more Jobs for a controller that is gone, release names it and ends with code 1. In the end the cluster is as
-// before.
+// TestEverythingIsTakenOff installs everything that a file of deploy/ installs, and uninstalls it again. While an
+// object is left that creates Jobs for a controller that is gone, release names the object and exits with code 1. In
+// the end the cluster is as before.
 func TestEverythingIsTakenOff(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -212,8 +212,7 @@ func TestEverythingIsTakenOff(t *testing.T) {
 	})
 }
 
-// each creates each object, or deletes it, as kubectl does. One that is there is not created again, and one that is
-// gone is not deleted.
+// each creates or deletes each object, like kubectl. It skips existing or missing objects, respectively.
 func (c *cluster) each(objects []unstructured.Unstructured, remove bool) {
 	c.t.Helper()
 	k, err := newKube(c.cp.Kubeconfig())

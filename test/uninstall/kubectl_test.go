@@ -24,13 +24,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
-// The environment of the kubectl that this test plays.
+// Environment variables of the test's kubectl.
 const (
 	envKubeconfig = "TEST_KUBECTL_KUBECONFIG"
-	envLogs       = "TEST_KUBECTL_LOGS" // the file to which the controller writes
+	envLogs       = "TEST_KUBECTL_LOGS" // the output file of the controller
 )
 
-// kubectl does what the real one does, as far as docs/uninstall.md asks for it.
+// kubectl does what the real one does, as far as docs/uninstall.md needs it.
 func kubectl(ctx context.Context, args []string) error {
 	k, err := newKube(os.Getenv(envKubeconfig))
 	if err != nil {
@@ -59,7 +59,7 @@ func kubectl(ctx context.Context, args []string) error {
 		_, err := sets.Patch(ctx, args[2], types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "scale")
 		return err
 	case line == "rollout status statefulset jobledger":
-		return nil // the test has started it before it goes on
+		return nil // the test starts it before it goes on
 	case line == "logs jobledger-0":
 		text, err := os.ReadFile(os.Getenv(envLogs))
 		if err == nil {
@@ -93,10 +93,10 @@ type kube struct {
 	namespace string
 }
 
-// doing is what is done with an object.
+// doing is an action on an object.
 type doing func(context.Context, dynamic.ResourceInterface, *unstructured.Unstructured) error
 
-// each does something with each object of deploy/.
+// each calls do for each object of deploy/.
 func (k *kube) each(ctx context.Context, backwards bool, do doing) error {
 	objects, err := deployed.Base()
 	if err != nil {
@@ -105,7 +105,7 @@ func (k *kube) each(ctx context.Context, backwards bool, do doing) error {
 	return k.eachIn(ctx, objects, backwards, do)
 }
 
-// eachOf does something with each object of files.
+// eachOf calls do for each object of the files.
 func (k *kube) eachOf(ctx context.Context, files []string, backwards bool, do doing) error {
 	for _, file := range files {
 		if file == "-f" {
@@ -144,11 +144,11 @@ func (k *kube) create(ctx context.Context, client dynamic.ResourceInterface, o *
 	return err
 }
 
-// forget deletes an object, and does not wait until it is gone.
+// forget deletes an object, without waiting until it is gone.
 func (k *kube) forget(ctx context.Context, client dynamic.ResourceInterface, o *unstructured.Unstructured) error {
 	background := metav1.DeletePropagationBackground
 	err := client.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a namespace that goes already is a conflict
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a namespace that is being deleted is a conflict
 		return nil
 	}
 	return err
@@ -168,7 +168,7 @@ func (k *kube) deleteIfThere(ctx context.Context, client dynamic.ResourceInterfa
 	return nil
 }
 
-// label sets a label of a namespace, KEY=VALUE, or takes it off, KEY-; of all of them with --all.
+// label sets (KEY=VALUE) or removes (KEY-) a label of a namespace; with --all, of all namespaces.
 func (k *kube) label(ctx context.Context, name, label string) error {
 	namespaces := k.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 	list, err := namespaces.List(ctx, metav1.ListOptions{})

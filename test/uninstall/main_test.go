@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// bin is a directory with jobledger, and this test as kubectl.
+// bin is a directory with jobledger, and with this test binary as kubectl.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func run(m *testing.M) (int, error) {
 	if bin, err = os.MkdirTemp("", "jobledger-uninstall-"); err != nil {
 		return 0, err
 	}
-	defer func() { _ = os.RemoveAll(bin) }() // a copy of what was built
+	defer func() { _ = os.RemoveAll(bin) }() // it has only a copy
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err

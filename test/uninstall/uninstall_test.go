@@ -22,10 +22,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/dump"
 )
 
-// O-063: what docs/uninstall.md says leaves no finalizer of ours behind.
+// O-063: after docs/uninstall.md no finalizer of ours is left.
 //
-// TestNothingIsLeft runs docs/uninstall.md and compares the cluster with what it was before: it differs in nothing but
-// the Jobs that were created, their pods and Events.
+// TestNothingIsLeft runs docs/uninstall.md and compares the cluster with the one before: only the created Jobs, their
+// pods and Events are new.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -98,7 +98,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// since is how the cluster differs from what it was.
+// since returns how the cluster differs from before.
 func (c *cluster) since(before dump.Dump) []string {
 	c.t.Helper()
 	now, err := dump.Of(c.t.Context(), c.cp.RESTConfig())
@@ -112,7 +112,7 @@ func begun(job *batchv1.Job) bool {
 	return job.Status.StartTime != nil || len(job.Status.Conditions) > 0
 }
 
-// compare reports a difference between what the document shows and what the command writes.
+// compare reports a difference between the output in the document and that of the command.
 func compare(t *testing.T, x console.Exchange, out string) {
 	t.Helper()
 	if !x.SaysOfRelease(out) {
@@ -120,11 +120,11 @@ func compare(t *testing.T, x console.Exchange, out string) {
 	}
 }
 
-// O-063: pods that hold our finalizer when the controller is gone, and the namespace that waits for them, are freed.
+// O-063: if the controller is gone, pods with our finalizer, and the namespace that waits for them, are freed.
 //
-// TestNothingHangsAfterLettingGo: a controller was killed. A namespace that is deleted waits for a pod that nothing
-// holds but our finalizer, and the namespace controller tries again and again. Letting go frees it; pods that run go
-// on. While the controller runs, it is refused.
+// TestNothingHangsAfterLettingGo: a controller was killed. A deleted namespace waits for a pod that only our finalizer
+// holds, and the namespace controller retries again and again. "release --let-go" frees the pod; running pods go on.
+// While the controller runs, it refuses.
 func TestNothingHangsAfterLettingGo(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -153,7 +153,7 @@ func TestNothingHangsAfterLettingGo(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		grace := pod.DeletionGracePeriodSeconds // 0 once its node lets go of it
+		grace := pod.DeletionGracePeriodSeconds // 0 once its node has released it
 		if grace == nil || *grace != 0 || !slices.Equal(pod.Finalizers, []string{events.TrackingFinalizer}) {
 			return fmt.Errorf("grace %v, finalizers %v, %s", grace, pod.Finalizers, pod.Status.Phase)
 		}
@@ -199,8 +199,8 @@ func TestNothingHangsAfterLettingGo(t *testing.T) {
 	}
 }
 
-// TestDrainByHand: without a cluster to run in, "release --drain" takes the place of "run", ends when what has begun
-// has ended, and deletes the Lease. The log knows the drain, and replays.
+// TestDrainByHand: without a cluster to run in, "release --drain" runs in place of "run". It ends when the Jobs that
+// have begun are finished, and deletes the Lease. The log has the drain, and replays.
 func TestDrainByHand(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -18,10 +18,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/ledger"
 )
 
-// pace is how often a Job is made, whichever program runs, or none.
+// pace is the time between two new Jobs, whichever program runs, or none.
 const pace = 200 * time.Millisecond
 
-// create makes Jobs until ctx is done. Each fourth one has many pods, and each fifth one fails after one more try.
+// create creates Jobs until ctx is done. Each fourth Job has many pods, and each fifth one fails after one retry.
 func create(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -63,7 +63,7 @@ func newJob(i int) *batchv1.Job {
 	return job
 }
 
-// finished is how many Jobs have ended.
+// finished returns how many Jobs have ended.
 func finished(n history.Now) (ended int) {
 	for _, job := range n.Jobs {
 		if ledger.Finished(job) {
@@ -73,7 +73,7 @@ func finished(n history.Now) (ended int) {
 	return ended
 }
 
-// unfinished says what is missing until all Jobs have ended as they should and no pod carries our finalizer.
+// unfinished returns what is missing until all Jobs have ended as they should and no pod has our finalizer.
 func unfinished(n history.Now) string {
 	var missing []string
 	for name, job := range n.Jobs {

@@ -21,17 +21,17 @@ var shared suite.Suite
 
 func TestMain(m *testing.M) { shared.Main(m, suite.Options{}) }
 
-// each is how many Jobs end under each program at least.
+// each is the least number of Jobs that end under each program.
 const each = 15
 
-// TestProgramsChangeUnderLoad: Jobs are made all the time, while the program is replaced: an older one by today's,
-// today's by the older one again, which the log allows, and by one that the log does not allow, once there is one,
-// which says so and changes nothing. No Job notices. The older one is the oldest that reads what today's writes: that
-// of the commit that raised projector.LeastFold last.
+// TestProgramsChangeUnderLoad: Jobs are created all the time while the program is replaced: an older one by the present
+// one, and that by the older one again, which the log allows. Then, once such a program exists, by one that the log
+// does not allow: it says so and changes nothing. No Job is affected. The older program is the oldest that reads what
+// the present one writes: that of the commit that last raised projector.LeastFold.
 func TestProgramsChangeUnderLoad(t *testing.T) {
 	back := pinned.FirstWith(t, fmt.Sprintf("const LeastFold = %d", projector.LeastFold), "projector/check.go")
 	older, first := pinned.Build(t, back), ""
-	if projector.LeastFold > 1 { // else no program that writes logs of today's marks is too old for them
+	if projector.LeastFold > 1 { // else no program with logs of this format is too old for them
 		first = pinned.Build(t, pinned.First(t))
 	}
 	w := newWorld(t)
@@ -73,7 +73,7 @@ func TestProgramsChangeUnderLoad(t *testing.T) {
 	t.Logf("%d Jobs, each with its pods and counts", len(w.history.Now().Jobs))
 }
 
-// world is a namespace, its log, and the program that runs now.
+// world is a namespace, its log, and the running program.
 type world struct {
 	t                          *testing.T
 	ctx                        context.Context
@@ -110,7 +110,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// with makes a program the one that is to run on the log.
+// with selects the program that will run on the log.
 func (w *world) with(program string) {
 	w.t.Helper()
 	w.programs++
@@ -123,7 +123,7 @@ func (w *world) with(program string) {
 	})
 }
 
-// runs starts a program and sees some Jobs end under it.
+// runs starts a program, and waits until some Jobs have ended under it.
 func (w *world) runs(what, program string) {
 	w.t.Helper()
 	before := finished(w.history.Now())

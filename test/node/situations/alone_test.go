@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// alone is what is done to the node.
+// alone are actions on the node.
 var alone = []row{
 	{name: "taint", alone: true, did: "tom tainted the node (NoExecute)", says: []string{`taint`}, may: "taint", exits: []int32{143}, stage: func(s *situation) {
 		s.awaitRunning()
@@ -88,14 +88,14 @@ var alone = []row{
 		}},
 }
 
-// healthy has the kubelet run as before.
+// healthy makes the kubelet run as before.
 func (s *situation) healthy() {
 	s.stopKubelet()
 	s.startKubelet()
 	s.untainted()
 }
 
-// memory is that of the node but for some of it, as a quantity.
+// memory returns the node's memory minus but, as a quantity.
 func (s *situation) memory(but int64) string {
 	s.t.Helper()
 	n, err := s.admin.CoreV1().Nodes().Get(s.ctx, node.Name, metav1.GetOptions{})
@@ -103,7 +103,7 @@ func (s *situation) memory(but int64) string {
 	return resource.NewQuantity(n.Status.Capacity.Memory().Value()-but, resource.BinarySI).String()
 }
 
-// inUse is how much memory is used, as a kubelet reckons it: without the pages of files that nobody has read lately.
+// inUse returns the used memory as a kubelet computes it: without file pages that were not read lately.
 func inUse(s *situation) int64 {
 	s.t.Helper()
 	var used, idle int64
@@ -128,7 +128,7 @@ func inUse(s *situation) int64 {
 	return (total-free)<<10 - idle
 }
 
-// stopKubelet kills the kubelet. It runs again at the end, also of a test that fails.
+// stopKubelet kills the kubelet. It is restarted at the end, also after a failure.
 func (s *situation) stopKubelet() {
 	s.t.Helper()
 	s.must(s.node.StopKubelet())
@@ -154,7 +154,7 @@ func (s *situation) patchNode(patch string) {
 	s.must(err)
 }
 
-// untainted waits until the node takes pods again.
+// untainted waits until the node accepts pods again.
 func (s *situation) untainted() {
 	s.t.Helper()
 	s.eventually("the node has no taints", func() bool {

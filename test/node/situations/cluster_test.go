@@ -24,7 +24,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// mode is who runs the Jobs: Jobledger, or the built-in controller while Jobledger looks on.
+// mode says who runs the Jobs: Jobledger, or the built-in controller while Jobledger observes.
 type mode string
 
 const (
@@ -32,7 +32,7 @@ const (
 	observe mode = "observe"
 )
 
-// cluster is a control plane, a node, and the Jobledger whose log is kept.
+// cluster is a control plane, a node, and the Jobledger that writes the kept log.
 type cluster struct {
 	mode       mode
 	plane      *controlplane.ControlPlane
@@ -60,7 +60,7 @@ func startCluster(ctx context.Context, m mode) (_ *cluster, err error) {
 	options := controlplane.Options{
 		RealNodes: true, DataDir: in("cp-" + string(m)), Keep: true,
 		Controllers: append([]string{"resourcequota-controller", "taint-eviction-controller", "node-lifecycle-controller"}, node.Controllers...),
-		// A kubelet that was killed is missed after this time.
+		// A killed kubelet is noticed after this time.
 		ControllerManagerArgs: []string{"--node-monitor-grace-period=25s"},
 	}
 	if m == observe {
@@ -81,7 +81,7 @@ func startCluster(ctx context.Context, m mode) (_ *cluster, err error) {
 	return c, c.startOurs(ctx)
 }
 
-// people makes the users, and the priorities of pods.
+// people creates the users, and the PriorityClasses.
 func (c *cluster) people(ctx context.Context) error {
 	for user, role := range map[string]string{maria: "admin", tom: "cluster-admin"} {
 		if err := c.plane.Bind(ctx, user, role); err != nil {
@@ -97,8 +97,8 @@ func (c *cluster) people(ctx context.Context) error {
 	return nil
 }
 
-// neighbour makes a second node, which takes no pods, and plays its heartbeats until ctx is done: were all nodes
-// unreachable, nothing would be evicted.
+// neighbour creates a second node, which takes no pods, and plays its heartbeats until ctx is done. Without it, all
+// nodes could be unreachable, and then nothing would be evicted.
 func (c *cluster) neighbour(ctx context.Context) error {
 	const name = "neighbour"
 	_, err := c.admin.CoreV1().Nodes().Create(ctx, &corev1.Node{
@@ -137,7 +137,7 @@ func (c *cluster) neighbour(ctx context.Context) error {
 	return nil
 }
 
-// startOurs starts Jobledger with the rights that a deployment gives it.
+// startOurs starts Jobledger with the rights of a deployment.
 func (c *cluster) startOurs(ctx context.Context) error {
 	dir := filepath.Join(c.plane.LogDir(), "jobledger")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -183,7 +183,7 @@ func (c *cluster) keep(ctx context.Context, to string) error {
 	return recorded.Keep(ctx, c.ours.Log(), c.kubeconfig, &settings, to)
 }
 
-// stop ends what runs.
+// stop stops all processes.
 func (c *cluster) stop() error {
 	var errs []error
 	if c.ours != nil && c.ours.Running() {
@@ -198,7 +198,7 @@ func (c *cluster) stop() error {
 	return errors.Join(errs...)
 }
 
-// as is a client that acts as somebody, with kubectl.
+// as returns a client that acts as a user, with kubectl.
 func (c *cluster) as(user string) (kubernetes.Interface, error) {
 	config := c.plane.RESTConfig()
 	config.Impersonate = rest.ImpersonationConfig{UserName: user}

@@ -14,7 +14,7 @@ const byClient = `deleted .*by an API client`
 
 var podByClient = []string{`by an API client|ENDED BY API client`}
 
-// deletions are pods that somebody ends.
+// deletions are pods that a user or a component ends.
 var deletions = []row{
 	{name: "delete", did: "tom deleted the pod", says: []string{byClient}, pod: podByClient, may: "client", exits: []int32{143}, stage: deleted(-1)},
 	{name: "deletekill", did: "tom deleted the pod; the program ignored SIGTERM until its grace ended", says: []string{byClient}, pod: podByClient, may: "client", exits: []int32{137},
@@ -83,7 +83,7 @@ var deletions = []row{
 	}},
 }
 
-// deleted: tom deletes the pod that runs. A grace of less than 0 is the pod's own.
+// deleted: tom deletes the running pod. A negative grace means the pod's own grace period.
 func deleted(grace int64) func(*situation) {
 	return func(s *situation) {
 		s.awaitRunning()
@@ -114,7 +114,7 @@ func (s *situation) evict() {
 	s.must(s.as(tom).PolicyV1().Evictions(s.name).Evict(s.ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: s.told.Pod, Namespace: s.name}}))
 }
 
-// preempt makes a pod that is worth more and needs the place.
+// preempt creates a pod with a higher priority that needs the node.
 func (s *situation) preempt() {
 	s.awaitRunning()
 	s.pass(2 * second)

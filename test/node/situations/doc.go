@@ -1,16 +1,16 @@
 // Package situations stages situations of the generator (test/incidents) with a real kubelet: programs exit, are killed
-// and run out of memory, images cannot be pulled, probes fail, nodes go away. Jobledger runs the Jobs, and then looks
-// on while the built-in controller does.
+// and run out of memory, images cannot be pulled, probes fail, nodes go away. First Jobledger runs the Jobs, then it
+// observes the built-in controller.
 //
-// Two things come of a run:
+// A run has two results:
 //
-//   - Answers are judged as those of the generator are, by package judge: what staged a situation writes its truth.
-//   - The words of the kubelet, see package causes. They are compared with testdata/words.txt of that package; -update writes them there.
-//     The test of package causes holds the words that the generator plays against these. So a new version of Kubernetes shows where it
-//     speaks otherwise: here first, then there.
+//   - Package judge judges the answers, as for the generator. The code that stages a situation writes its truth.
+//   - The lines that the kubelet wrote, see package causes. They are compared with testdata/words.txt of that package;
+//     -update writes them there. The test of package causes compares the generator's lines with that file. So a new
+//     version of Kubernetes with other messages is noticed first here and then there.
 //
-// TestSituations needs root on Linux and JOBLEDGER_LONG=1 (package node says what else). -update keeps the logs in
-// testdata, too, which each make test judges.
+// TestSituations needs root on Linux and JOBLEDGER_LONG=1; see package node for the rest. -update also keeps the logs
+// in testdata, and each make test judges them.
 //
 // Read next: rows.go for the situations.
 package situations

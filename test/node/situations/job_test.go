@@ -14,13 +14,14 @@ const (
 	busyboxArchive = "busybox-1.37.oci.tar"
 )
 
-// Programs, for a shell. The first process of a container has no default way to end by a signal.
+// Programs for a shell. Signals do not end the first process of a container by default.
 const (
 	polite   = `trap "exit 143" TERM; sleep 1000 & wait`
 	impolite = `trap "" TERM; while :; do sleep 1; done`
 )
 
-// newJob is a Job of one pod with one container, main, that runs until it is told to end. One failure is its end.
+// newJob returns a Job of one pod with one container, main, that runs until it is asked to end. One failure ends the
+// Job.
 func newJob(options ...func(*batchv1.Job)) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: "etl", Labels: map[string]string{"app": "etl", "team": "data"}},
@@ -40,12 +41,12 @@ func newJob(options ...func(*batchv1.Job)) *batchv1.Job {
 	return j
 }
 
-// shell is a container that runs a shell script.
+// shell returns a container that runs a shell script.
 func shell(name, script string) corev1.Container {
 	return corev1.Container{Name: name, Image: busybox, Command: []string{"sh", "-c", script}}
 }
 
-// always is a container that begins a pod and then runs beside the others.
+// always makes an init container a sidecar, which keeps running beside the others.
 func always(c corev1.Container) corev1.Container {
 	c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 	return c
@@ -62,7 +63,7 @@ func container(change func(*corev1.Container)) option {
 	return pod(func(p *corev1.PodSpec) { change(&p.Containers[0]) })
 }
 
-// runs has the container main run a script.
+// runs makes the container main run a script.
 func runs(script string) option {
 	return container(func(c *corev1.Container) { c.Command = []string{"sh", "-c", script} })
 }
@@ -91,22 +92,22 @@ func requests(name corev1.ResourceName, least string) option {
 	})
 }
 
-// begins has a container begin the pod.
+// begins adds an init container.
 func begins(c corev1.Container) option {
 	return pod(func(p *corev1.PodSpec) { p.InitContainers = append(p.InitContainers, c) })
 }
 
-// beside has a container run beside main.
+// beside adds a container beside main.
 func beside(c corev1.Container) option {
 	return pod(func(p *corev1.PodSpec) { p.Containers = append(p.Containers, c) })
 }
 
-// variable has the container main take an environment variable from somewhere.
+// variable gives the container main an environment variable from a source.
 func variable(from corev1.EnvVarSource) option {
 	return container(func(c *corev1.Container) { c.Env = []corev1.EnvVar{{Name: "PASSWORD", ValueFrom: &from}} })
 }
 
-// volume mounts a volume into the container main, at /data.
+// volume mounts a volume at /data in the container main.
 func volume(source corev1.VolumeSource) option {
 	return pod(func(p *corev1.PodSpec) {
 		p.Volumes = []corev1.Volume{{Name: "data", VolumeSource: source}}
@@ -114,7 +115,7 @@ func volume(source corev1.VolumeSource) option {
 	})
 }
 
-// probe is one that is tried each second, and fails at once.
+// probe returns a probe that runs each second, and fails at its first failure.
 func probe(how corev1.ProbeHandler) *corev1.Probe {
 	return &corev1.Probe{ProbeHandler: how, PeriodSeconds: 1, FailureThreshold: 1, InitialDelaySeconds: 2}
 }
@@ -123,7 +124,7 @@ func command(words ...string) corev1.ProbeHandler {
 	return corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: words}}
 }
 
-// bears has the pods bear a taint that drives out, for some seconds.
+// bears makes the pods tolerate a NoExecute taint for some seconds.
 func bears(taint string, seconds int64) option {
 	return pod(func(p *corev1.PodSpec) {
 		p.Tolerations = append(p.Tolerations, corev1.Toleration{

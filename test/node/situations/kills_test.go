@@ -12,10 +12,10 @@ import (
 
 const second = time.Second
 
-// An Event alone says that a probe or a hook failed.
+// eventAlone: only an Event says that a probe or a hook failed.
 const eventAlone = "the kubelet says in an Event alone what it killed the container for"
 
-// kills are containers that are killed, by the kernel and by the kubelet.
+// kills are containers that the kernel or the kubelet kills.
 var kills = []row{
 	{name: "killed", cause: "killed", job: []option{runs(impolite)}, stage: func(s *situation) {
 		p := s.awaitRunning()

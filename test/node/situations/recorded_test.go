@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/judge"
 )
 
-// TestRecordedSituations judges what is said of the situations whose logs testdata holds.
+// TestRecordedSituations judges the answers about the situations with logs in testdata.
 func TestRecordedSituations(t *testing.T) {
 	for _, m := range []mode{run, observe} {
 		t.Run(string(m), func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 const toldTheAsker = "the API server tells a refusal to the controller that asked, and no Job or pod shows it"
 
-// refusals are pods that the API server does not take, or that get no node: no kubelet hears of them.
+// refusals are pods that the API server refuses, or that get no node: no kubelet sees them.
 var refusals = []row{
 	{name: "class", nopod: true, did: "the PriorityClass does not exist", says: []string{`PriorityClass.*team`}, may: "refused", unseen: toldTheAsker, unseenly: `no pod`,
 		named: func(name string) option { return pod(func(p *corev1.PodSpec) { p.PriorityClassName = name }) }, stage: waits},

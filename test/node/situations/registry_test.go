@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// registries are servers at the loopback of the node: one has no image, one lets nobody in, and one does not listen.
+// registries starts servers on the node's loopback: one has no image, one refuses access, and one does not listen.
 func registries(n *node.Node) (stop func() error, err error) {
 	none := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)

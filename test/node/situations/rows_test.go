@@ -12,26 +12,26 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// row is a situation that can be staged.
+// row is a situation.
 type row struct {
 	name  string              // unique
 	job   []option            // of its Job
-	named func(string) option // likewise, with the name of the namespace
-	alone bool                // it is done to the node or its kubelet, so that no others may run
-	nopod bool                // no pod comes
+	named func(string) option // also of its Job, with the name of the namespace
+	alone bool                // it acts on the node or its kubelet, so no other row may run
+	nopod bool                // no pod is created
 
-	prepare func(*situation) // before the Job is created
-	stage   func(*situation) // behind the first pod
+	prepare func(*situation) // runs before the Job is created
+	stage   func(*situation) // runs after the first pod has come
 
-	// The truth: of a cause that the generator plays, too, or in words of its own.
+	// The truth: that of a cause that the generator plays, too, or the fields below.
 	cause    string
 	did      string
-	says     []string // regular expressions: an answer about the Job has each
-	pod      []string // likewise about the pod; nil: what is said of the Job
+	says     []string // regular expressions: an answer about the Job must match each
+	pod      []string // the same for the pod; nil: says
 	may      string   // signatures that are true
 	exits    []int32
-	untold   string // nothing that Jobledger reads has the cause
-	unseen   string // likewise, of one who only looks on; unseenly is what it says in its place
+	untold   string // set: nothing that Jobledger reads has the cause
+	unseen   string // the same, only for an observer; unseenly is what it says instead
 	unseenly string
 }
 
@@ -48,7 +48,7 @@ func (s *situation) tell() {
 	}
 	if r.unseen != "" && s.mode == observe {
 		r.untold, r.says = r.unseen, []string{r.unseenly}
-		r.may = words(r.may, "schedule quota refused edit") // named as what is missing
+		r.may = words(r.may, "schedule quota refused edit") // named as missing knowledge
 	}
 	s.told.Name, s.told.Cause, s.told.Mode, s.told.Namespace = r.name, r.name, string(s.mode), s.name
 	s.told.Did, s.told.True, s.told.Exits, s.told.Untold = r.did, strings.Fields(r.may), r.exits, r.untold

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// sidecars are containers before and beside main.
+// sidecars are init containers, and containers beside main.
 var sidecars = []row{
 	{name: "init", did: "the init container migrate exited 7", says: []string{`exit(ed)? 7`, `migrate`}, exits: []int32{7}, stage: ends,
 		job: []option{begins(shell("migrate", "sleep 1; exit 7"))}},
@@ -56,7 +56,7 @@ var sidecars = []row{
 		}())}},
 }
 
-// c0 is the status of the container main, if there is one yet.
+// c0 returns the status of the container main; nil: there is none yet.
 func c0(p *corev1.Pod) *corev1.ContainerStatus {
 	for i := range p.Status.ContainerStatuses {
 		if p.Status.ContainerStatuses[i].Name == "main" {

@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/patient"
 )
 
-// situation is a row that is staged, in a namespace of its own.
+// situation is a row that is staged, in its own namespace.
 type situation struct {
 	*cluster
 	row     *row
@@ -30,7 +30,7 @@ type situation struct {
 	ctx     context.Context
 	history *history.History
 	job     *batchv1.Job
-	pod     *corev1.Pod // that the deed is done to, when it was first seen
+	pod     *corev1.Pod // the pod of the action, when it was first seen
 	told    judge.Told
 }
 
@@ -71,7 +71,7 @@ func (s *situation) submit() {
 	s.job, s.told.Job, s.told.UID = job, job.Name, string(job.UID)
 }
 
-// hit waits for the pod that the deed is done to: the newest of the Job.
+// hit waits for the pod of the action: the newest of the Job.
 func (s *situation) hit() {
 	s.t.Helper()
 	pods := s.await("a pod", func(v view) bool { return len(v.pods) > 0 }).pods
@@ -79,7 +79,7 @@ func (s *situation) hit() {
 	s.told.Pod, s.told.PodUID = s.pod.Name, string(s.pod.UID)
 }
 
-// over waits until Jobledger had time to see what was done last, and takes down what the API server has.
+// over waits until Jobledger had time to see the last action, and notes what the API server has stored.
 func (s *situation) over() {
 	s.t.Helper()
 	s.pass(4 * time.Second)
@@ -94,7 +94,7 @@ func (s *situation) over() {
 	}
 }
 
-// clear deletes what is left, and waits until it is gone.
+// clear deletes all objects that are left, and waits until they are gone.
 func (s *situation) clear() {
 	s.t.Helper()
 	client := s.as(janitor)
@@ -114,7 +114,7 @@ func (s *situation) clear() {
 	s.must(s.history.CatchUp(s.ctx))
 }
 
-// series is what the kubelet, and others, wrote of the pod that the deed was done to, until the situation was over.
+// series returns the lines about the pod of the action, up to the end of the situation.
 func (s *situation) series() []string {
 	var versions []*corev1.Pod
 	for _, c := range s.history.Changes(s.job.UID) {
@@ -131,7 +131,7 @@ type view struct {
 	pods []*corev1.Pod
 }
 
-// the is the pod that the deed is done to; nil when it is gone.
+// the returns the pod of the action; nil: it is gone.
 func (v view) the(s *situation) *corev1.Pod {
 	i := slices.IndexFunc(v.pods, func(p *corev1.Pod) bool { return string(p.UID) == s.told.PodUID })
 	if i < 0 {
@@ -140,7 +140,7 @@ func (v view) the(s *situation) *corev1.Pod {
 	return v.pods[i]
 }
 
-// await waits until something is true of the Job and its pods.
+// await waits until `is` returns true for the Job and its pods.
 func (s *situation) await(what string, is func(view) bool) view {
 	s.t.Helper()
 	var v view
@@ -154,7 +154,7 @@ func (s *situation) await(what string, is func(view) bool) view {
 	return v
 }
 
-// awaitPod waits until something is true of the pod.
+// awaitPod waits until `is` returns true for the pod.
 func (s *situation) awaitPod(what string, is func(*corev1.Pod) bool) *corev1.Pod {
 	s.t.Helper()
 	return s.await(what, func(v view) bool { p := v.the(s); return p != nil && is(p) }).the(s)
@@ -170,7 +170,7 @@ func (s *situation) awaitEnd() {
 	s.await("the Job has ended", func(v view) bool { return finished(v.job) != nil })
 }
 
-// awaitWaiting waits until a container of the pod, also one that begins it, waits for that reason.
+// awaitWaiting waits until a container of the pod, or an init container, waits for that reason.
 func (s *situation) awaitWaiting(reason string) {
 	s.t.Helper()
 	s.awaitPod("a container waits: "+reason, func(p *corev1.Pod) bool {
@@ -205,7 +205,7 @@ func (s *situation) as(user string) kubernetes.Interface {
 	return client
 }
 
-// eventually looks again and again until something is so.
+// eventually waits until `is` returns true.
 func (s *situation) eventually(what string, is func() bool) {
 	s.t.Helper()
 	patient.Eventually(s.ctx, s.t, what, is)

@@ -31,7 +31,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	// Situations wait, for pods and for time to pass, so many are staged at a time, however many processors there are.
+	// Situations mostly wait, so many are staged at a time, on any number of processors.
 	if err := flag.Set("test.parallel", "16"); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
@@ -50,7 +50,7 @@ func prepare(ctx context.Context, dir string) error {
 	return err
 }
 
-// TestSituations stages the situations in both modes, and judges what is said of them and what the kubelet said.
+// TestSituations stages the situations in both modes, and judges the answers and the kubelet's lines.
 func TestSituations(t *testing.T) {
 	if !*again {
 		node.Need(t)
@@ -72,15 +72,15 @@ func TestSituations(t *testing.T) {
 	}
 }
 
-// staged is what came of the situations of a mode.
+// staged has the results of the situations of a mode.
 type staged struct {
 	mu     sync.Mutex
 	truths []judge.Told
-	series map[string][]string // what the kubelet said
+	series map[string][]string // the kubelet's lines
 }
 
-// stageAll stages the situations in a cluster of their own, and keeps the log and the truth. It returns what the
-// kubelet said in each.
+// stageAll stages the situations in their own cluster, and keeps the log and the truth. It returns the kubelet's lines
+// for each.
 func stageAll(t *testing.T, m mode, out string) map[string][]string {
 	ctx, cancel := patience.Several(t.Context(), 6)
 	defer cancel()
@@ -94,7 +94,7 @@ func stageAll(t *testing.T, m mode, out string) map[string][]string {
 		}
 	}()
 	stop, err := registries(c.node)
-	defer func() { _ = stop() }() // of servers that nobody asks any more
+	defer func() { _ = stop() }() // the servers are not needed any more
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func stageAll(t *testing.T, m mode, out string) map[string][]string {
 	return all.series
 }
 
-// stage stages those that may be staged together with others, or those that may not.
+// stage stages the rows that may run at the same time, or those that must run alone.
 func (x *staged) stage(ctx context.Context, t *testing.T, c *cluster, alone bool) {
 	wanted := regexp.MustCompile(*only)
 	for n, r := range rows() {
@@ -136,7 +136,7 @@ func (x *staged) stage(ctx context.Context, t *testing.T, c *cluster, alone bool
 	}
 }
 
-// write writes the truths, in the order of their names.
+// write writes the truths, sorted by name.
 func (x *staged) write(path string) error {
 	slices.SortFunc(x.truths, func(a, b judge.Told) int { return strings.Compare(a.Name, b.Name) })
 	text, err := json.MarshalIndent(x.truths, "", " ")

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/test/node"
 )
 
-// stuck: a container waits for a reason, and goes on to.
+// stuck: a container waits for a reason, and keeps waiting.
 func stuck(reason string) func(*situation) {
 	return func(s *situation) {
 		s.awaitWaiting(reason)
@@ -19,7 +19,7 @@ func stuck(reason string) func(*situation) {
 	}
 }
 
-// pulls are images that do not come. registry.corp is a server of the test, see registry_test.go.
+// pulls are images that cannot be pulled. registry.corp is a server of the test, see registry_test.go.
 var pulls = []row{
 	{name: "pull", cause: "pull", job: []option{image("registry.corp/etl:1.9.0")}, stage: stuck("ImagePullBackOff")},
 	{name: "pulldenied", cause: "pulldenied", job: []option{image("private.corp/etl:1.9.0")}, stage: stuck("ImagePullBackOff")},
@@ -33,7 +33,7 @@ var pulls = []row{
 		job: []option{begins(corev1.Container{Name: "migrate", Image: "registry.corp/migrate:1"})}},
 }
 
-// configs are what a container cannot be made with.
+// configs are errors for which a container cannot be created.
 var configs = []row{
 	{name: "secret", cause: "secret", stage: stuck("CreateContainerConfigError"), job: []option{variable(corev1.EnvVarSource{SecretKeyRef: secretKey("db-credentials", "password")})}},
 	{name: "secretkey", did: "the Secret db-credentials has no key password", says: []string{`couldn't find key password in Secret`}, may: "config", stage: stuck("CreateContainerConfigError"),
@@ -66,7 +66,7 @@ var starts = []row{
 	{name: "affinity", cause: "affinity", stage: ends, job: []option{placed(), pod(func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"disk": "ssd"} })}},
 }
 
-// placed pods are not the scheduler's.
+// placed: the pods bypass the scheduler.
 func placed() option { return pod(func(p *corev1.PodSpec) { p.NodeName = node.Name }) }
 
 func jobDeadline(seconds int64) option {

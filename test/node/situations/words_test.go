@@ -10,11 +10,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/causes"
 )
 
-// wordsFile holds what the kubelet said, in any run in either mode: what it writes in between, before the next write,
-// differs.
+// wordsFile has the kubelet's lines from any run in either mode: its intermediate writes differ from run to run.
 var wordsFile = filepath.Join("..", "..", "internal", "causes", "testdata", "words.txt")
 
-// compare holds what the kubelet said against the file, or writes the file.
+// compare compares the kubelet's lines with the file, or writes the file.
 func compare(t *testing.T, series map[string][]string) {
 	t.Helper()
 	said := causes.Words{}

@@ -1,5 +1,4 @@
-// Command coredns is CoreDNS with the plugins that a node's DNS has here: names of Services and of pods, and what went
-// wrong.
+// Command coredns is CoreDNS with the plugins for a node's DNS here: names of Services and of pods, and errors.
 package main
 
 import (
