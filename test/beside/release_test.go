@@ -114,7 +114,7 @@ func redirect(hook map[string]any, address string, ca []byte) (changed int) {
 
 // apply applies the release, and returns when the API server serves its kinds.
 func (r *release) apply(ctx context.Context, kubectl, kubeconfig string) error {
-	for _, only := range [][]string{{"Namespace", "CustomResourceDefinition"}, installed[2:]} { // first the objects that others need
+	for _, only := range [][]string{{"Namespace", "CustomResourceDefinition"}, installed[2:]} { // what others rest on
 		list := unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
 		for _, o := range r.objects {
 			if slices.Contains(only, o.GetKind()) {

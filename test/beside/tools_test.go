@@ -22,7 +22,6 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// patience is how long anything may take that should happen soon; it is for a machine under load.
 // tool is a running controller of another project.
 type tool struct {
 	name      string

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// picture is what is compared: lines by CronJob.
+// picture has the lines to compare, by CronJob.
 type picture map[string][]string
 
 // compare waits until both sides are alike, at most until that time in the minute of the play, and then reports the

@@ -48,7 +48,7 @@ type fuzz struct {
 	namespace string
 	kubelet   *kubelet.Kubelet
 	history   *history.History
-	stripped  sync.Map // UIDs of pods whose finalizer a user removed, or may be about to remove
+	stripped  sync.Map // UIDs of pods from which a user removed the finalizer, or may be about to
 	deleted   sync.Map // UIDs of pods that a user deleted, or may be about to delete
 }
 

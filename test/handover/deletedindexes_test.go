@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// forgetDeletedIndexes handles a Job with too many failed indexes. It removes those of its failed indexes whose pods
-// were all deleted because of that. The built-in controller counts such pods in the same pass in which it deletes them,
-// and does not name their indexes. But if another controller was killed between delete and count, the built-in names
-// the index: its calculateFailedIndexes takes every failed pod with the finalizer.
+// forgetDeletedIndexes handles a Job with too many failed indexes. From the failed indexes it removes those with pods
+// that were all deleted because the Job failed. The built-in controller counts such pods in the same pass in which it
+// deletes them, and does not name their indexes. But if another controller was killed between delete and count, the
+// built-in names the index: its calculateFailedIndexes takes every failed pod with the finalizer.
 func forgetDeletedIndexes(job *batchv1.Job, pods iter.Seq[history.Change]) {
 	tooMany := func(c batchv1.JobCondition) bool { return c.Reason == batchv1.JobReasonMaxFailedIndexesExceeded }
 	if job.Status.FailedIndexes == nil || !slices.ContainsFunc(job.Status.Conditions, tooMany) {

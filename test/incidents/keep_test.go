@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/recorded"
 )
 
-// keep keeps the log of a recording whose controller has stopped.
+// keep keeps the log of a recording. The controller must have stopped.
 func (r *recording) keep(ctx context.Context, to string) error {
 	settings := events.DefaultSettings()
 	switch r.mode {

@@ -137,7 +137,7 @@ func (b *besides) takesOver(namespace, pod string, jobs int) {
 	b.right(2 * jobs)
 }
 
-// create makes Jobs of two pods, whose names end with numbers.
+// create creates Jobs of two pods. Their names end with the numbers in [from, to).
 func (b *besides) create(from, to int) {
 	b.Helper()
 	for i := from; i < to; i++ {

@@ -89,7 +89,7 @@ func (a *alerts) changes(t *testing.T) (all []change) {
 	t.Helper()
 	select {
 	case err := <-a.ended:
-		said, _ := os.ReadFile(a.said) // what is there
+		said, _ := os.ReadFile(a.said) // as much as there is
 		t.Fatalf("alertwatch ended: %v\n%s", err, said)
 	default:
 	}

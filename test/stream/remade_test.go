@@ -30,7 +30,7 @@ type witness struct {
 	sentence string
 	exec     bool   // events are passed to a command
 	durable  bool   // so it may be killed
-	file     string // what it got
+	file     string // file with the events that it got
 	filter   nats.Filter
 }
 
@@ -182,7 +182,7 @@ func (r *remaker) trouble(ctx context.Context) {
 			return // it is wiped, or not there yet
 		}
 	case "purge":
-		w := r.witnesses[2+r.rng.IntN(2)] // it is killed, and misses what is purged
+		w := r.witnesses[2+r.rng.IntN(2)] // it is killed, and misses the purged records
 		w.kill()
 		r.grow(ctx)
 		purged := r.purge(ctx)

@@ -1,3 +1,4 @@
-// Package upgrade changes the program under Jobs that run: to a newer one, back to an older one, and to one that is too
-// old for the log. It builds the older ones from this repository's history. docs/upgrade.md says what it shows.
+// Package upgrade replaces the program while Jobs run: by a newer one, by an older one again, and by one that is too
+// old for the log. It builds the older programs from this repository's history. docs/upgrade.md describes the
+// behaviour.
 package upgrade

@@ -11,7 +11,7 @@ import (
 // Report is the result of a comparison.
 type Report struct {
 	Writes, Commands int // how many were compared
-	Cut              int // deeds that match only because a command was cut off before its last outcome was recorded
+	Cut              int // actions that match only because a command was cut off before its last outcome was recorded
 	Problems         []string
 }
 
@@ -51,7 +51,7 @@ func Check(writes []Write, records iter.Seq2[events.Record, error]) (Report, err
 	return report, nil
 }
 
-// compare judges the commands and the writes of one deed.
+// compare compares the commands and the writes that have the same Deed.
 func (r *Report) compare(commands []*command, writes []*Write) {
 	if fits(commands, writes, true) {
 		return

@@ -8,7 +8,7 @@ package audit
 //	writes     500     500     200          200
 //	           └──────── A ────────┘        └ B ┘
 
-// fits reports whether the writes of a deed can be split among its commands. whole: no command was cut off.
+// fits reports whether the writes of one Deed can be split among its commands. whole: no command was cut off.
 func fits(commands []*command, writes []*Write, whole bool) bool {
 	made := make([]bool, len(writes)) // whether an earlier write may have made the object
 	for j := 1; j < len(writes); j++ {

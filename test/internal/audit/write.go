@@ -19,7 +19,7 @@ type Deed struct {
 	// Object is the UID of the object that is changed. For a create, it is the command annotation of a pod, the name of
 	// a Job, and empty for objects with a name that follows from the owner.
 	Object string
-	// Owner is the Job or CronJob whose object is made, adopted or released; empty for others.
+	// Owner is the Job or CronJob that owns the created, adopted or released object; empty for other actions.
 	Owner types.UID
 	// Version is the resourceVersion that the object must still have; 0: any.
 	Version uint64
