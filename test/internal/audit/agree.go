@@ -23,7 +23,7 @@ func mayMake(code int) bool {
 // agrees reports whether a controller that got the answer of w records this outcome. made: an earlier write may have
 // made the object.
 func (o *outcome) agrees(w *Write, made bool) bool {
-	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict // then the controller checks the pod's owner
+	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict // then it reads the pod's owner
 	switch o.Ending {
 	case events.Done:
 		return accepted(w.Told) || meets && made

@@ -15,7 +15,7 @@ type command struct {
 	stream          events.Stream
 	object          [2]string // namespace and name of the object in the log; empty: unknown
 	outcomes        []outcome
-	cuts            int  // restarts of the process while the command may have been in flight: each hides one try at most
+	cuts            int  // process restarts while the command may have been in flight: each hides one try at most
 	left            bool // its Job was gone or retired before the last outcome, which need not be recorded: hides at most one try
 	over            bool // nothing more of it follows: it is done, or ended in a way after which it is not asked again
 	problems        []string
