@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// running is an Indexed Job of n pods that all run, and its status is published.
+// running is an Indexed Job of n pods that all run. Its status is published.
 type running struct {
 	world *projector.World
 	job   *projector.Job
@@ -55,7 +55,7 @@ func (r *running) apply(stream events.Stream, kind events.Kind, facts events.Fac
 	})
 }
 
-// event is what one more observation costs: a pod becomes ready or no longer is, and the Job is decided.
+// event is one more observation: a pod becomes ready, or stops being ready, and the Job is decided.
 func (r *running) event(i int) {
 	pod := *r.pods[i%len(r.pods)]
 	pod.Version += uint64(1_000_000 + i)
@@ -81,8 +81,8 @@ func TestAnEventCostsTheSameInALargeJob(t *testing.T) {
 	}
 }
 
-// TestAnEventCostsTheSameWhileAnIndexIsCrowded: two pods of one index, one of which cannot be removed for now, are
-// found without a look at the others (J-071).
+// TestAnEventCostsTheSameWhileAnIndexIsCrowded: one index has two pods, and one of them cannot be removed for now. They
+// are found without a look at the other indexes (J-071).
 func TestAnEventCostsTheSameWhileAnIndexIsCrowded(t *testing.T) {
 	cost := func(n int32) float64 {
 		r := newRunning(n)
@@ -123,7 +123,7 @@ func BenchmarkEvent(b *testing.B) {
 }
 
 // TestAnEventCostsLittleAmongManyJobsOfACronJob: with the policy Allow, Jobs that do not end pile up. An event looks at
-// each of them, and not at each for each: with 50 times as many it costs about 50 times as much, and not 2,500 times.
+// each of them once: with 50 times as many it costs about 50 times as much, not 2,500 times.
 func TestAnEventCostsLittleAmongManyJobsOfACronJob(t *testing.T) {
 	cost := func(n int) time.Duration {
 		r := newPiledUp(n)
@@ -144,7 +144,7 @@ func TestAnEventCostsLittleAmongManyJobsOfACronJob(t *testing.T) {
 	}
 }
 
-// piledUp is a CronJob whose Jobs all run, and are in the list of active ones.
+// piledUp is a CronJob with Jobs that all run and are in the list of active ones.
 type piledUp struct {
 	running
 	cronJob *projector.CronJob
@@ -172,7 +172,7 @@ func newPiledUp(n int) *piledUp {
 	return r
 }
 
-// event is what one more observation of a Job costs, and one of the CronJob.
+// event is one more observation of a Job, and one of the CronJob.
 func (r *piledUp) event(i int) {
 	run := *r.runs[i%len(r.runs)]
 	run.Version += uint64(1_000_000 + i)
@@ -184,7 +184,7 @@ func (r *piledUp) event(i int) {
 	reconciler.Decide(r.cronJob)
 }
 
-// ending is a Job whose pods end one after another while its commands are answered.
+// ending is a Job with pods that end one after another while its commands are answered.
 type ending struct {
 	*running
 	sent    []events.CommandEnded
@@ -192,7 +192,7 @@ type ending struct {
 	writes  int
 }
 
-// decide puts down what is decided now.
+// decide makes a decision and records it.
 func (e *ending) decide() {
 	d := reconciler.Decide(e.job)
 	if !d.Commands() {
@@ -219,8 +219,8 @@ func (e *ending) answer() {
 	e.decide()
 }
 
-// TestTheEndOfALargeJob: the pods of an Indexed Job end, the last ones too. Until it is finished, what an event
-// allocates does not grow with the number of pods, and the status is written now and then.
+// TestTheEndOfALargeJob: all pods of an Indexed Job end. Until the Job is finished, the allocations of an event do not
+// grow with the number of pods, and the status is written now and then.
 func TestTheEndOfALargeJob(t *testing.T) {
 	end := func(n int32) (bytes float64, writes int) {
 		e := &ending{running: newRunning(n), version: 10_000_000}

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// cronJobAt is a world with one CronJob that was seen at a time.
+// cronJobAt returns a CronJob of a world that was shown it at a time.
 func cronJobAt(t *testing.T, at time.Time, seen events.CronJobSeen) *projector.CronJob {
 	t.Helper()
 	w, stream := projector.NewWorld(), events.CronJobStream("00000000-0000-4000-8000-000000000016")
@@ -25,8 +25,8 @@ func cronJobAt(t *testing.T, at time.Time, seen events.CronJobSeen) *projector.C
 	return w.CronJob(stream)
 }
 
-// C-070: a decision has one time, and all in it is compared with that: which instant is due, its deadline, when to look
-// again, and what the ledger says. Here it is not the time of the newest record.
+// C-070: a decision has one time. The due time, its deadline, the time of the next look and the ledger are all computed
+// from it. Here it is not the time of the newest record.
 func TestADecisionAboutACronJobHasOneTime(t *testing.T) {
 	day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	seen := events.CronJobSeen{

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// triggered is a CronJob that has no due time soon, and what its ledger is told of.
+// triggered is a CronJob without a due time soon, and the outcomes (fates) that its ledger was told.
 type triggered struct {
 	world *projector.World
 	now   events.Time
@@ -35,7 +35,7 @@ func (x *triggered) put(kind events.Kind, facts events.Facts) events.Sequence {
 	return x.at
 }
 
-// decide decides, and returns the command that was decided on, if any: there is one at most.
+// decide decides, and returns the command of the decision, if any. A decision has at most one command here.
 func (x *triggered) decide() (name events.CommandID, command events.Command) {
 	d := reconciler.Decide(x.world.CronJob(triggeredStream)).Decision
 	for _, step := range d.Steps {
@@ -52,7 +52,7 @@ func (x *triggered) decide() (name events.CommandID, command events.Command) {
 	return name, command
 }
 
-// seen is the CronJob, for which a run was asked for that long ago.
+// seen returns the CronJob with a trigger from `ago` before now.
 func (x *triggered) seen(ago time.Duration, policy string) *events.CronJobSeen {
 	return &events.CronJobSeen{
 		Version: 1, Schedule: "0 0 1 1 *", Created: x.now, Policy: policy,
@@ -60,7 +60,7 @@ func (x *triggered) seen(ago time.Duration, policy string) *events.CronJobSeen {
 	}
 }
 
-// nameOfRun is the name of the Job of that trigger.
+// nameOfRun returns the name of the Job of that trigger.
 func nameOfRun(t *testing.T) string {
 	t.Helper()
 	x := newTriggered()
@@ -73,8 +73,8 @@ func nameOfRun(t *testing.T) string {
 	return create.Name
 }
 
-// TestATriggeredRunIsToldOnce: its Job is marked as made by hand, and the watch shows it before the answer to its
-// create comes. The ledger has it as what was asked for, and as nothing else.
+// TestATriggeredRunIsToldOnce: the Job of a trigger is marked as made by hand, and the watch shows it before the answer
+// to its create comes. The ledger has it as triggered, and as nothing else.
 func TestATriggeredRunIsToldOnce(t *testing.T) {
 	x := newTriggered()
 	x.put(events.KindCronJobAdded, x.seen(0, "Allow"))
@@ -93,9 +93,9 @@ func TestATriggeredRunIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestATriggeredRunOutlivesItsLog: the log is lost after the Job was made. The Job is the run that was asked for: no
-// other one is made, and the ledger says so once. One that runs, and is not in the list of active Jobs, is created
-// again under its name, and comes into the list.
+// TestATriggeredRunOutlivesItsLog: the log is lost after the Job of a trigger was made. No other Job is made for the
+// trigger, and the ledger says once that it ran. If the Job runs and is not in the list of active Jobs, its create is
+// sent again under the same name, and the Job comes into the list.
 func TestATriggeredRunOutlivesItsLog(t *testing.T) {
 	name := nameOfRun(t)
 	for _, row := range []struct {

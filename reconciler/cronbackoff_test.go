@@ -9,7 +9,7 @@ import (
 )
 
 // TestTheBackoffOfACronJobHasACap: the waits after errors are 5 ms, 10 ms and so on, and from the nineteenth error on
-// 1000 s, whatever else falls due meanwhile. After a Job was made they begin anew (C-166, C-190, C-191).
+// 1000 s, whatever else falls due meanwhile. A Job that was made begins the series anew (C-166, C-190, C-191).
 func TestTheBackoffOfACronJobHasACap(t *testing.T) {
 	const most = 1000 * time.Second
 	x := newTriggered()
@@ -70,8 +70,8 @@ func TestTheBackoffOfACronJobHasACap(t *testing.T) {
 	}
 }
 
-// TestAnErrorAfterABackoffBeginsAnother: a create is refused, and the status is written meanwhile, which fails when the
-// backoff of the create is over. The next create is tried at once; when it is refused, too, the next one waits (C-190).
+// TestAnErrorAfterABackoffBeginsAnother: a create is refused. A status write fails at the moment at which the create's
+// backoff is over. The next create is tried at once; when it is refused, too, the next one waits (C-190).
 func TestAnErrorAfterABackoffBeginsAnother(t *testing.T) {
 	x := newTriggered()
 	x.put(events.KindRunSeen, &events.RunSeen{

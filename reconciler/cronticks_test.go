@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 )
 
-// TestFatesHaveOneNumber: what package ticks finds becomes a record by its number.
+// TestFatesHaveOneNumber: an outcome of a due time (its fate) has the same number in package ticks and in the record.
 func TestFatesHaveOneNumber(t *testing.T) {
 	for of, is := range map[ticks.Fate]events.TickFate{
 		ticks.Started: events.TickStarted, ticks.Merged: events.TickMerged, ticks.TooLate: events.TickTooLate, ticks.Refused: events.TickRefused,

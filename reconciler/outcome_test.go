@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// J-133: the built-in controller may fail a Job for a pod that it removed as surplus. Observing it, we would not have,
-// and find that pod all the same: its verdict is explained.
+// J-133: the built-in controller may fail a Job for a pod that it removed as surplus. We would not fail the Job for it.
+// When we observe, that pod still explains the Job's end.
 func TestFailJobOfTheBuiltInIsExplainedByAPodThatIsNotCounted(t *testing.T) {
 	s := newSituation(t, `job parallelism=2 completions=9 policy=FailJob:NotIn:1
 pod a Failed exit=143 untracked deleting

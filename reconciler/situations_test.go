@@ -21,8 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what is decided in testdata; say in the commit why it is right")
 
-// TestSituations reads testdata: situations apart by empty lines, each with what it shows (#), a Job, its pods, a line
-// of dashes, and what is decided. A Job's published status is the truth about its pods where it is not given.
+// TestSituations reads the situations in testdata, with empty lines between them. Each has lines that say what it shows
+// (#), a Job, its pods, a line of dashes, and the decision. A field of the Job's status that is not given is set to the
+// truth about the pods.
 func TestSituations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -61,13 +62,13 @@ func runSituations(t *testing.T, file string) {
 	}
 }
 
-// situation is a Job and its pods as a controller finds them that has just begun.
+// situation is a Job with its pods, as a controller finds them that has just begun.
 type situation struct {
 	t      *testing.T
 	world  *projector.World
 	now    events.Time
-	window uint32        // slow start is a matter of what was done before
-	later  time.Duration // how long nothing happens before it is decided
+	window uint32        // of slow start; it depends on earlier decisions
+	later  time.Duration // how long nothing happens before the decision
 	waited time.Duration // for how long it has been as it is
 	seq    events.Sequence
 
@@ -75,7 +76,7 @@ type situation struct {
 	spec     events.JobSpec
 	seen     events.JobSeen
 	status   events.JobStatus
-	given    map[string]bool // words that were said about the status
+	given    map[string]bool // properties of the status that the situation gives
 	pods     []events.PodSeen
 	counts   bool
 	unseen   bool
@@ -90,7 +91,7 @@ func newSituation(t *testing.T, script string) *situation {
 		t: t, world: projector.NewWorld(), now: events.Time(1_700_000_000 * int64(time.Second)),
 		spec: notation.NewSpec(), settings: events.DefaultSettings(), given: map[string]bool{}, window: 1000,
 	}
-	s.settings.Mode, s.settings.ListPace = events.ModeAll, 0 // every pod is new here: a situation with a pace says so
+	s.settings.Mode, s.settings.ListPace = events.ModeAll, 0 // every pod is new here; a situation with a pace sets it
 	s.seen = events.JobSeen{Version: 1, Created: s.now.Add(-100 * time.Second), Managed: true}
 	s.status = events.JobStatus{HasUncounted: true, StartTime: s.now.Add(-100 * time.Second).Second()}
 	for _, line := range strings.Split(strings.TrimSpace(script), "\n") {
@@ -102,7 +103,7 @@ func newSituation(t *testing.T, script string) *situation {
 		case "pod":
 			s.pods = append(s.pods, notation.NewPod(words[1], theJob, uint64(len(s.pods)+1), s.now))
 			s.each(words[2:], s.podWord)
-		case "pods": // several that are alike: pods 3 Running
+		case "pods": // several alike: pods 3 Running
 			var n int
 			if _, err := fmt.Sscan(words[1], &n); err != nil {
 				t.Fatal(err)
@@ -145,7 +146,7 @@ func (s *situation) jobWord(word string) (bool, error) {
 		s.seen.Managed, s.seen.ManagedBy = false, "example.com/other"
 	case "managedBy":
 		s.seen.ManagedBy = value
-	case "unseen": // of which the log has only the spec, or pods
+	case "unseen": // the log has only the Job's spec, or pods
 		s.unseen = true
 	case "unmanaged":
 		s.seen.Managed = false
@@ -155,12 +156,12 @@ func (s *situation) jobWord(word string) (bool, error) {
 		d, err := time.ParseDuration(value)
 		s.later = d
 		return true, err
-	case "waited": // that pods which are being deleted may end by themselves is over
+	case "waited": // the wait for pods that are being deleted, which may end by themselves, is over
 		s.waited = s.settings.DeletedPodWait
 	case "window":
 		_, err := fmt.Sscan(value, &s.window)
 		return true, err
-	case "atOnce": // limits: of pods in one decision, of UIDs in the lists
+	case "atOnce": // limits: atOnce is pods in one decision, uncounted is UIDs in the lists
 		_, err := fmt.Sscan(value, &s.settings.MaxPodsPerDecision)
 		return true, err
 	case "uncounted":
@@ -193,7 +194,7 @@ func (s *situation) podWord(word string) (bool, error) {
 	return notation.Pod(&s.pods[len(s.pods)-1], word, s.now)
 }
 
-// publish makes what was not said of the status true.
+// publish fills in the fields of the status that are not given.
 func (s *situation) publish() {
 	if s.given["none"] {
 		return
@@ -239,7 +240,7 @@ func (s *situation) apply(stream events.Stream, kind events.Kind, facts events.F
 	})
 }
 
-// fold is the Job as the log then has it.
+// fold returns the Job as the log then has it.
 func (s *situation) fold() *projector.Job {
 	s.publish()
 	stream := events.JobStream(types.UID(theJob))
@@ -294,7 +295,7 @@ func (s *situation) decide() string {
 	return b.String()
 }
 
-// describe says more of a command than the log's readers want to know.
+// describe adds the details of a command that readers of the log do not need.
 func (s *situation) describe(c events.Command) string {
 	text := events.Describe(c)
 	switch c := c.(type) {

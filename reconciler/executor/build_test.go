@@ -26,7 +26,7 @@ var (
 	identity = events.Identity{LogID: "00112233445566778899aabbccddeeff", Epoch: 1}
 )
 
-// hashOf stands in for the informer's hash: equal templates have equal ones.
+// hashOf stands in for the informer's hash: equal templates have equal hashes.
 func hashOf(job *kubewire.Job) (string, error) {
 	spec, err := job.WholeSpec()
 	if err != nil {
@@ -37,7 +37,7 @@ func hashOf(job *kubewire.Job) (string, error) {
 	return hex.EncodeToString(sum[:16]), err
 }
 
-// wire is the Job as it is read of what an API server sends.
+// wire returns the Job as it is read from an API server's bytes.
 func wire(job *batchv1.Job) *kubewire.Job {
 	read, err := kubewire.Jobs.Of(job)
 	if err != nil {
@@ -46,7 +46,7 @@ func wire(job *batchv1.Job) *kubewire.Job {
 	return read
 }
 
-// testJob is a Job as the API server stores it, given to this controller. Its UID is "uid-" and its name.
+// testJob returns a Job as the API server stores it, delegated to this controller. Its UID is "uid-" and its name.
 func testJob(name string, change ...func(*batchv1.Job)) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -74,7 +74,7 @@ type world struct {
 	*testing.T
 	server   *apiserver.Server
 	client   *apiserver.Client // the executor's
-	other    *apiserver.Client // somebody else's
+	other    *apiserver.Client // another client's
 	objects  *Objects
 	executor *Executor
 	job      *batchv1.Job
@@ -122,7 +122,7 @@ func (w *world) template() string {
 	return hash
 }
 
-// task is a task of the world's Job.
+// task returns a task of the world's Job.
 func (w *world) task(c events.Command) events.Task {
 	w.places++
 	return events.Task{
@@ -131,7 +131,7 @@ func (w *world) task(c events.Command) events.Task {
 	}
 }
 
-// about is a task about a pod.
+// about returns a task about a pod.
 func (w *world) about(pod *corev1.Pod, c events.Command) events.Task {
 	t := w.task(c)
 	t.Pod = events.PodRef{Name: pod.Name, UID: pod.UID}
@@ -168,7 +168,7 @@ func (w *world) create(ordinal uint64) *corev1.Pod {
 	return pod
 }
 
-// wrote is how many writes the executor has asked the server for.
+// wrote returns how many writes the executor has asked the server for.
 func (w *world) wrote() int {
 	n := 0
 	for _, c := range w.server.Calls(0) {

@@ -30,7 +30,7 @@ func TestCreateMakesThePodOfItsOrdinal(t *testing.T) {
 	}
 }
 
-// TestACreateSealsItsAnnotation: only the seal tells a pod that the log made from one that a user says it made.
+// TestACreateSealsItsAnnotation: anyone can write the annotation. The seal proves that this log made the pod.
 func TestACreateSealsItsAnnotation(t *testing.T) {
 	key := events.Key{1}
 	w := newWorld(t, func(c *Config) { c.Seal = key.Seal })
@@ -244,8 +244,8 @@ func TestAdoptAndRelease(t *testing.T) {
 }
 
 // J-083: a deletion carries the pod's UID, so another pod of that name is not deleted.
-// J-254: nor does a late one hit it.
-// J-031: a pod that the Job has counted is adopted without the finalizer, so that nobody counts it again.
+// J-254: a late deletion does not hit it either.
+// J-031: a pod that the Job has counted is adopted without the finalizer, so it is not counted again.
 func TestAdoptACountedPod(t *testing.T) {
 	w := newWorld(t)
 	pod, err := w.other.CreatePod(t.Context(), &corev1.Pod{
@@ -295,7 +295,7 @@ func TestPodWhoseNameIsNotKnownIsNotTakenForGone(t *testing.T) {
 	w.wants(w.do(mismatched), events.Refused, events.RefusedInvalid, false)
 }
 
-// write is a status write of what the status is now, with one pod active.
+// write returns a status write: the Job's present status, with one pod active.
 func (w *world) write(base uint64) events.Task {
 	t := w.task(&events.WriteStatus{Base: base})
 	t.Status, t.Base = &events.JobStatus{Active: 1, Ready: 0, Terminating: 0, HasUncounted: true, StartTime: events.At(epoch)}, base
@@ -314,7 +314,7 @@ func TestWriteStatusChain(t *testing.T) {
 		t.Errorf("stored status %+v", stored.Status)
 	}
 
-	// The object that the write returned is the base of the next: no watch is needed in between.
+	// The next write builds on the object that this write returned. No watch event is needed in between.
 	second := w.write(first.Ended.Version)
 	second.Status.Active = 2
 	w.wants(w.do(second), events.Done, 0, true)
@@ -333,7 +333,7 @@ func TestWriteStatusOverAVersionThatIsNotTheServersIsAConflict(t *testing.T) {
 	w.server.Touch("somebody", apiserver.Jobs, "default", "demo")
 	w.wants(w.do(w.write(versionOf(w.job))), events.Refused, events.RefusedConflict, true)
 
-	// A live read brings the newer version, over which the write goes through, metadata untouched.
+	// A live read brings the newer version. The write on top of it goes through and leaves the metadata unchanged.
 	read := w.do(w.task(&events.ReadJob{}))
 	w.wants(read, events.Done, 0, true)
 	if len(read.Observations) != 1 || read.Observations[0].Facts.(*events.JobSeen).Version != read.Ended.Version {
@@ -430,7 +430,7 @@ func TestFaultsEndAsWhatTheyAre(t *testing.T) {
 		fault  apiserver.FaultKind
 		ending events.Ending
 		class  events.RefusalClass
-		pod    bool // there is one afterwards
+		pod    bool // whether there is one afterwards
 	}{
 		{apiserver.TimeoutBefore, events.OutcomeUnknown, 0, false},
 		{apiserver.TimeoutAfter, events.OutcomeUnknown, 0, true},

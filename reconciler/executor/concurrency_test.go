@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// server is a limiter and a server in step: each round as many calls as there are slots, all of one latency.
+// server is a limiter with a server that works in rounds: each round has as many calls as there are slots, and all of
+// them take the same time.
 type server struct {
 	limiter
 	now   events.Time
@@ -18,7 +19,7 @@ func newServer(limit int) *server {
 	return &server{limiter: newLimiter(limit), now: events.At(epoch), place: place{namespace: "default"}}
 }
 
-// call ends a call that began when the one before it ended, and nothing else was in flight since.
+// call ends a call that began when the call before it ended. No other call was in flight meanwhile.
 func (s *server) call(took time.Duration, what signal) {
 	begun := s.now
 	s.now = s.now.Add(took)

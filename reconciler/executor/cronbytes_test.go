@@ -20,10 +20,10 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// planted is the value of a field that nobody knows, at each depth.
+// planted is the value of a field that this program does not know, at each depth.
 const planted = "of a later version"
 
-// plant puts such a field, with that number, at the end of each message in an object of that type.
+// plant adds such a field, with that number, at the end of each message in an object of that type.
 func plant(t *testing.T, object []byte, of reflect.Type, number protowire.Number, count *int) []byte {
 	t.Helper()
 	var out []byte
@@ -47,7 +47,8 @@ func plant(t *testing.T, object []byte, of reflect.Type, number protowire.Number
 	return protowire.AppendString(protowire.AppendTag(out, number, protowire.BytesType), planted)
 }
 
-// messageAt is the type of the message in that field; nil where it is none, or one that is not read field by field.
+// messageAt returns the type of the message in that field. It returns nil if the field holds no message, or one that is
+// not read field by field.
 func messageAt(of reflect.Type, number protowire.Number) reflect.Type {
 	for i := range of.NumField() {
 		parts := strings.Split(of.Field(i).Tag.Get("protobuf"), ",")
@@ -80,7 +81,7 @@ func deepCronJob() *batchv1.CronJob {
 	return c
 }
 
-// keeper is a server that keeps fields of which no client knows.
+// keeper is a server that keeps unknown fields.
 type keeper struct {
 	cronServer
 	body kubewire.Body // of the newest write
@@ -106,7 +107,7 @@ func (s *keeper) GetRun(context.Context, string, string) (*kubewire.Job, error) 
 
 func (s *keeper) DeleteRun(context.Context, string, string, types.UID) error { return nil }
 
-// carriedOut carries a command out for a CronJob as a server sent it.
+// carriedOut carries out a command for a CronJob in the bytes that a server sent. It returns the body of the write.
 func carriedOut(t *testing.T, sent []byte, command events.Command) kubewire.Body {
 	t.Helper()
 	cronJob, err := kubewire.CronJobs.Read(sent)
@@ -129,8 +130,8 @@ var runs = map[string]events.Command{
 	"of a trigger":  &events.CreateJob{Name: "nightly-1", Template: cronTemplate, Trigger: "now"},
 }
 
-// C-156: what a server of a later version has anywhere in a jobTemplate's spec is in the Jobs that are made of it, and
-// in their pods.
+// C-156: a later server's jobTemplate has unknown fields anywhere in its spec. The Jobs made of it have them, and so do
+// their pods.
 func TestFieldsOfALaterServerReachTheJobOfACronJob(t *testing.T) {
 	count := 0
 	encoded := encodedOf(t, deepCronJob())
@@ -165,7 +166,7 @@ func TestFieldsOfALaterServerReachTheJobOfACronJob(t *testing.T) {
 	}
 }
 
-// TestAStatusOfACronJobKeepsFieldsOfALaterServer: a write of the status brings back all of metadata and spec.
+// TestAStatusOfACronJobKeepsFieldsOfALaterServer: a write of the status sends all of metadata and spec unchanged.
 func TestAStatusOfACronJobKeepsFieldsOfALaterServer(t *testing.T) {
 	count := 0
 	whole := deepCronJob()
@@ -179,7 +180,7 @@ func TestAStatusOfACronJobKeepsFieldsOfALaterServer(t *testing.T) {
 	}
 }
 
-// objectOf is the object in a body in protobuf.
+// objectOf returns the object in a body in protobuf.
 func objectOf(t *testing.T, b kubewire.Body) []byte {
 	t.Helper()
 	if b.Type != runtime.ContentTypeProtobuf {
@@ -188,7 +189,7 @@ func objectOf(t *testing.T, b kubewire.Body) []byte {
 	return fieldOf(t, bytes.TrimPrefix(b.Bytes, []byte("k8s\x00")), 2)
 }
 
-// TestJSONOfALaterServerReachesTheJobOfACronJob: the same with a server that speaks JSON alone.
+// TestJSONOfALaterServerReachesTheJobOfACronJob: the same with a server that speaks only JSON.
 func TestJSONOfALaterServerReachesTheJobOfACronJob(t *testing.T) {
 	whole := deepCronJob()
 	whole.APIVersion, whole.Kind = "batch/v1", "CronJob"
@@ -221,7 +222,7 @@ func TestJSONOfALaterServerReachesTheJobOfACronJob(t *testing.T) {
 	}
 }
 
-// plantJSON puts a field that nobody knows into each object, but for maps of the user's.
+// plantJSON puts an unknown field into each object, except into the user's maps (labels and the like).
 func plantJSON(v any) (n int) {
 	switch v := v.(type) {
 	case []any:

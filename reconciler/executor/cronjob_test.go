@@ -21,10 +21,10 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// cronServer answers what is asked for CronJobs, and notes it.
+// cronServer answers the requests for CronJobs, and notes them.
 type cronServer struct {
 	asked   []string
-	sent    any // of a write
+	sent    any // the object of the last write
 	cronJob *batchv1.CronJob
 	run     *batchv1.Job
 	err     error
@@ -81,7 +81,7 @@ func testCronJob() *batchv1.CronJob {
 	return c
 }
 
-// wireCron is a CronJob as it is read from a server.
+// wireCron returns a CronJob as it is read from a server's bytes.
 func wireCron(t *testing.T, c *batchv1.CronJob) *kubewire.CronJob {
 	t.Helper()
 	read, err := kubewire.CronJobs.Of(c)
@@ -93,7 +93,7 @@ func wireCron(t *testing.T, c *batchv1.CronJob) *kubewire.CronJob {
 
 const cronTemplate = "the template's hash"
 
-// cronWorld carries out one command for that CronJob.
+// cronWorld carries out one command for testCronJob.
 func cronWorld(t *testing.T, s *cronServer, c events.Command, change ...func(*Config)) events.TaskResult {
 	t.Helper()
 	objects := NewObjects(hashOf).WithCronJobs(func(*kubewire.CronJob) (string, error) { return cronTemplate, nil })
@@ -132,8 +132,8 @@ func seen(r events.TaskResult) (texts []string) {
 	return texts
 }
 
-// C-150, C-151, C-153 to C-157: one request, in the CronJob's namespace and under the name that was decided, for a Job
-// made of the template. It says no creation time: the skew counts by the server's.
+// C-150, C-151, C-153 to C-157: one request creates a Job made of the template, in the CronJob's namespace, under the
+// decided name. The request has no creation time: the skew is counted by the server's time.
 func TestTheJobOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	r := cronWorld(t, s, &events.CreateJob{Name: "nightly-29540715", Due: events.At(epoch), Template: cronTemplate, Stamp: "2026-01-02T03:04:05Z"})
@@ -159,8 +159,8 @@ func TestTheJobOfACronJob(t *testing.T) {
 	}
 }
 
-// TestTheJobOfATrigger: a run that was asked for has no due time, and bears what kubectl writes on a Job that was made
-// by hand.
+// TestTheJobOfATrigger: the Job of a run that a user asked for has no due time. It has the annotation that kubectl
+// writes on a Job that was made by hand.
 func TestTheJobOfATrigger(t *testing.T) {
 	s := &cronServer{}
 	cronWorld(t, s, &events.CreateJob{Name: "nightly-x", Template: cronTemplate, Trigger: "now"})
@@ -169,7 +169,7 @@ func TestTheJobOfATrigger(t *testing.T) {
 	}
 }
 
-// TestWhatIsAskedForACronJob: one request each, and what came of it.
+// TestWhatIsAskedForACronJob: each command sends one request or none. The row has the request and its result.
 func TestWhatIsAskedForACronJob(t *testing.T) {
 	gone := apierrors.NewNotFound(schema.GroupResource{Group: "batch", Resource: "jobs"}, "nightly-1")
 	taken := apierrors.NewAlreadyExists(schema.GroupResource{Group: "batch", Resource: "jobs"}, "nightly-1")
@@ -215,7 +215,7 @@ func TestWhatIsAskedForACronJob(t *testing.T) {
 	}
 }
 
-// C-111, C-175: the status is written whole over the version that it was computed from, and nothing else changes.
+// C-111, C-175: the whole status is written, on top of the version from which it was computed. Nothing else changes.
 func TestTheStatusOfACronJob(t *testing.T) {
 	s := &cronServer{}
 	at := epoch.Add(time.Hour)
@@ -245,7 +245,7 @@ func TestTheStatusOfACronJob(t *testing.T) {
 	}
 }
 
-// TestWithoutCronJobsNothingIsAsked: an executor that is not given them refuses, and sends nothing.
+// TestWithoutCronJobsNothingIsAsked: an executor without an API for CronJobs refuses their commands, and sends nothing.
 func TestWithoutCronJobsNothingIsAsked(t *testing.T) {
 	r := cronWorld(t, &cronServer{}, &events.ReadCronJob{}, func(c *Config) { c.Crons = nil })
 	if r.Ended.Ending != events.Refused || r.Ended.Class != events.RefusedInvalid {
@@ -253,8 +253,8 @@ func TestWithoutCronJobsNothingIsAsked(t *testing.T) {
 	}
 }
 
-// TestCronJobsThatAreKept: an older version is passed over, a template is kept by its generation, and after a rewind
-// nothing is left.
+// TestCronJobsThatAreKept: an older version is ignored, a template is hashed once for a generation, and nothing is kept
+// over a rewind.
 func TestCronJobsThatAreKept(t *testing.T) {
 	hashed := 0
 	c := testCronJob()

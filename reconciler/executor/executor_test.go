@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
 )
 
-// script drives the step machine without an API: tasks have names, calls end when the test says so.
+// script drives the step machine without an API: tasks have names, and calls end when the test says so.
 type script struct {
 	*testing.T
 	e     *Executor
@@ -59,7 +59,7 @@ func (s *script) submitAs(job, pod string, p events.Priority, drops bool) events
 	return task.Name
 }
 
-// takeBack takes a task back that was submitted.
+// takeBack takes back a task that was submitted.
 func (s *script) takeBack(name events.CommandID) { s.e.TakeBack(s.tasks[name.Decided-1]) }
 
 // next starts what may be started, and returns the names.
@@ -79,7 +79,7 @@ func (s *script) next() []string {
 	}
 }
 
-// ends ends calls after a time that the test does not care about.
+// ends ends calls as done, after a time that does not matter to the test.
 func (s *script) ends(names ...string) {
 	s.Helper()
 	for _, name := range names {
@@ -189,8 +189,8 @@ func TestWhatADeletionWaitsForGoesFirstOfAll(t *testing.T) {
 	s.wants(s.drain(), "d/finalizer, c/finish, b/finalizer, a/create")
 }
 
-// TestDeletionsWithoutEndLeaveRoomForWork: a user deletes the pods of many Jobs. The finalizers go first of all, and
-// others' pods are made all the same.
+// TestDeletionsWithoutEndLeaveRoomForWork: a user deletes the pods of many Jobs. Calls for deletions go first, and the
+// pods of other Jobs are made all the same.
 func TestDeletionsWithoutEndLeaveRoomForWork(t *testing.T) {
 	s := newScript(t)
 	for i := range 200 {
@@ -253,7 +253,7 @@ func TestATaskThatWaitsIsHastened(t *testing.T) {
 	hasten(2, events.PriorityEnd)
 	hasten(2, events.PriorityDeletion)
 	hasten(4, events.PriorityDeletion)
-	hasten(5, events.PriorityEnd) // which is less urgent than it is
+	hasten(5, events.PriorityEnd) // less urgent than it is already
 	s.wants(s.drain(), "a/2, c/finish, a/0, b/pod, b/pod, a/1")
 	hasten(0, events.PriorityDeletion) // it is over: nothing is sent again
 	s.wants(s.drain(), "")
@@ -299,7 +299,8 @@ func TestCreateAndWhatFollowsItAreOfOneObject(t *testing.T) {
 	}
 }
 
-// TestTakeBack: what has not begun is given back, and what was never submitted is not begun.
+// TestTakeBack: a task that has not begun is given back. A task that is taken back before it was submitted never
+// begins.
 func TestTakeBack(t *testing.T) {
 	s := newScript(t)
 	s.one()
@@ -310,8 +311,8 @@ func TestTakeBack(t *testing.T) {
 	s.wants(s.next(), "a/running")
 
 	s.takeBack(running) // too late
-	s.takeBack(first)   // of its object the first
-	s.takeBack(behind)  // of its object one behind
+	s.takeBack(first)   // the first of its object
+	s.takeBack(behind)  // it waits behind the first
 	s.takeBack(first)   // twice
 	never := s.tasks[0]
 	never.Name = events.CommandID{Decided: 999} // never submitted

@@ -31,8 +31,8 @@ func (a endedAPI) CreatePod(ctx context.Context, _ *corev1.Pod) (*corev1.Pod, er
 	return nil, a.answer(ctx)
 }
 
-// TestWhatWeGiveUpIsNoFailureThatUsersHearOf: a call that we ended ourselves, by a stop or with the Lease, has no words
-// that could become an Event, and is never refused; a time-out and an answer of the server stay what they are.
+// TestWhatWeGiveUpIsNoFailureThatUsersHearOf: a stop, or the loss of the Lease, ends a call. Its result has no message
+// that could become an Event, and it is never refused. A time-out and an answer of the server are reported as usual.
 func TestWhatWeGiveUpIsNoFailureThatUsersHearOf(t *testing.T) {
 	errLapsed := errors.New("the Lease was not renewed")
 	canceled := func(ctx context.Context) error { return ctx.Err() }

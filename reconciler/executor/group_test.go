@@ -21,8 +21,8 @@ func newGangWorld(t *testing.T) *world {
 	return w
 }
 
-// TestGroupOfAJob: the Workload and the PodGroup are what the contract asks for (J-243, J-244, J-246), and are found
-// again.
+// TestGroupOfAJob: the Workload and the PodGroup are as the contract says (J-243, J-244, J-246), and a search finds
+// them again.
 func TestGroupOfAJob(t *testing.T) {
 	w := newGangWorld(t)
 	w.wants(w.do(w.task(&events.CreateWorkload{MinCount: 3})), events.Done, 0, true)
@@ -84,7 +84,7 @@ func (w *world) search() *events.GroupSeen {
 	return r.Observations[0].Facts.(*events.GroupSeen)
 }
 
-// TestGroupsThatAreNotTheJobs covers J-242: what is not as our own would be is not used.
+// TestGroupsThatAreNotTheJobs covers J-242: a Workload that differs from our own is not used.
 func TestGroupsThatAreNotTheJobs(t *testing.T) {
 	rows := []struct {
 		sentence string
@@ -127,7 +127,8 @@ func TestSearchForAGroupThatFails(t *testing.T) {
 	w.wants(w.do(w.task(&events.FindGroup{})), events.OutcomeUnknown, 0, true)
 }
 
-// TestGroupNames: deterministic, legal whatever the Job is called, and never another Job's (J-243, J-244).
+// TestGroupNames: names are deterministic and legal whatever the Job's name is, and no two Jobs share one (J-243,
+// J-244).
 func TestGroupNames(t *testing.T) {
 	for _, name := range []string{"a", "demo", strings.Repeat("x", 63), "with.dots." + strings.Repeat("y", 200), strings.Repeat("z", 253)} {
 		job := events.JobRef{Namespace: "default", Name: name, UID: types.UID("uid-" + name)}

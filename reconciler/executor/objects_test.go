@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// version is the Job at that version.
+// version returns the Job at that version.
 func version(v string, change ...func(*batchv1.Job)) *kubewire.Job {
 	return wire(testJob("demo", append(change, func(job *batchv1.Job) { job.ResourceVersion = v })...))
 }

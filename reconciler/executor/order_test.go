@@ -10,17 +10,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// load is tasks of one priority that come at an even pace: so many a second, each for an object of its own.
+// load is tasks of one priority that come at an even pace, each for its own object.
 type load struct {
 	name     string
 	priority events.Priority
 	rate     int // tasks a second
-	jobs     int // that they are of, by turns
+	jobs     int // the tasks go round these Jobs
 	drops    bool
 }
 
 // serve runs loads for half a minute against a server that answers each call after 50 ms, ten at a time: 200 calls a
-// second. It returns how long the tasks of each load waited until they were sent.
+// second. It returns for each load how long its tasks waited until they were sent. A task that still waits counts, too.
 func serve(t *testing.T, loads []load) map[string][]time.Duration {
 	t.Helper()
 	const slots, takes, step = 10, 50 * time.Millisecond, 5 * time.Millisecond
@@ -38,7 +38,7 @@ func serve(t *testing.T, loads []load) map[string][]time.Duration {
 		slices.Sort(over)
 		for _, name := range over {
 			delete(ends, name)
-			s.endsAs(name, events.CommandEnded{Ending: events.Done}, 0) // not sent: the size stays
+			s.endsAs(name, events.CommandEnded{Ending: events.Done}, 0) // Sent is false, so the window keeps its size
 		}
 		for _, l := range loads {
 			before, now := int(s.now.Sub(begin))*l.rate/int(time.Second), int(s.now.Add(step).Sub(begin))*l.rate/int(time.Second)
@@ -65,8 +65,8 @@ func serve(t *testing.T, loads []load) map[string][]time.Duration {
 	return waits
 }
 
-// TestNothingWaitsLongerThanTwoSeconds: while the server takes what comes, however much of it is more urgent, and
-// whoever's it is.
+// TestNothingWaitsLongerThanTwoSeconds: while the server keeps up, no task waits longer. It does not matter how much
+// else is more urgent, or of which Job the task is.
 func TestNothingWaitsLongerThanTwoSeconds(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -95,8 +95,8 @@ func TestNothingWaitsLongerThanTwoSeconds(t *testing.T) {
 	}
 }
 
-// TestWhatGoesFirstInAFullWindow: more is submitted than the server takes, so somebody waits. It is not a pod whose
-// time has come.
+// TestWhatGoesFirstInAFullWindow: more is submitted than the server can take, so some tasks wait long. Verdicts, and
+// pods whose time has come, do not.
 func TestWhatGoesFirstInAFullWindow(t *testing.T) {
 	waits := serve(t, []load{
 		{"verdict", events.PriorityFinish, 20, 100, false}, {"due", events.PriorityDue, 40, 100, false},
@@ -120,8 +120,8 @@ func TestWhatGoesFirstInAFullWindow(t *testing.T) {
 	}
 }
 
-// TestCreatesAndFinalizersOfAJobTakeTurns: a pod does not wait for the finalizers of all that ended before, nor these
-// for it.
+// TestCreatesAndFinalizersOfAJobTakeTurns: the create of a pod does not wait for the finalizers of all pods that ended
+// before, and these do not wait for the creates.
 func TestCreatesAndFinalizersOfAJobTakeTurns(t *testing.T) {
 	s := newScript(t)
 	for i := range 3 {

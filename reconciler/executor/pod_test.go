@@ -23,13 +23,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata; say in the commit why it is right")
 
-// J-061: labels, annotations, spec and finalizers are the template's, ours comes on top once, owners are not taken
-// over.
+// J-061: labels, annotations, spec and finalizers come from the template; our finalizer is added once; owners are not
+// taken over.
 // J-062: the Job is the one owner, as blocking controller.
-// J-064: generateName and name are as the contract says, and no fixed name is taken over.
-// J-065: an Indexed pod has its index as annotation, label and hostname; another has no hostname of ours.
-// J-066: and in the environment of every container, but for one that has a variable of that name.
-// J-067: failure counts are there with a limit per index: the first always, the ignored one when it is not 0.
+// J-064: generateName and name are as the contract says, and a fixed name is not taken over.
+// J-065: a pod of an Indexed Job has its index as annotation, label and hostname; another pod has no hostname of ours.
+// J-066: the index is also in the environment of every container, unless the container has a variable of that name.
+// J-067: with a limit per index, failure counts are there: the first always, the ignored one when it is not 0.
 // J-068: the Job stays as it was.
 // J-084: every pod that is made carries the finalizer.
 //
@@ -118,7 +118,7 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
-// made is the pod that a create makes, as an API server decodes it.
+// made returns the pod that a create makes, as an API server decodes it.
 func made(t *testing.T, job *kubewire.Job, managedBy, group string, c *events.CreatePod) *corev1.Pod {
 	t.Helper()
 	draft, err := newPod(job, podNameOf(identity, events.JobRef{Name: job.Name, UID: job.UID}, c.Ordinal, c.Index), identity, managedBy, group, c)
@@ -136,7 +136,8 @@ func made(t *testing.T, job *kubewire.Job, managedBy, group string, c *events.Cr
 	return pod
 }
 
-// TestPodsShareNothingWithTheTemplate: pods of several goroutines are made of the same bytes.
+// TestPodsShareNothingWithTheTemplate: several goroutines make pods from the same bytes, so making a pod must not
+// change them.
 func TestPodsShareNothingWithTheTemplate(t *testing.T) {
 	job := wire(testJob("demo", func(job *batchv1.Job) {
 		job.Spec.Template.Annotations = map[string]string{"note": "kept"}
@@ -153,7 +154,7 @@ func TestPodsShareNothingWithTheTemplate(t *testing.T) {
 	}
 }
 
-// TestAPlainNameIsOneThatADashMayFollow: names that are called so pass the API's own check.
+// TestAPlainNameIsOneThatADashMayFollow: a plain name with a dash after it passes the API's own check of a prefix.
 func TestAPlainNameIsOneThatADashMayFollow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	plainly := 0

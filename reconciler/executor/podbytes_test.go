@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TestPodsAreMadeAsOfTheWholeTemplate: the pod that is made of the bytes of a random Job is the one that is made of the
-// whole Job.
+// TestPodsAreMadeAsOfTheWholeTemplate: a pod made from the bytes of a random Job equals the pod made from the decoded
+// Job.
 func TestPodsAreMadeAsOfTheWholeTemplate(t *testing.T) {
 	for seed := range int64(300) {
 		job := &batchv1.Job{}
@@ -47,7 +47,7 @@ func TestPodsAreMadeAsOfTheWholeTemplate(t *testing.T) {
 	}
 }
 
-// wholePod is what newPod says, of a Job that was decoded whole.
+// wholePod makes the same pod as newPod, from a Job that was decoded whole.
 func wholePod(job *batchv1.Job, managedBy, podGroup string, c *events.CreatePod) *corev1.Pod {
 	template := &job.Spec.Template
 	pod := &corev1.Pod{
@@ -88,7 +88,7 @@ func wholePod(job *batchv1.Job, managedBy, podGroup string, c *events.CreatePod)
 	return pod
 }
 
-// decoded is a pod as an API server has it that got it in protobuf.
+// decoded returns a pod as an API server has it after it received it in protobuf.
 func decoded(t *testing.T, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	b, err := pod.Marshal()
@@ -115,8 +115,8 @@ func decodedJob(t *testing.T, job *batchv1.Job) *batchv1.Job {
 	return got
 }
 
-// TestFieldsOfALaterServerReachThePod: what a server of a later version has in a pod template, and this program does
-// not know, is in the pods that are made of it; and what it has in the metadata of a Job is in its status writes.
+// TestFieldsOfALaterServerReachThePod: a later server's pod template has fields that this program does not know. The
+// pods made of it have them, too. A status write keeps such fields in the Job's metadata.
 func TestFieldsOfALaterServerReachThePod(t *testing.T) {
 	const number, text = 999, "of a later version"
 	add := func(b []byte) []byte {
@@ -175,7 +175,7 @@ func encodedOf(t *testing.T, m interface{ Marshal() ([]byte, error) }) []byte {
 	return b
 }
 
-// fieldOf is the last field of that number in a message.
+// fieldOf returns the last field with that number in a message.
 func fieldOf(t *testing.T, b []byte, number protowire.Number) (found []byte) {
 	t.Helper()
 	for len(b) > 0 {

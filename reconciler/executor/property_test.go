@@ -11,7 +11,7 @@ import (
 )
 
 // TestEveryTaskEndsOnce drives the step machine at random: submits, withdrawals, starts, ends of any kind, pauses, and
-// in some runs a stop. The seed of a run that fails is in its name.
+// in some runs a stop. A run that fails has its seed in its name.
 func TestEveryTaskEndsOnce(t *testing.T) {
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { randomRun(t, rand.New(rand.NewPCG(seed, 1))) })

@@ -19,13 +19,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/wholeapi"
 )
 
-// slowAPI takes its time for each creation, and refuses more than bears at once. The other methods are not called.
+// slowAPI takes a while for each creation, and refuses requests beyond `bears` at once. The other methods are not
+// called.
 type slowAPI struct {
 	wholeapi.Server
 	takes time.Duration
 	bears int
-	work  chan struct{}          // a place in it for each processor, when they are few
-	hangs func(*corev1.Pod) bool // until the caller gives up
+	work  chan struct{}          // a slot for each processor of a small server
+	hangs func(*corev1.Pod) bool // such a creation hangs until the caller gives up
 
 	mu      sync.Mutex
 	now     int // requests that are being served
@@ -66,7 +67,7 @@ func (a *slowAPI) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 	return made, nil
 }
 
-// made is the owners of the pods made so far, and how many were refused.
+// made returns the owners of the pods made so far, and how many creations were refused.
 func (a *slowAPI) made() (order []types.UID, refused int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -198,8 +199,8 @@ func TestRunUsesWhatTheServerBears(t *testing.T) {
 	})
 }
 
-// TestSmallServerIsKeptBusyAndHasNoQueue: a server of two processors is never idle while a giant Job has work, and a
-// newcomer does not wait long for it, however long that lasts.
+// TestSmallServerIsKeptBusyAndHasNoQueue: a server of two processors is never idle while a giant Job has work. However
+// long that takes, the pod of a new Job does not wait long.
 func TestSmallServerIsKeptBusyAndHasNoQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &slowAPI{takes: 20 * time.Millisecond, work: make(chan struct{}, 2)}
@@ -301,7 +302,7 @@ func TestRunSendsNothingWhileTheServerAsksForPatience(t *testing.T) {
 		api := &slowAPI{takes: 10 * time.Millisecond, bears: 1}
 		r := run(t, api)
 		r.create("a", 1)
-		r.create("b", 1) // refused: one is borne
+		r.create("b", 1) // refused: the server bears one at once
 		synctest.Wait()
 		r.create("c", 1)
 		time.Sleep(999 * time.Millisecond)
@@ -390,7 +391,7 @@ func TestTasksThatComeAfterTheStopAreGivenBack(t *testing.T) {
 	})
 }
 
-// TestNothingIsSentWhileItMayNotBe: tasks wait while the Lease is not held, and go on when it was renewed after all
+// TestNothingIsSentWhileItMayNotBe: tasks wait while the Lease is not held. They go on when it is renewed after all
 // (O-023).
 func TestNothingIsSentWhileItMayNotBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -423,8 +424,8 @@ func TestNothingIsSentWhileItMayNotBe(t *testing.T) {
 	})
 }
 
-// TestACallEndsWithWhatItMayBeSentWithin: a call that was sent while the Lease was held is not waited for, and sends
-// nothing more, when it is no longer held: it ends unknown, long before the request would time out (O-023).
+// TestACallEndsWithWhatItMayBeSentWithin: a call was sent while the Lease was held. When the Lease ends, the call is
+// not awaited and sends nothing more: it ends unknown, long before the request would time out (O-023).
 func TestACallEndsWithWhatItMayBeSentWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := &slowAPI{takes: 20 * time.Second}
@@ -437,7 +438,7 @@ func TestACallEndsWithWhatItMayBeSentWithin(t *testing.T) {
 		})
 		name := r.create("demo", 1)[0]
 		time.Sleep(4 * time.Second)
-		r.stop() // which would wait for it for longer
+		r.stop() // a stop alone would wait for the call for longer
 		if err := <-r.ended; err != nil {
 			t.Error(err)
 		}

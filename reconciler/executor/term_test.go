@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// inTerm is the executor of a process that has opened the log after the one before.
+// inTerm gives the world the executor of a process that has opened the log in this term.
 func (w *world) inTerm(term uint64) {
 	w.Helper()
 	config := w.executor.config
@@ -23,8 +23,8 @@ func (w *world) inTerm(term uint64) {
 }
 
 // TestACreateMeetsItselfInALaterTerm: a process sends a create, and ends before the answer comes. The next process, in
-// the next term, sends it again under the same name. The pod of the earlier term is the Job's own; it stays as it is,
-// and there is no second one.
+// the next term, sends it again under the same name. It takes the pod of the earlier term as the Job's own and does not
+// change it, and no second pod is made.
 func TestACreateMeetsItselfInALaterTerm(t *testing.T) {
 	w := newWorld(t)
 	w.inTerm(3)
@@ -50,14 +50,14 @@ func TestACreateMeetsItselfInALaterTerm(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsCreatedBearsTheTerm: pods, Workloads and PodGroups do, whatever the Job's template says. The users' own
-// objects, a Job and a pod that is adopted, do not.
+// TestOnlyWhatIsCreatedBearsTheTerm: the pods, Workloads and PodGroups that we create bear it, whatever the Job's
+// template says. The users' own objects do not: a Job, or a pod that is adopted.
 func TestOnlyWhatIsCreatedBearsTheTerm(t *testing.T) {
 	w := newGangWorld(t)
 	w.inTerm(12)
 	w.wants(w.do(w.write(versionOf(w.job))), events.Done, 0, true)
 	w.job = w.server.Job("default", "demo").DeepCopy()
-	w.job.Generation++ // as if somebody had changed it
+	w.job.Generation++ // as if a user had changed it
 	w.job.Spec.Template.Annotations = map[string]string{events.TermAnnotation: "a user's", "note": "kept"}
 	w.objects.KeepJob(wire(w.job))
 	pod := w.create(1)

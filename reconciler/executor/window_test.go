@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// distant is a simulated API server: it works on a few calls at once, each takes half of a time and on average as much
-// again (which is exponential), the others wait in their order, and a round trip lies before all of them. Our window is
+// distant is a simulated API server. It works on a few calls at once; the others wait in their order. A call takes half
+// of the service time, and on average as much again (exponentially distributed), and a round trip on top. Our window is
 // always full.
 type distant struct {
 	seats   int
@@ -18,15 +18,15 @@ type distant struct {
 	trip    time.Duration
 }
 
-// outcome is what a minute against a distant server gave.
+// outcome says how the window behaved during a run against a distant server.
 type outcome struct {
-	full   time.Duration // until the window was as wide as it may be; the whole time if it never was
-	size   int           // of the window, median of the second half
+	full   time.Duration // until the window had its greatest width; the whole run if it never had
+	size   int           // of the window, median over the second half
 	rate   float64       // calls a second
-	queued time.Duration // how long a call waited for a seat, median of the second half: what others there wait, too
+	queued time.Duration // wait of a call for a seat, median over the second half; other clients wait as long
 }
 
-// run keeps a window full for so long, in virtual time.
+// run keeps a window full for the time `long`, in virtual time.
 func (d distant) run(limit int, long time.Duration) outcome {
 	type call struct{ sent, done events.Time }
 	var (
@@ -79,15 +79,15 @@ func (d distant) run(limit int, long time.Duration) outcome {
 
 func medianOf[T int | time.Duration](all []T) T { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
-// TestWindowAtServers: docs/design/0025-window.md has the table. A server with 32 cores that is 20 ms away is asked at
-// full width within a second, though its smallest latency says nothing of its load; a small one is kept busy, and no
-// more than that.
+// TestWindowAtServers: docs/design/0025-window.md has the table. A server with 32 cores that is 20 ms away gets the
+// full width within a second, though its smallest latency says nothing of its load. A small server is kept busy, with a
+// short queue.
 func TestWindowAtServers(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
 		server   distant
-		full     time.Duration // within which the window is as wide as it may be; 0 for not at all
-		least    float64       // of what the server can do, or of what the window lets pass
+		full     time.Duration // within which the window has its greatest width; 0 for no limit
+		least    float64       // share of what the server can do, or of what the window lets through
 		queued   time.Duration // at most
 	}{
 		{"2 cores, on the same machine", distant{2, 4 * time.Millisecond, 0}, 0, 0.95, 40 * time.Millisecond},

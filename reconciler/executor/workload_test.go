@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// betaWorld is a world whose groups are those of Kubernetes 1.37. told counts how often the executor told that they are
+// betaWorld is a world with the groups of Kubernetes 1.37. told counts how often the executor reported that they are
 // not served.
 type betaWorld struct {
 	*world
@@ -63,8 +63,8 @@ func delegatedTo(template string) func(*batchv1.Job) {
 	}
 }
 
-// setsWorkload is the Workload of that owner, with a template of three pods and one of pods that are scheduled one by
-// one.
+// setsWorkload returns the Workload of that owner. It has two templates: workers, a gang of three pods, and driver,
+// pods that are scheduled one by one.
 func setsWorkload(name string) *schedulingv1beta1.Workload {
 	return &schedulingv1beta1.Workload{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -78,7 +78,7 @@ func setsWorkload(name string) *schedulingv1beta1.Workload {
 	}
 }
 
-// put is an object that somebody else made.
+// put stores an object that another client makes.
 func (b *betaWorld) put(o interface{ Marshal() ([]byte, error) }) {
 	b.Helper()
 	raw, err := o.Marshal()
@@ -95,7 +95,7 @@ func (b *betaWorld) put(o interface{ Marshal() ([]byte, error) }) {
 	}
 }
 
-// stored are the objects that the server was given, in each version.
+// stored returns each version of each Workload and PodGroup that the server was given.
 func (b *betaWorld) stored() (workloads []*schedulingv1beta1.Workload, groups []*schedulingv1beta1.PodGroup) {
 	for _, w := range b.server.Writes(0) {
 		switch o := w.After.(type) {
@@ -108,7 +108,7 @@ func (b *betaWorld) stored() (workloads []*schedulingv1beta1.Workload, groups []
 	return workloads, groups
 }
 
-// asked is what the executor has asked for since the i-th call, as verbs and resources.
+// asked returns what the executor has asked for since the i-th call, as verbs and resources.
 func (b *betaWorld) asked(from int) string {
 	var all []string
 	for _, c := range b.server.Calls(from) {
@@ -119,7 +119,7 @@ func (b *betaWorld) asked(from int) string {
 	return strings.Join(all, ", ")
 }
 
-// makeGroup makes both objects, and is the name of the PodGroup.
+// makeGroup makes both objects, and returns their names.
 func (b *betaWorld) makeGroup(count int32) (workload, group string) {
 	b.Helper()
 	r := b.do(b.task(&events.CreateWorkload{MinCount: count}))
@@ -131,8 +131,8 @@ func (b *betaWorld) makeGroup(count int32) (workload, group string) {
 	return r.Evidence.Name, made.Evidence.Name
 }
 
-// TestGroupOfAJobOf137: both objects are what the built-in controller makes (J-243, J-244), by two writes and one read,
-// and none is listed; a search finds them by two reads.
+// TestGroupOfAJobOf137: both objects are what the built-in controller makes (J-243, J-244). Making them takes two
+// writes and one read, and no list. A search finds them by two reads.
 func TestGroupOfAJobOf137(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	workload, group := b.makeGroup(3)
@@ -249,8 +249,8 @@ func TestSearchForAGroupOf137(t *testing.T) {
 	}
 }
 
-// TestAWorkloadOfAnotherShapeIsRefused: a Workload of the Job without exactly one template is no reason for plain pods
-// (J-242).
+// TestAWorkloadOfAnotherShapeIsRefused: a Job has a Workload that has not exactly one template. The Job does not get
+// plain pods for that: the search is refused (J-242).
 func TestAWorkloadOfAnotherShapeIsRefused(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	w := setsWorkload(betaWorkloadName(b.ref()))
@@ -263,8 +263,8 @@ func TestAWorkloadOfAnotherShapeIsRefused(t *testing.T) {
 	}
 }
 
-// TestDelegatedGroup: the PodGroup is of the template that the Job names, in the Workload of the Job's owner, and not
-// owned by that (J-242, J-244).
+// TestDelegatedGroup: the PodGroup follows the template that the Job names in the Workload of the Job's owner. The Job
+// owns the PodGroup, not the Job's owner (J-242, J-244).
 func TestDelegatedGroup(t *testing.T) {
 	for _, row := range []struct {
 		template string
@@ -302,7 +302,8 @@ func TestDelegatedGroup(t *testing.T) {
 	}
 }
 
-// TestDelegatedGroupWithoutItsTemplate: there is nothing to make a PodGroup of, and the search says so.
+// TestDelegatedGroupWithoutItsTemplate: the owner's Workload lacks the template that the Job names. No PodGroup can be
+// made, and the search says so.
 func TestDelegatedGroupWithoutItsTemplate(t *testing.T) {
 	b := newBetaWorld(t, delegatedTo("launcher"))
 	if f := b.search(); f.Workloads != 0 || !f.Delegated {
@@ -317,7 +318,8 @@ func TestDelegatedGroupWithoutItsTemplate(t *testing.T) {
 	b.wants(b.do(create), events.Refused, events.RefusedNotFound, false)
 }
 
-// TestANameThatIsTaken: the create is refused as such, both for a Workload and for a PodGroup (J-245).
+// TestANameThatIsTaken: the create of a Workload is refused because another owner's Workload has its name (J-245). A
+// PodGroup is not made for that Workload.
 func TestANameThatIsTaken(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	b.put(setsWorkload(betaWorkloadName(b.ref())))
@@ -327,8 +329,7 @@ func TestANameThatIsTaken(t *testing.T) {
 	b.wants(b.do(create), events.Refused, events.RefusedNotFound, false) // the Workload is not the Job's
 }
 
-// TestResizeOfAGroup: both objects get the minCount; on objects that the Job does not control nothing is changed
-// (J-247).
+// TestResizeOfAGroup: both objects get the minCount. Objects that the Job does not control are not changed (J-247).
 func TestResizeOfAGroup(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	workload, group := b.makeGroup(3)
@@ -375,8 +376,8 @@ func TestResizeOfADelegatedGroup(t *testing.T) {
 	}
 }
 
-// TestGroupsThatAreNotServed: each command is refused as one that is not ours to give, and it is told that the API is
-// not served; an object that is not there is something else.
+// TestGroupsThatAreNotServed: each command is refused as forbidden, and the executor reports that the API is not
+// served. It does not report this when only an object is missing.
 func TestGroupsThatAreNotServed(t *testing.T) {
 	create, resize := &events.CreatePodGroup{}, &events.ResizeGroup{MinCount: 1}
 	for _, c := range []events.Command{&events.FindGroup{}, &events.CreateWorkload{MinCount: 1}, create, resize} {
@@ -401,8 +402,8 @@ func TestGroupsThatAreNotServed(t *testing.T) {
 	}
 }
 
-// TestAGroupOfUnknownEnd: an answer that does not come leaves open what is there, and a second try meets the first
-// (J-245).
+// TestAGroupOfUnknownEnd: the first try of a create gets no answer, so its end is unknown. The second try meets the
+// Workload of the first (J-245).
 func TestAGroupOfUnknownEnd(t *testing.T) {
 	b := newBetaWorld(t, asksForGang)
 	b.client.FailNext(apiserver.Fault{Kind: apiserver.TimeoutAfter})
@@ -416,8 +417,8 @@ func TestAGroupOfUnknownEnd(t *testing.T) {
 	}
 }
 
-// TestNamesAreThoseOfTheBuiltin: they are computed as upstream's job_scheduling_manager.go of v1.37.2 does, are legal,
-// and differ between Jobs of one name.
+// TestNamesAreThoseOfTheBuiltin: the names are computed as in job_scheduling_manager.go of Kubernetes v1.37.2. They are
+// legal, and differ between Jobs of one name.
 func TestNamesAreThoseOfTheBuiltin(t *testing.T) {
 	for _, name := range []string{"a", "demo", strings.Repeat("x", 63), "with.dots." + strings.Repeat("y", 200), strings.Repeat("z", 253)} {
 		job := events.JobRef{Namespace: "default", Name: name, UID: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"}

@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// BenchmarkLive measures all that the loop does for a record while a busy cluster runs: intake, fold, decision,
-// encoding and chaining, the cluster's own part included; beside the fold and the encoding alone.
+// BenchmarkLive measures all work of the loop for a record while a busy cluster runs: intake, fold, decision, encoding
+// and chaining. The work of the simulated cluster is included. The fold alone and the encoding alone run beside it.
 func BenchmarkLive(b *testing.B) {
 	cfg := joblog.Busy(50_000)
 	if testing.Short() {
@@ -51,9 +51,9 @@ func BenchmarkLive(b *testing.B) {
 		}))
 }
 
-// BenchmarkSnapshot encodes and stores the state of 1,000 Jobs that run (200 with -short), and loads it again; beside a
-// file that is written and synced, one that is read and whose messages protobuf decodes, and recovering without a
-// snapshot.
+// BenchmarkSnapshot encodes and stores the state of 1,000 Jobs that run (200 with -short), and loads it again. Beside
+// the saving, a file of the same size is written and synced. Beside the loading, such a file is read and protobuf
+// decodes its messages, and a log is recovered without a snapshot.
 func BenchmarkSnapshot(b *testing.B) {
 	cfg := joblog.Config{Seed: 1, Records: 200_000, Running: 1000, Finished: 200}
 	if testing.Short() {
@@ -103,7 +103,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// withoutSnapshot is a log that has none.
+// withoutSnapshot is a log without a snapshot.
 type withoutSnapshot struct{ store.Log }
 
 func (withoutSnapshot) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
@@ -116,7 +116,7 @@ func recovered(b *testing.B, log store.Log) {
 	}
 }
 
-// encodedState is the state of each stream but the controller's.
+// encodedState returns the state of each stream except the controller's.
 func encodedState(b *testing.B, l *loop.Loop) [][]byte {
 	var content [][]byte
 	for _, s := range l.World().Streams() {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// checkClock sets the clock after every record of a script, once an hour forward and once a day back. Each Job must
-// then be decided as it would be without the change, at any later time: a part of a wait that has passed stays passed
+// checkClock sets the clock after every record of a script, once an hour forward and once a day back. At any later time
+// the decision about a Job must be the same as without the change: the part of a wait that has passed stays passed
 // (design §4).
 func (m *machine) checkClock() {
 	m.t.Helper()
@@ -21,7 +21,7 @@ func (m *machine) checkClock() {
 		w.Apply(&rec)
 		for _, s := range w.Streams() {
 			if s != rec.Stream && rec.Stream != events.Controller {
-				continue // it has not changed
+				continue // the record did not change it
 			}
 			for _, step := range []time.Duration{time.Hour, -24 * time.Hour} {
 				m.checkStep(w, s, step, rec.Sequence)
@@ -42,15 +42,15 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 		return
 	}
 	for _, j := range []*projector.Job{heldBy(kept), heldBy(set)} {
-		j.Settings.DeleteExpired = false // likewise
+		j.Settings.DeleteExpired = false // an end by TTL has such a time, too
 	}
-	heldBy(kept).Confirmed = 0 // a live read is believed at its very time only (J-176)
+	heldBy(kept).Confirmed = 0 // a live read counts only at its own time (J-176)
 	set.Apply(&events.Record{
 		Header: events.Header{Sequence: at + 1, Time: w.Now.Add(step), Stream: events.Controller, Kind: events.KindClockStepped},
 		Facts:  &events.ClockStepped{Step: step},
 	})
 	times := []events.Time{w.Now, w.Now.Add(time.Minute), w.Now.Add(20 * time.Minute)}
-	for t := w.Now; len(times) < 9; { // and whenever it wants to look again, and a moment before
+	for t := w.Now; len(times) < 9; { // also each time of a next look, and the moment before it
 		t = reconciler.DecideAt(kept, t).Wake
 		if t == 0 {
 			break
@@ -65,9 +65,9 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 	}
 }
 
-// checkCronStep sets the clock for a CronJob. Its due times are times of the clock, so at each time that the clock
-// shows then it must be decided as it would be if the clock had come to that time by itself. A backoff goes on instead:
-// the part of it that has passed stays passed.
+// checkCronStep sets the clock for a CronJob. Its due times are times of the clock. So at each later time of the clock
+// the decision must be as if the clock had come to that time by itself. A backoff does go on: its part that has passed
+// stays passed.
 func (m *machine) checkCronStep(kept, set *projector.CronJob, now events.Time, step time.Duration, at events.Sequence) {
 	m.t.Helper()
 	until := kept.Retry().Until
@@ -81,7 +81,7 @@ func (m *machine) checkCronStep(kept, set *projector.CronJob, now events.Time, s
 	if kept.Pass.Over || kept.Edited != 0 || kept.Sight.Taken != 0 || len(kept.Pass.Kept) > 0 {
 		return // it waits
 	}
-	if kept.Observed() { // what happens is waited for, and not what the clock shows
+	if kept.Observed() { // it waits for events, and not for a time of the clock
 		for i, want := range waitsOf(kept) {
 			if got := waitsOf(set)[i]; got != want.Add(step) {
 				m.t.Errorf("after record %d, the clock set by %s: %s waits from %s, not %s", at, step, set.Stream, got.Go(), want.Add(step).Go())
@@ -97,7 +97,7 @@ func (m *machine) checkCronStep(kept, set *projector.CronJob, now events.Time, s
 	}
 }
 
-// waitsOf are the times from which waits count for what another controller, or a watch, may yet bring.
+// waitsOf returns the times from which a CronJob waits for another controller, or for a watch.
 func waitsOf(c *projector.CronJob) []events.Time {
 	all := []events.Time{c.Sight.Scheduled, c.Sight.Ended}
 	for i := range c.Sight.Past {
@@ -106,7 +106,7 @@ func waitsOf(c *projector.CronJob) []events.Time {
 	return all
 }
 
-// copyOf is a subject of its own with the state that the world holds of a stream.
+// copyOf returns a subject of its own with the world's state of a stream.
 func (m *machine) copyOf(w *projector.World, s events.Stream) projector.Subject {
 	m.t.Helper()
 	facts, names, ok := w.StreamState(s)
@@ -120,9 +120,9 @@ func (m *machine) copyOf(w *projector.World, s events.Stream) projector.Subject 
 	return other.Subject(s)
 }
 
-// decidedAt is the decision at the time t, on a clock that was moved by step, and the wait until the next look at the
-// Job. It leaves out the times in commands: an older command carries its time as published, a new one carries the time
-// of the moved clock.
+// decidedAt writes the decision at the time t, on a clock that was moved by step, and the wait until the next look at
+// the Job. It leaves out the times in commands: an older command carries its time as published, a new one carries the
+// time of the moved clock.
 func decidedAt(j projector.Subject, t events.Time, step time.Duration) string {
 	d := reconciler.DecideAt(j, t.Add(step))
 	var b strings.Builder

@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns: a Job was deleted without its pods, and another one
-// with its selector is made. The new Job adopts all the pods (J-175). The test counts allocations, which do not depend
-// on the machine (design §3).
+// TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns: a Job was deleted without its pods. Another Job with
+// its selector adopts all of them (J-175). The test counts allocations, which do not depend on the machine (design
+// §3).
 func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T) {
 	const ends = 100
 	cost := func(pods int) float64 {
@@ -21,7 +21,7 @@ func TestTheEndOfAnAdoptionCostsTheSameAmongManyPodsThatNobodyOwns(t *testing.T)
 		for i := range pods {
 			m.do(fmt.Sprintf("pod demo#%d owner=none candidates=demo untracked foreign phase=Running", i+1))
 		}
-		m.do("ended demo/0 done uid=uid-demo") // the read of the Job
+		m.do("ended demo/0 done uid=uid-demo") // the Job is read
 		at := events.CommandID{Decided: events.Sequence(m.newestDecision("demo"))}
 		return testing.AllocsPerRun(ends-1, func() {
 			m.turn(loop.Input{Result: &events.TaskResult{

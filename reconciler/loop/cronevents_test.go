@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// contractEvents reads the table of Events out of the contract: for each "Warning FailedGet" what its text looks like.
+// contractEvents reads the table of Events in the contract: for each type and reason ("Warning FailedGet") the pattern
+// of its text.
 func contractEvents(t *testing.T) map[string]*regexp.Regexp {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/contract/cronjob.md")

@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestACronJobIsStatedWhole: the state of a CronJob with more Jobs than a turn may add states for is stored whole
-// before its first record in a file, and in a turn of its own when nothing happens to it. The file stands alone in the
-// end.
+// TestACronJobIsStatedWhole: a CronJob has so many Jobs that its state exceeds what a turn may add. Its state is stored
+// whole all the same: before its first record in a file, or in a turn of its own if it has no record. The file stands
+// alone in the end.
 func TestACronJobIsStatedWhole(t *testing.T) {
 	m := newMachine(t)
 	m.restateBytes = 1 << 10

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// C-171: a task of a CronJob says in which version the CronJob is known: a live read that finds an older one proves
+// C-171: a task of a CronJob has the newest known version of the CronJob. A live read that finds an older one proves
 // that the cluster went back.
 func TestATaskOfACronJobSaysItsVersion(t *testing.T) {
 	m := newMachine(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// history is the records of a Job that fails once and is tried again.
+// history returns the records of a Job that fails once and is tried again.
 func history(t *testing.T) []events.Record {
 	m := newMachine(t)
 	for _, command := range []string{
@@ -23,7 +23,7 @@ func history(t *testing.T) []events.Record {
 	return m.records()
 }
 
-// retirement is the records of a Job that is seen when it has ended.
+// retirement returns the records of a Job that has ended when it is first seen.
 func retirement(t *testing.T) []events.Record {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo finished=Complete"} {
@@ -56,7 +56,7 @@ func find(records []events.Record, kind events.Kind, n int) int {
 	return -1
 }
 
-// without takes a record out as if it had never been written. Sequences stay as they are: a replay does not read them.
+// without removes a record as if it had never been written. Sequences stay as they are: a replay does not read them.
 func without(records []events.Record, i int) []events.Record {
 	records = slices.Clone(records)
 	if records[i].Last && i > 0 && records[i-1].Time == records[i].Time {
@@ -65,8 +65,8 @@ func without(records []events.Record, i int) []events.Record {
 	return slices.Delete(records, i, i+1)
 }
 
-// unshown are the records up to the first that woke the Job, which was to show its progress, and one of the controller
-// so long after it.
+// unshown returns the records before the first timer of the Job, which was to show its progress, and a later record of
+// the controller.
 func unshown(r []events.Record, after time.Duration) []events.Record {
 	i := find(r, events.KindTimerFired, 1)
 	late := r[i]

@@ -13,12 +13,12 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// divided is the state of a stream so far.
+// divided is the parts of a stream's state so far.
 type divided struct{ facts, names []byte }
 
 func (d *divided) next(w *projector.World, s events.Stream, budget int) (last, ok bool) {
 	facts, names, last, ok := w.StatePart(s, budget)
-	if first := projector.IsFirstPart(facts); first { // another Job of that UID, as after a rewind
+	if first := projector.IsFirstPart(facts); first { // another Job with this UID has come, as after a rewind
 		*d = divided{}
 	}
 	d.facts, d.names = append(d.facts, facts...), append(d.names, names...)
@@ -34,7 +34,7 @@ func (d *divided) whole(t *testing.T, w *projector.World, s events.Stream, at ev
 	return true
 }
 
-// inParts is a log of a busy cluster whose turns may add so few bytes of states that most states are divided.
+// inParts returns the log of a busy cluster. Its turns may add so few bytes of states that most states are divided.
 func inParts(t *testing.T, restate int) *memlog.Log {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.FileBytes(fileBytes))
@@ -47,8 +47,9 @@ func inParts(t *testing.T, restate int) *memlog.Log {
 	return log
 }
 
-// TestStatesInParts: the states of large Jobs stand in a file in several parts, none of which is larger than a turn may
-// add. The whole log replays, and so does what begins with a file; that says what it could not decide again.
+// TestStatesInParts: a file has the states of large Jobs in several parts, and no turn adds many bytes of them. The
+// whole log replays, and so does the log from the second file on. The latter replay counts the decisions that it could
+// not make again.
 func TestStatesInParts(t *testing.T) {
 	log := inParts(t, 2<<10)
 	whole, tail := replay.New(), (*replay.Replay)(nil)
@@ -82,7 +83,7 @@ func TestStatesInParts(t *testing.T) {
 			}
 		}
 	}
-	if most > 4<<10 { // 2 KiB, and what a Job has besides pods
+	if most > 4<<10 { // 2 KiB of parts, and the fields of a Job besides its pods
 		t.Errorf("a turn adds %d bytes of states", most)
 	}
 	records := 0
@@ -97,8 +98,8 @@ func TestStatesInParts(t *testing.T) {
 	compareWorlds(t, whole.World().Head, whole.World(), tail.World())
 }
 
-// TestAKillBetweenParts: the log is cut behind every batch in which a file is stated in parts. The start comes to the
-// state of the whole log, and a process that goes on begins with the first part again.
+// TestAKillBetweenParts: the log is cut behind batches that leave a state half stated. A start there gives the state of
+// the whole log. A process that goes on states the divided Job from its first part again.
 func TestAKillBetweenParts(t *testing.T) {
 	log := inParts(t, 2<<10)
 	whole, batches, compared := projector.NewWorld(), 0, 0
@@ -129,7 +130,7 @@ func TestAKillBetweenParts(t *testing.T) {
 	}
 }
 
-// goesOn lets a new process state the file to its end, and replays the log.
+// goesOn lets a new process state the newest file to its end, and replays the log.
 func goesOn(t *testing.T, log *memlog.Log, w *projector.World) {
 	t.Helper()
 	l := loop.New(loop.Config{Log: log, World: w, Settings: w.Settings, Program: "next", RestateBytes: 2 << 10, Salt: func() events.Salt { return events.Salt{1} }})
@@ -170,8 +171,8 @@ func goesOn(t *testing.T, log *memlog.Log, w *projector.World) {
 	compareWorlds(t, w.Head, w, file.World())
 }
 
-// TestASnapshotInParts: a snapshot of large Jobs is made in parts while they go on, and a start from it gives the same
-// world.
+// TestASnapshotInParts: a snapshot of a large Job is made in parts while its pods change. The Job's state in it is that
+// of the world.
 func TestASnapshotInParts(t *testing.T) {
 	sample, err := joblog.Write(memlog.New(events.Identity{LogID: "l", Epoch: 1}), joblog.Config{Seed: 1, Records: 2_000, Running: 20, Finished: 5})
 	if err != nil {

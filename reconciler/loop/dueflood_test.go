@@ -12,12 +12,13 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// dueFlood is a namespace's CronJobs that are due each second. No request leads to that.
+// dueFlood is a namespace with CronJobs that are due each second. They fill the log without any request of a user.
 type dueFlood struct {
 	name, cron string
-	// lives is how long a Job of theirs takes: 0 for ever. One that is kept has its name until the minute is over.
+	// lives is how long one of their Jobs runs; 0 for ever. A Job that is not deleted keeps its name, so no other Job
+	// of that minute can be made.
 	lives time.Duration
-	gone  bool // it is deleted when it has ended, as by its TTL
+	gone  bool // the Job is deleted when it has ended, as by its TTL
 	// least and most are how many Jobs each CronJob makes in a minute.
 	least, most int
 }
@@ -66,7 +67,7 @@ func (f *dueFlood) run(t *testing.T, settings func(*events.Settings), d time.Dur
 	return m, size, kinds, s.made
 }
 
-// dueServer is an API server in which the Jobs of the CronJobs are made, run and end.
+// dueServer is an API server in which the CronJobs' Jobs are made, run and end.
 type dueServer struct {
 	m       *machine
 	f       *dueFlood
@@ -83,7 +84,7 @@ type dueJob struct {
 	shown int // how much of its life the watch has shown
 }
 
-// answer answers commands.
+// answer carries out commands, and queues their results.
 func (s *dueServer) answer(tasks []events.Task) {
 	for i := range tasks {
 		task := &tasks[i]
@@ -118,7 +119,7 @@ func (s *dueServer) answer(tasks []events.Task) {
 	}
 }
 
-// inputs are what the answers and the watch bring now.
+// inputs returns the results so far, and the events of the watch that are due now.
 func (s *dueServer) inputs() []loop.Input {
 	inputs := s.results
 	s.results = nil
@@ -156,22 +157,23 @@ func (s *dueServer) observation(job *dueJob, facts events.Facts) *events.Observa
 	}
 }
 
-// mostDue is the formula of docs/design/0009-log-budgets.md for CronJobs that are due each second: each leads to the
-// records of two looks in a minute, and to what a Job that is made brings.
+// mostDue is the formula of docs/design/0009-log-budgets.md for CronJobs that are due each second. Each CronJob leads
+// to the records of two looks in a minute, and each Job that is made to its own records.
 func mostDue(jobs int, d time.Duration) int64 {
 	looks := int64(2*dueCrowd) * int64(d/time.Minute+1)
 	return looks*dueLook + int64(jobs)*dueRun + dueCrowd*floodVersion
 }
 
-// dueLook is the most that a look leads to at which nothing starts: its timer and the decision. dueRun is the most that
-// a Job leads to: the commands with their ends, and what is seen of it.
+// dueLook is the most bytes that a look adds if it starts nothing: for its timer and its decision. dueRun is the most
+// bytes that a Job adds: for the commands and their ends, and for its observations.
 const (
 	dueLook = 512
 	dueRun  = 2 << 10
 )
 
-// C-085: TestDueFloods: CronJobs that are due each second, and start nothing, fill the log by what a formula allows.
-// They make the same Jobs at the same times as without a pace, and each due time has its fate.
+// C-085: TestDueFloods: CronJobs that are due each second fill the log no further than a formula allows, whether or not
+// they start Jobs. They make the same Jobs at the same times as without a pace, and each due time has its outcome
+// (fate).
 func TestDueFloods(t *testing.T) {
 	t.Parallel()
 	const long = 4 * time.Minute
@@ -194,7 +196,8 @@ func TestDueFloods(t *testing.T) {
 	}
 }
 
-// fates looks whether the due times of each CronJob have one fate each, but for those of the last minute.
+// fates checks that each due time of a CronJob has exactly one fate, in order. The due times of the last two minutes,
+// and those of a suspended CronJob, may have none yet.
 func (f *dueFlood) fates(t *testing.T, m *machine) {
 	t.Helper()
 	through := map[events.Stream]events.Time{}

@@ -17,28 +17,29 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// fileBytes is so small that a busy cluster fills a file in some 10,000 records: the states decide when a file is full.
+// fileBytes is so small that a busy cluster fills a file in some 10,000 records: the size of the states, not fileBytes,
+// decides when a file is full.
 const fileBytes = 32 << 10
 
-// stepBytes of states in a turn make many steps of a restatement.
+// stepBytes is the most bytes of states in a turn. It is so small that a restatement takes many turns.
 const stepBytes = 4 << 10
 
-// restating is a busy cluster whose loop restates in small steps.
+// restating returns a busy cluster with a loop that restates in small steps.
 func restating(records int) joblog.Config {
 	cfg := joblog.Busy(records)
 	cfg.Restate = stepBytes
 	return cfg
 }
 
-// file is what the records of one file say.
+// file is a summary of the records of one file.
 type file struct {
-	first, mark   events.Sequence // of the file; of the record that says that it stands alone
+	first, mark   events.Sequence // of the file; and the record that says that the file stands alone
 	records       int
-	bytes, states int   // in stored form
-	steps         []int // bytes of the states that a batch adds for the file's sake alone: nothing of their streams follows in it
+	bytes, states int   // as stored
+	steps         []int // for each batch: bytes of added states whose streams have no other record in it
 }
 
-// filesIn reads the files of a log.
+// filesIn returns the summaries of a log's files.
 func filesIn(t *testing.T, log store.Reader) (files []*file) {
 	t.Helper()
 	var f *file
@@ -82,8 +83,8 @@ func filesIn(t *testing.T, log store.Reader) (files []*file) {
 	return files
 }
 
-// TestAFileHoldsTenTimesItsStates: each file that was ended says that it stands alone, and its states are a tenth of it
-// at most. A file is not much longer than that asks for. No turn adds more states than it may.
+// TestAFileHoldsTenTimesItsStates: each finished file says that it stands alone, and at most a tenth of it is states.
+// It is hardly longer than this rule asks for. No turn adds more states than it may.
 func TestAFileHoldsTenTimesItsStates(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.FileBytes(fileBytes))
 	if _, err := joblog.Write(log, restating(25_000)); err != nil {
@@ -111,7 +112,7 @@ func TestAFileHoldsTenTimesItsStates(t *testing.T) {
 }
 
 // TestAStartAfterAKillAtEachMoment: the log is cut behind every few batches, also within a restatement. The start folds
-// from the newest file that stands alone by then, and comes to the same states as a fold of the whole log.
+// from the newest file that stands alone by then, and has the same states as a fold of the whole log.
 func TestAStartAfterAKillAtEachMoment(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.FileBytes(fileBytes))
 	if _, err := joblog.Write(log, restating(9_000)); err != nil {
@@ -155,7 +156,8 @@ func TestAStartAfterAKillAtEachMoment(t *testing.T) {
 	}
 }
 
-// TestALogThatBeginsWithAWholeFileStarts without a snapshot: its older files were pruned.
+// TestALogThatBeginsWithAWholeFileStarts: the log's older files were pruned, and it has no snapshot. It starts all the
+// same.
 func TestALogThatBeginsWithAWholeFileStarts(t *testing.T) {
 	dir := t.TempDir()
 	log, err := boltlog.Open(dir, store.Options{RotateBytes: fileBytes})
@@ -192,7 +194,7 @@ func TestALogThatBeginsWithAWholeFileStarts(t *testing.T) {
 	compareWorlds(t, want.Head, want, got)
 }
 
-// pruned is a batch that says so, folded into the loop's world.
+// pruned returns a batch with the record of a pruning, folded into the loop's world.
 func pruned(l *loop.Loop, first events.Sequence) events.Batch {
 	w := l.World()
 	r := events.Record{
@@ -205,7 +207,7 @@ func pruned(l *loop.Loop, first events.Sequence) events.Batch {
 	return events.Batch{Records: []events.Record{r}}
 }
 
-// compareWorlds compares all states.
+// compareWorlds compares the states of all streams.
 func compareWorlds(t *testing.T, at events.Sequence, want, got *projector.World) {
 	t.Helper()
 	byID := func(a, b events.Stream) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID)) }
@@ -227,7 +229,7 @@ func compareWorlds(t *testing.T, at events.Sequence, want, got *projector.World)
 	}
 }
 
-// readFrom notes from which record on a start reads the log, and how far back it looks for that.
+// readFrom notes from which record on a start reads the log, and how far back it searched for that record.
 type readFrom struct {
 	store.Log
 	first, oldest events.Sequence

@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// stuck is pods without an owner that a user makes with our finalizer and deletes: each stays until the finalizer is
-// taken off.
+// stuck is pods without an owner that a user makes with our finalizer and deletes. Each stays until the finalizer is
+// removed.
 type stuck struct {
 	*machine
 	made, freed int
 	results     []loop.Input
 }
 
-// turn makes so many more pods, and a turn of the loop. Each command is done at once, and a pod without finalizer is
+// turn makes `more` pods, and a turn of the loop. Each command is done at once, and a pod without the finalizer is
 // gone.
 func (s *stuck) turn(more int) {
 	inputs := s.results
@@ -45,8 +45,8 @@ func (s *stuck) turn(more int) {
 	}
 }
 
-// TestPodsThatCannotGoDoNotFillTheLog: pods that carry our finalizer do not go while they wait to be recorded. Those of
-// a flood are let in at the pace of the budget, and when it is over all of them lose the finalizer.
+// TestPodsThatCannotGoDoNotFillTheLog: deleted pods that carry our finalizer stay while they wait to be recorded. A
+// flood of them is recorded at the pace of the budget. When it is over, all of them lose the finalizer.
 func TestPodsThatCannotGoDoNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	const rate, long = 20, 10 * time.Minute
@@ -71,7 +71,7 @@ func TestPodsThatCannotGoDoNotFillTheLog(t *testing.T) {
 		t.Errorf("the log has %d bytes, want at most %d", size, most)
 	}
 
-	s.machine.turn(loop.Input{Observation: s.podEnds(fmt.Sprint("stuck-", s.made), "demo")}) // by somebody's hand
+	s.machine.turn(loop.Input{Observation: s.podEnds(fmt.Sprint("stuck-", s.made), "demo")}) // a user frees it
 	for until := s.now.Add(24 * time.Hour); s.freed < s.made-1 && s.now < until; s.turn(0) {
 		if wake := s.loop.Wake(); len(s.results) == 0 && wake > s.now {
 			s.now = wake

@@ -11,12 +11,12 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// flood is how a user makes facts as fast as an API server takes them.
+// flood is a user who changes objects as fast as an API server lets them.
 type flood struct {
 	name    string
-	begin   []string // commands of the script before it
-	objects int      // that are there at once
-	// request is what the n-th request shows.
+	begin   []string // commands of the script before the flood
+	objects int      // how many exist at once
+	// request returns the observations that the n-th request leads to.
 	request func(m *machine, n int) []*events.Observation
 }
 
@@ -24,8 +24,8 @@ const (
 	floodRate   = 500 // requests in a second
 	floodTick   = 100 * time.Millisecond
 	floodBudget = 1 << 20
-	// floodVersion is the most that one version of an object leads to in these floods: its record, and the decision, the
-	// commands and the ends of commands that follow.
+	// floodVersion is the most bytes that one version of an object adds in these floods: for its record, and for the
+	// decision, the commands and the ends of commands that follow.
 	floodVersion = 1 << 10
 )
 
@@ -37,7 +37,7 @@ func mostFlooded(objects int, d time.Duration) int64 {
 	return filled + (versions+doors)*floodVersion
 }
 
-// alive makes the n-th object, and ends the one that is the oldest of so many.
+// alive makes the n-th object. From the time at which there are `objects` of them, it also ends the oldest.
 func alive(n, objects int, made func(n int) *events.Observation, gone func(n int) *events.Observation) []*events.Observation {
 	out := []*events.Observation{made(n)}
 	if n >= objects {
@@ -46,7 +46,7 @@ func alive(n, objects int, made func(n int) *events.Observation, gone func(n int
 	return out
 }
 
-// like is an observation with other facts.
+// like returns an observation of another name with other facts.
 func like(o *events.Observation, name string, facts events.Facts) *events.Observation {
 	next := *o
 	next.Facts = facts
@@ -73,7 +73,7 @@ func (m *machine) jobVersion(name, as string, change func(*events.JobSeen, *even
 	return next
 }
 
-// barePod is a pod that names a Job and that nobody asked for.
+// barePod returns a pod that names a Job and that no create asked for.
 func (m *machine) barePod(name, owner string, change func(*events.PodSeen)) *events.Observation {
 	m.version++
 	job := m.jobs[owner].Job
@@ -206,8 +206,8 @@ func (m *machine) runCopy(name string, change func(*events.RunSeen)) *events.Obs
 	return like(m.runs["r"], name, &seen)
 }
 
-// run floods a log for a while, with every command done at once. It returns the bytes of the log and how many records
-// of each kind there are.
+// run floods a log for a while, with every command done at once. It returns the bytes of the log, how many records of
+// each kind there are, and how many versions were passed over.
 func (f *flood) run(t *testing.T, budget int64, d time.Duration) (m *machine, size int64, kinds map[events.Kind]int, passed uint64) {
 	t.Helper()
 	m = newMachine(t)
@@ -227,7 +227,7 @@ func (f *flood) run(t *testing.T, budget int64, d time.Duration) (m *machine, si
 	return m, size, kinds, passed
 }
 
-// pour floods the log of a machine, and looks at it after each turn.
+// pour floods the log of a machine, and calls look after each turn.
 func (f *flood) pour(m *machine, budget int64, d time.Duration, look func()) {
 	m.floodPace = 0
 	m.settings.NamespaceBudget, m.settings.CronJobs, m.settings.DeleteExpired = budget, true, true
@@ -259,9 +259,9 @@ func (f *flood) pour(m *machine, budget int64, d time.Duration, look func()) {
 	}
 }
 
-// TestFloods: whatever a user floods the log with, its namespace fills it by its budget and by what a formula allows.
-// The log says how much it passed over, and replays alike. A kind of record that an observation of an object makes, or
-// that is stored with one, has a flood here.
+// TestFloods: whatever a user floods the log with, its namespace fills no more than its budget and a formula allow. The
+// log says how much it passed over, and replays alike. Each kind of record that an observation of an object makes, or
+// that is stored with one, needs a flood here.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	const long, glance = 10 * time.Minute, 5 * time.Second

@@ -22,7 +22,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// prefix is a log up to one of its records, which need not end a batch, with the snapshots that were there by then.
+// prefix is a log up to one of its records, which need not end a batch. It has the snapshots that there were by then.
 type prefix struct {
 	store.Log
 	end       events.Sequence
@@ -57,7 +57,7 @@ func (p *prefix) LoadSnapshot(context.Context) (newest store.Snapshot, ok bool, 
 	return newest, ok, nil
 }
 
-// drawnLog is a log of a busy cluster with several files and snapshots.
+// drawnLog returns the log of a busy cluster with several files, and its snapshots.
 func drawnLog(t *testing.T, seed uint64, records int) (*memlog.Log, []store.Snapshot) {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}, memlog.FileBytes(4<<10))
@@ -80,8 +80,8 @@ func drawnLog(t *testing.T, seed uint64, records int) (*memlog.Log, []store.Snap
 	return log, snapshots
 }
 
-// TestAFoldThatGoesOnIsARecovery: a Fold begins at a drawn record of a log and follows it, record by record. At each
-// one it holds the very world that a recovery gives of the log up to there, and each Job is decided on in the same way.
+// TestAFoldThatGoesOnIsARecovery: a Fold begins at a random record of a log and follows the log, record by record.
+// After each record it holds the same world as a recovery of the log up to there, and leads to the same decisions.
 func TestAFoldThatGoesOnIsARecovery(t *testing.T) {
 	const records = 300
 	compared, decided, snapshots, files := 0, 0, 0, map[[2]uint64]bool{}
@@ -124,7 +124,7 @@ func TestAFoldThatGoesOnIsARecovery(t *testing.T) {
 	}
 }
 
-// compareDecisions compares what two worlds decide now and in an hour, and returns how many decisions had commands.
+// compareDecisions compares the decisions in two worlds, now and in an hour. It returns how many had commands.
 func compareDecisions(t *testing.T, at events.Sequence, want, got *projector.World) (commands int) {
 	t.Helper()
 	if want.Listing {
@@ -144,9 +144,9 @@ func compareDecisions(t *testing.T, at events.Sequence, want, got *projector.Wor
 	return commands
 }
 
-// TestALoopOnAFoldWritesWhatARestartWrites: at drawn batch ends two processes take over copies of one log, one with the
-// world of a standby, one with a recovery. Both append the same bytes: at the start, while the cluster is listed, and
-// when waits are over.
+// TestALoopOnAFoldWritesWhatARestartWrites: at random batch ends two processes take over copies of one log, one with
+// the world of a standby, one with a recovery. Both append the same bytes: at the start, while the cluster is listed,
+// and when waits are over.
 func TestALoopOnAFoldWritesWhatARestartWrites(t *testing.T) {
 	const records = 600
 	taken, wrote := 0, 0
@@ -183,7 +183,7 @@ func TestALoopOnAFoldWritesWhatARestartWrites(t *testing.T) {
 	}
 }
 
-// batchEnds are the last records of a log's batches.
+// batchEnds returns the last record of each batch.
 func batchEnds(t *testing.T, log store.Reader) (ends []events.Sequence) {
 	t.Helper()
 	for r, err := range log.Read(t.Context(), 1) {
@@ -197,8 +197,8 @@ func batchEnds(t *testing.T, log store.Reader) (ends []events.Sequence) {
 	return ends
 }
 
-// takeOver lets a Loop lead for two hours on a log, in a cluster whose Jobs are as the log says and whose pods are
-// gone. It returns what the log has afterwards, as stored.
+// takeOver lets a Loop lead for two hours on a log. In the cluster the Jobs are as the log says, and their pods are
+// gone. It returns the records that were appended, as stored.
 func takeOver(t *testing.T, log *memlog.Log, world *projector.World) (stored []byte) {
 	t.Helper()
 	must := func(err error) {
@@ -254,7 +254,8 @@ func takeOver(t *testing.T, log *memlog.Log, world *projector.World) (stored []b
 	return stored
 }
 
-// TestAFoldStaysAtARecordThatItCannotFold: of a critical kind that it does not know. What came before stays folded.
+// TestAFoldStaysAtARecordThatItCannotFold: the record is critical and of an unknown kind. The fold keeps the records
+// before it, and takes no later one.
 func TestAFoldStaysAtARecordThatItCannotFold(t *testing.T) {
 	log, _ := drawnLog(t, 1, 100)
 	fold, err := loop.NewFold(t.Context(), log)

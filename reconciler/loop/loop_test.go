@@ -79,8 +79,8 @@ func TestCommandsWaitForTheirRecord(t *testing.T) {
 	}
 }
 
-// TestAStopGivesBackWhatWasNotSent: when the controller stops, a command whose record is not yet durable is never sent,
-// and the log says so. A command that was already sent is awaited.
+// TestAStopGivesBackWhatWasNotSent: when the controller stops, a command with a record that is not yet durable is never
+// sent, and the log says so. A command that was already sent is awaited.
 func TestAStopGivesBackWhatWasNotSent(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")
@@ -136,8 +136,7 @@ func TestATryIsAwaitedThroughAStop(t *testing.T) {
 }
 
 // TestWhatIsReadLateBringsNothingBack: the controller looks for a pod by its name. Before the answer comes, the watch
-// reports the pod and its end. The late answer changes nothing. Nor does the late answer to a read of a Job that is
-// gone.
+// reports the pod and its end. The late answer changes nothing. The same holds for a late read of a Job that is gone.
 func TestWhatIsReadLateBringsNothingBack(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")

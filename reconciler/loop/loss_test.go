@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// claiming observes a pod whose annotation names a create, with a valid seal.
+// claiming observes a pod with an annotation that names a create and has a valid seal.
 func claiming(job types.UID, epoch, ordinal uint64) loop.Input {
 	return loop.Input{Observation: &events.Observation{
 		Job: events.JobRef{Namespace: "ns", Name: "demo", UID: job}, Claim: events.Claim{Epoch: epoch, Job: job, Ordinal: ordinal},
@@ -83,8 +83,9 @@ func TestAPodThatTheLogDidNotMakeProvesALoss(t *testing.T) {
 	}
 }
 
-// TestBeginEpoch: after a loss the log goes on in a new epoch. The new epoch says which records were lost, and begins
-// without any knowledge of the cluster. The term starts with it, and not once more with the controller.
+// TestBeginEpoch: after a loss the log goes on in a new epoch. The record of the epoch says which records were lost,
+// and the epoch begins without any knowledge of the cluster. Its term starts with it, and does not start again with the
+// controller.
 func TestBeginEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo"} {
@@ -108,7 +109,7 @@ func TestBeginEpoch(t *testing.T) {
 	if again.Lost != (events.Loss{}) || again.Len() != 0 || !again.Listing {
 		t.Errorf("after it %d Jobs are known, and %+v lost", again.Len(), again.Lost)
 	}
-	m.loop = nil // the process goes on, with the log as it opened it
+	m.loop = nil // the same process goes on, on the log that it has opened
 	m.do("start")
 	var began []events.Facts
 	for r, err := range m.log.Read(t.Context(), found.Sequence+1) {

@@ -17,10 +17,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// serverWords is what the API server says when it refuses something.
+// serverWords is the API server's message when it refuses a request.
 const serverWords = "the server's words"
 
-// at lets time pass until then.
+// at lets time pass until the time in the text.
 func (m *machine) at(text string) {
 	t, err := notation.Moment(text, m.now)
 	m.must(err)
@@ -33,19 +33,18 @@ func (m *machine) at(text string) {
 	}
 }
 
-// cron is what the world holds of a CronJob; nil for nothing.
+// cron returns the world's state of a CronJob, or nil.
 func (m *machine) cron(name string) *projector.CronJob {
 	return m.loop.World().CronJob(events.CronJobStream(m.crons[name].Job.UID))
 }
 
-// cronJob observes a CronJob. A field that the line does not give keeps its value, and the status is the one that is
-// published.
+// cronJob observes a CronJob. A field that the line does not give keeps its value. The status is the published one.
 func (m *machine) cronJob(name string, args map[string]string) {
 	m.version++
 	m.observe(m.cronVersion(name, args))
 }
 
-// cronVersion is a CronJob as the API server has it.
+// cronVersion makes the next version of a CronJob, as the API server has it.
 func (m *machine) cronVersion(name string, args map[string]string) *events.Observation {
 	o := m.cronObject(name)
 	if o.Facts == nil {
@@ -61,14 +60,14 @@ func (m *machine) cronVersion(name string, args map[string]string) *events.Obser
 	}
 	delete(args, "written")
 	seen.Version = m.version
-	rules := "" // of which zone the database has them
+	rules := "" // the zone with the rules that the database has for each zone
 	for key, value := range args {
 		switch key {
 		case "stale":
 			seen.Version = 1
 		case "rules":
 			rules = value
-		case "trigger": // so long ago
+		case "trigger": // the time at which it was asked for
 			asked, err := notation.Time(value, m.now)
 			m.must(err)
 			request := trigger.Request{At: asked.Go(), ID: "1", By: "alice"}
@@ -94,7 +93,7 @@ func (m *machine) cronVersion(name string, args map[string]string) *events.Obser
 	return &next
 }
 
-// cronObject is a CronJob that exists. Without facts nobody has seen it: a Job may name it before.
+// cronObject returns a CronJob that exists. It has no facts until it is observed: a Job may name it before.
 func (m *machine) cronObject(name string) *events.Observation {
 	o := m.crons[name]
 	if o == nil || m.over[name] {
@@ -116,8 +115,8 @@ func cmpOr(a, b string) string {
 	return a
 }
 
-// run observes a Job of a CronJob that another controller runs: what its CronJob is told goes alone. Whose it is says
-// of=demo, or its name.
+// run observes a Job of a CronJob that another controller runs. No Job of our own comes with it. The argument of=demo
+// names its CronJob; without it, the Job's name does.
 func (m *machine) run(name string, args map[string]string) {
 	m.version++
 	if args["of"] == "none" {
@@ -163,7 +162,7 @@ func (m *machine) runVersion(name string, args map[string]string) *events.Observ
 	return &next
 }
 
-// newRun is a Job as its CronJob's create makes it now.
+// newRun returns a Job as its CronJob's create makes it now.
 func (m *machine) newRun(name, of string) *events.Observation {
 	if i := strings.LastIndex(name, "-"); of == "" && i > 0 {
 		of = name[:i]
@@ -184,7 +183,7 @@ func (m *machine) newRun(name, of string) *events.Observation {
 	}
 }
 
-// asRun puts into an observation of a Job what its CronJob is told of it.
+// asRun adds to an observation of a Job the facts for its CronJob.
 func (m *machine) asRun(o *events.Observation, seen *events.JobSeen, of string) {
 	if of == "none" {
 		o.CronJob, o.Run = "", nil
@@ -209,8 +208,8 @@ func (m *machine) asRun(o *events.Observation, seen *events.JobSeen, of string) 
 	o.Run = facts
 }
 
-// cronGone says that a CronJob, or a Job of one that another controller runs, is gone; ok is false when there is none
-// of that name.
+// cronGone reports the end of a CronJob, or of a Job of a CronJob that another controller runs. It returns false if
+// there is none of that name.
 func (m *machine) cronGone(name string) (ok bool) {
 	if o := m.runs[name]; o != nil {
 		m.over[name] = true
@@ -229,8 +228,8 @@ func (m *machine) cronGone(name string) (ok bool) {
 	return false
 }
 
-// cronEnded is how a command for a CronJob ended, as the executor says it: what it made, or read, comes along. What the
-// line says beside the ending is said of the object that is read.
+// cronEnded completes the result of a command for a CronJob, as the executor reports it: with the object that was made
+// or read. Other arguments of the line change the object that is read.
 func (m *machine) cronEnded(result *events.TaskResult, args map[string]string) {
 	c := m.commandOf(result)
 	task, ended := events.Task{Name: result.Ended.Command, Command: c}, &result.Ended
@@ -274,7 +273,7 @@ func (m *machine) cronEnded(result *events.TaskResult, args map[string]string) {
 		}
 	case *events.ReadRun:
 		if ended.UID == "" {
-			o := m.runs[name] // as it was read before it went
+			o := m.runs[name] // as it was read before its end
 			if !m.over[name] {
 				o = m.runVersion(name, args)
 			}
@@ -284,7 +283,7 @@ func (m *machine) cronEnded(result *events.TaskResult, args map[string]string) {
 	}
 }
 
-// commandOf is the command that a result is of.
+// commandOf returns the command of a result.
 func (m *machine) commandOf(result *events.TaskResult) events.Command {
 	for rec, err := range m.log.Read(m.t.Context(), result.Ended.Command.Decided) {
 		m.must(err)
@@ -303,12 +302,12 @@ func (m *machine) commandOf(result *events.TaskResult) events.Command {
 	return nil
 }
 
-// nameOf is the name of a CronJob.
+// nameOf returns the name of a CronJob.
 func (m *machine) nameOf(s events.Stream) string {
 	return strings.TrimRight(strings.TrimPrefix(s.ID, "uid-"), "'")
 }
 
-// clockText is a time of the day, with its date when that is another than today.
+// clockText writes a time of the day, with its date unless that is today.
 func (m *machine) clockText(t events.Time) string {
 	layout := "2006-01-02 15:04:05"
 	if t.Go().Format(time.DateOnly) == m.now.Go().Format(time.DateOnly) {
@@ -320,7 +319,7 @@ func (m *machine) clockText(t events.Time) string {
 	return t.Go().Format(layout)
 }
 
-// showCron shows what a record of a CronJob's stream says.
+// showCron writes the facts of a record of a CronJob's stream.
 func (m *machine) showCron(b *strings.Builder, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.CronJobSeen:
@@ -351,7 +350,7 @@ func (m *machine) showCron(b *strings.Builder, rec *events.Record) {
 	}
 }
 
-// showTold shows the Kubernetes Events that a record of a CronJob's stream gives rise to.
+// showTold writes the Kubernetes Events that a record of a CronJob's stream leads to.
 func (m *machine) showTold(b *strings.Builder, rec *events.Record) {
 	if rec.Stream.Kind != events.StreamCronJob {
 		return
@@ -361,7 +360,7 @@ func (m *machine) showTold(b *strings.Builder, rec *events.Record) {
 	}
 }
 
-// showStep shows what a step says of a CronJob beside its commands.
+// showStep writes what a step of a CronJob's decision has besides commands.
 func (m *machine) showStep(b *strings.Builder, said *events.CronStep) {
 	if said == nil {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// job observes a Job. A field that the line does not give keeps its value; in a new Job it has the default of the API.
+// job observes a Job. A field that the line does not give keeps its value, and has the API's default in a new Job.
 func (m *machine) job(name string, args map[string]string) {
 	m.version++
 	o := m.jobs[name]
@@ -30,7 +30,7 @@ func (m *machine) job(name string, args map[string]string) {
 	}
 	seen, spec := *o.Facts.(*events.JobSeen), *o.Spec
 	seen.Version, seen.Status = m.version, &events.JobStatus{Ready: events.Unset, Terminating: events.Unset}
-	seen.Generation++ // whether or not its spec is another
+	seen.Generation++ // even if the spec stays the same
 	if j := m.loop.World().Job(events.JobStream(o.Job.UID)); j != nil && j.Known() {
 		seen.Status = j.Base.Record()
 		if _, ok := args["written"]; ok { // as the write in flight makes it
@@ -46,7 +46,7 @@ func (m *machine) job(name string, args map[string]string) {
 	if r := m.loop.World().Retired(events.JobStream(o.Job.UID)); r != nil { // it stays finished
 		seen.Status.Conditions = []events.JobCondition{{Type: status.Complete, Status: "True", Since: r.Finished}}
 	}
-	of := args["of"] // the CronJob whose Job it is, or none
+	of := args["of"] // its CronJob, or none
 	delete(args, "of")
 	for key, value := range args {
 		m.setJob(&seen, &spec, key, value)
@@ -83,7 +83,7 @@ func (m *machine) setJob(seen *events.JobSeen, spec *events.JobSpec, key, value 
 		seen.Deleted = m.now.Second()
 	case "stale":
 		seen.Version = 1
-	case "builtin": // kube-controller-manager wrote the status, so long ago
+	case "builtin": // the time at which kube-controller-manager wrote the status
 		at, err := notation.Time(value, m.now)
 		m.must(err)
 		seen.BuiltinWrote = at

@@ -18,33 +18,33 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// epoch is when every script begins.
+// epoch is the time at which every script begins.
 const epoch = events.Time(1_700_000_000 * int64(time.Second))
 
-// machine is the whole controller without its informer and executor: a script gives the observations and the results of
-// commands, and reads the records.
+// machine is the whole controller without its informer and executor. A script gives the observations and the results of
+// commands, and shows the records.
 type machine struct {
 	t        *testing.T
 	log      *memlog.Log
-	file     events.Sequence // the first of the log's newest file
+	file     events.Sequence // the first record of the log's newest file
 	loop     *loop.Loop
 	settings events.Settings
-	key      string // with which Jobs are hashed; empty for none
+	key      string // hashes the Jobs; empty for none
 	now      events.Time
 	shown    events.Sequence
 	version  uint64
 	jobs     map[string]*events.Observation
 	crons    map[string]*events.Observation
-	runs     map[string]*events.Observation // Jobs of CronJobs, but for those in jobs
+	runs     map[string]*events.Observation // Jobs of CronJobs, except those in jobs
 	pods     map[types.UID]*events.Observation
-	lives    map[string]int // how many Jobs had a name
+	lives    map[string]int // how many objects have had a name so far
 	over     map[string]bool
 
-	snapshotEvery events.Sequence // 0 for seldom
+	snapshotEvery events.Sequence // 0 for the usual, which is seldom
 	snapshotStep  int
 	restateBytes  int // 0 for the usual
 	floodPace     time.Duration
-	unreadable    error // with which each read of a stream ends; nil when they can be read
+	unreadable    error // the error of each read of a stream; nil when they can be read
 }
 
 func newMachine(t *testing.T) *machine {
@@ -58,7 +58,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// filed is the machine's log, whose files begin where the script says.
+// filed is the machine's log. Its files begin where the script says.
 type filed struct {
 	*memlog.Log
 	m *machine
@@ -73,7 +73,7 @@ func (l filed) ReadStream(ctx context.Context, s events.Stream, from events.Sequ
 	return l.Log.ReadStream(ctx, s, from, dir)
 }
 
-// do runs one command of a script and returns what it led to.
+// do runs one command of a script and returns its results.
 func (m *machine) do(command string) string {
 	words := strings.Fields(command)
 	args := arguments(words[min(2, len(words)):])
@@ -83,7 +83,7 @@ func (m *machine) do(command string) string {
 	switch words[0] {
 	case "start":
 		m.start(args)
-	case "synced": // of jobs, of pods, of cronjobs, or of all; a list as old as version=50
+	case "synced": // jobs, pods, cronjobs, or all; version=50 gives the version of the list
 		m.synced(arguments(words[1:]))
 	case "relist":
 		m.observe(&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: m.listed(arguments(words[1:]))}})
@@ -95,7 +95,7 @@ func (m *machine) do(command string) string {
 		m.cronJob(words[1], args)
 	case "run":
 		m.run(words[1], args)
-	case "unseen": // a Job that pods name, and that nobody has seen
+	case "unseen": // a Job that pods name, and that was not observed
 		m.jobs[words[1]] = &events.Observation{Job: events.JobRef{Namespace: "ns", Name: words[1], UID: types.UID("uid-" + words[1])}}
 	case "pod":
 		m.pod(words[1], args)
@@ -110,13 +110,13 @@ func (m *machine) do(command string) string {
 		m.must(err)
 		m.now = m.now.Add(d)
 		m.turn()
-	case "busy": // time passes, and the loop makes no turn
+	case "busy": // time passes without a turn of the loop
 		d, err := time.ParseDuration(words[1])
 		m.must(err)
 		m.now = m.now.Add(d)
-	case "at": // that time has come
+	case "at": // a time of the clock has come
 		m.at(words[1])
-	case "stop": // what was asked for before is with the executor
+	case "stop": // the executor has got all commands so far
 		m.loop.Durable(m.log.Head().Sequence)
 		m.loop.Stop(m.now)
 	case "clock":
@@ -124,7 +124,7 @@ func (m *machine) do(command string) string {
 		m.must(err)
 		m.now = m.now.Add(d)
 		m.loop.Step(m.now, events.ClockStepped{Step: d})
-	case "file": // what comes next begins a new file of the log
+	case "file": // the next records begin a new file of the log
 		m.file = m.log.Head().Sequence + 1
 	case "state":
 		if m.crons[words[1]] != nil {
@@ -134,13 +134,13 @@ func (m *machine) do(command string) string {
 	default:
 		m.t.Fatalf("no such command: %s", command)
 	}
-	if m.loop == nil { // a time at which the script begins
+	if m.loop == nil { // the line sets the time at which the script begins
 		return ""
 	}
 	return m.news()
 }
 
-// listed are the resources that a line is about; all, when it names none.
+// listed returns the resources that a line names; all, when it names none.
 func (m *machine) listed(args map[string]string) []events.Resource {
 	all := []events.Resource{events.Jobs, events.Pods}
 	if m.settings.CronJobs {
@@ -188,7 +188,7 @@ func arguments(words []string) map[string]string {
 	return args
 }
 
-// start makes a new process on the log as it is.
+// start begins a new process on the log as it is.
 func (m *machine) start(args map[string]string) {
 	switch args["mode"] {
 	case "delegated":
@@ -221,7 +221,7 @@ func (m *machine) start(args map[string]string) {
 			*into = uint32(n)
 		}
 	}
-	if v, ok := args["key"]; ok { // another than before: as if KEY were lost
+	if v, ok := args["key"]; ok { // another key than before: as if KEY were lost
 		m.key = v
 	}
 	if v, ok := args["namespace-budget"]; ok {
@@ -239,7 +239,7 @@ func (m *machine) start(args map[string]string) {
 		m.settings.GangScheduling = true
 	}
 	if m.loop != nil {
-		m.log = m.log.Crash(1 << 30) // opened again: another term
+		m.log = m.log.Crash(1 << 30) // it is opened again, in another term
 	}
 	world, err := loop.Recover(m.t.Context(), m.log)
 	m.must(err)
@@ -294,7 +294,7 @@ func (m *machine) pod(name string, args map[string]string) {
 	}
 	seen, next := *o.Facts.(*events.PodSeen), *o
 	seen.Version = m.version
-	if owner, ok := args["owner"]; ok { // before what only a pod without one has
+	if owner, ok := args["owner"]; ok { // first, because other fields apply only to a pod without an owner
 		m.setPod(&seen, "owner", owner)
 		next.Job = events.JobRef{}
 		if owner != "none" {
@@ -328,7 +328,7 @@ func (m *machine) setPod(seen *events.PodSeen, key, value string) {
 		seen.Deleted = m.now.Second()
 	case "foreign":
 		seen.Ordinal = 0
-	case "unmarked": // made by nobody's create
+	case "unmarked": // no create of ours made it
 		seen.Ordinal, seen.Unmarked = 0, true
 	case "stale":
 		seen.Version = 1
@@ -355,8 +355,8 @@ func (m *machine) setPod(seen *events.PodSeen, key, value string) {
 	}
 }
 
-// group gives the result of a search: group demo workload=w podgroup=g. The word foreign says that the Workload belongs
-// to another owner, foreignPodGroup that the PodGroup does.
+// group observes the result of a search: group demo workload=w podgroup=g. With the word foreign the Workload belongs
+// to another owner, with foreignPodGroup the PodGroup does.
 func (m *machine) group(name string, args map[string]string) {
 	f := &events.GroupSeen{Workload: args["workload"], PodGroup: args["podgroup"]}
 	_, foreign := args["foreign"]
@@ -379,7 +379,7 @@ func (m *machine) gone(name string, args map[string]string) {
 	if !strings.Contains(name, "#") {
 		o := *m.jobs[name]
 		o.Facts = &events.JobGone{Version: m.version}
-		m.over[name] = true // the next one of that name is another Job
+		m.over[name] = true // the next Job of that name is another one
 		m.observe(&o)
 		return
 	}
@@ -388,12 +388,13 @@ func (m *machine) gone(name string, args map[string]string) {
 	m.observe(&o)
 }
 
-// ended says how a command ended, of record 12 or of the newest decision of demo: ended 12/0 done uid=… | refused=Quota
-// | unknown | withdrawn [again].
+// ended reports how a command ended, of record 12 or of the newest decision of demo:
+//
+//	ended 12/0 done uid=… | refused=Quota | unknown | withdrawn [again]
 func (m *machine) ended(name string, args map[string]string) {
 	at, place, _ := strings.Cut(name, "/")
 	seq, err := strconv.ParseUint(at, 10, 64)
-	if err != nil { // a Job's newest decision
+	if err != nil { // a name: its newest decision
 		seq, err = m.newestDecision(at), nil
 	}
 	m.must(err)
@@ -420,11 +421,11 @@ func (m *machine) ended(name string, args map[string]string) {
 		case "after":
 			ended.RetryAfter, err = time.ParseDuration(value)
 			m.must(err)
-		case "unsent": // it was known without asking the server
+		case "unsent": // the server was not asked
 			ended.Sent = false
 		case "withdrawn":
 			ended.Ending, ended.Sent = events.Withdrawn, false
-		case "again": // nobody had it: it was never submitted, or had ended
+		case "again": // the executor did not have it: it was never submitted, or had ended
 			again = true
 		case "refused":
 			ended.Ending = events.Refused
@@ -446,7 +447,7 @@ func (m *machine) ended(name string, args map[string]string) {
 	m.turn(loop.Input{Result: result})
 }
 
-// newestDecision is the sequence of the newest decision of a Job or CronJob that asks for anything.
+// newestDecision returns the sequence of the newest decision with commands of a Job or CronJob.
 func (m *machine) newestDecision(name string) (newest uint64) {
 	var stream events.Stream
 	if o := m.crons[name]; o != nil {
@@ -470,8 +471,8 @@ func asks(d *events.Decision) bool {
 	return false
 }
 
-// news is the records since the script looked last, the commands that are tried again or taken back, and the time of
-// the loop's next wake.
+// news writes the records since the last call, the commands that are tried again, taken back or hastened, and the time
+// of the loop's next wake.
 func (m *machine) news() string {
 	var b strings.Builder
 	for rec, err := range m.log.Read(m.t.Context(), m.shown+1) {
@@ -562,7 +563,7 @@ func (m *machine) show(b *strings.Builder, rec *events.Record) {
 	b.WriteString("\n")
 }
 
-// besides is the details of a command that the text of the log leaves out.
+// besides writes the details of a command that events.Describe leaves out.
 func (m *machine) besides(c events.Command) string {
 	switch c := c.(type) {
 	case *events.WriteCronStatus:

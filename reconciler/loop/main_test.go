@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the heap grow to five times what is alive before it is collected: worlds are small, and make much
+// TestMain lets the heap grow to five times its live size before it is collected: worlds are small, and make much
 // garbage.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestAReadLetsNobodyInAtTheDoor: a Job waits because its namespace is over its budget. A pod names the Job, so the Job
-// is read. The Job still waits for its turn, and is read again then.
+// is read. The Job still waits for its turn, and is read again meanwhile.
 func TestAReadLetsNobodyInAtTheDoor(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start namespace-budget=1", "synced", "job one suspend=true", "job two suspend=true", "pod two#1 unmarked"} {

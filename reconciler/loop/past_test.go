@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// asked is a log that counts questions for the past of a stream.
+// asked is a log that counts the questions for a stream's newest record.
 type asked struct {
 	*memlog.Log
 	n atomic.Int64
@@ -26,7 +26,7 @@ func (a *asked) Newest(s events.Stream, born events.Time) (events.Sequence, erro
 	return a.Log.Newest(s, born)
 }
 
-// run is a controller on the log until stop is called.
+// run runs a controller on the log until stop is called.
 func (a *asked) run(t *testing.T, remember bool) (q *loop.Queue, stop func()) {
 	t.Helper()
 	world, err := loop.Recover(t.Context(), a)
@@ -51,13 +51,13 @@ func (a *asked) run(t *testing.T, remember bool) (q *loop.Queue, stop func()) {
 	synctest.Wait()
 	return q, func() {
 		cancel()
-		<-ended //nolint:errcheck // a stop that waits for hands that hang may fail
+		<-ended //nolint:errcheck // the executor hangs, so the stop may fail
 	}
 }
 
 // TestTheLoopAsksForNoPast: a Job that is new to the process may have older records in the log, and its next record
-// must follow them. The goroutine that brings the observation asks the log for them; the loop does not wait for an
-// answer.
+// must follow them. The goroutine that brings the observation asks the log for them, so that the loop need not wait for
+// an answer.
 func TestTheLoopAsksForNoPast(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

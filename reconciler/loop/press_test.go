@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestFinalizersPassCreatesWhileManyPodsCarryOne: two pods carry their finalizer, and most may at the end of the Job.
+// TestFinalizersPassCreatesWhileManyPodsCarryOne: two pods carry their finalizer, and `most` of them may do so at the
+// end of the Job. Removing a finalizer goes before a create only if two are too many.
 func TestFinalizersPassCreatesWhileManyPodsCarryOne(t *testing.T) {
 	for _, c := range []struct {
 		most, then, write string
@@ -33,8 +34,8 @@ func TestFinalizersPassCreatesWhileManyPodsCarryOne(t *testing.T) {
 	}
 }
 
-// TestPodsWhoseTimeHasCome: the first pods of a Job, and those that come when a backoff is over, go before the bulk of
-// the work. A pod in the place of one that succeeded is bulk while another runs.
+// TestPodsWhoseTimeHasCome: the first pods of a Job, and the pods of a backoff that is over, go before the bulk of the
+// work. A pod that follows one that succeeded is bulk.
 func TestPodsWhoseTimeHasCome(t *testing.T) {
 	ended := "phase=Failed"
 	for _, c := range []struct {
@@ -88,7 +89,7 @@ func TestPodsWhoseTimeHasCome(t *testing.T) {
 	}
 }
 
-// creates makes all durable, and returns the tasks that make pods.
+// creates makes all records durable, and returns the tasks that make pods.
 func creates(m *machine) []events.Task {
 	tasks, _ := m.loop.Durable(m.log.Head().Sequence)
 	return slices.DeleteFunc(tasks, func(t events.Task) bool {

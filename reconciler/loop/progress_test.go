@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// Progress of twenty Jobs is written when it is due, and that of more at twenty a second, five at a time. No Job waits
-// longer than that by ProgressSpread.
+// The progress of 25 Jobs is written when it is due. That of more is written at twenty a second, five at a time. No Job
+// waits longer than ProgressSpread.
 func TestProgressIsSpread(t *testing.T) {
 	stream := func(n int) events.Stream { return events.JobStream(types.UID(fmt.Sprintf("uid-%d", n))) }
 	p := newProgress()
@@ -36,14 +36,14 @@ func TestProgressIsSpread(t *testing.T) {
 	}
 }
 
-// The progress of a Job waits while its pods wait to be made, until they are, and no longer than ProgressSpread.
+// The progress of a Job is written after the Job's waiting pods are made, but at most ProgressSpread after it is due.
 func TestProgressWaitsForPodsThatWait(t *testing.T) {
 	const second = events.Time(time.Second)
 	big, small := events.JobStream("uid-big"), events.JobStream("uid-small")
 	due := 100 * second
 	for _, row := range []struct {
 		sentence string
-		made     events.Time // until then they wait
+		made     events.Time // until then the pods wait
 		shown    events.Time
 	}{
 		{"no pod waits", 0, due},

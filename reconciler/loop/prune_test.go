@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestARunnerRecordsWhatGoes: who asks hears of it once the record is durable, and never for records that no later file
-// states.
+// TestARunnerRecordsWhatGoes: a request to prune is answered once its record is durable. If no later file states the
+// records that would go, nothing is recorded.
 func TestARunnerRecordsWhatGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := memlog.New(events.Identity{LogID: "0f", Epoch: 1}, memlog.ShortFiles(32<<10))
@@ -74,7 +74,7 @@ func TestARunnerRecordsWhatGoes(t *testing.T) {
 	})
 }
 
-// checkSame compares a world with what the log says.
+// checkSame compares a world with a recovery from the log.
 func checkSame(t *testing.T, want *projector.World, log *memlog.Log) {
 	t.Helper()
 	got, err := loop.Recover(t.Context(), log)

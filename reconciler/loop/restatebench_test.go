@@ -23,20 +23,21 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// activePods are those of a Job with more that run; the others have ended and are counted.
+// activePods is how many pods of the large Job run; the others have ended and are counted.
 const activePods = 10_000
 
-// BenchmarkRestate measures the turns in which a new file is stated: encoding and chaining included, the commit not.
-// The world has 10,000 Jobs that run, 100,000 that are retired, and one Job with so many pods, of which 10,000 are
-// active, or not that one. In each turn 20 of these pods change, so a turn that is long delays decisions.
+// BenchmarkRestate measures the turns in which a new file is stated: with encoding and chaining, without the commit.
+// The world has 10,000 Jobs that run and 100,000 that are retired. It may have one large Job, with 10,000 active pods
+// and perhaps 90,000 that have ended. In each turn 20 of its active pods change, so a turn that is long delays
+// decisions.
 func BenchmarkRestate(b *testing.B) {
 	for _, pods := range []int{0, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("jobs=10000/retired=100000/pods=%d", pods), func(b *testing.B) { restate(b, multitude(b, 10_000, 100_000, pods)) })
 	}
 }
 
-// restate states all again, and reports for how long the loop's thread computes in a turn, and how many bytes the turn
-// adds.
+// restate states all streams again. It reports how long the loop's thread computes in a turn, and how many bytes the
+// turn adds.
 func restate(b *testing.B, streams []projector.StreamAt) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -62,7 +63,7 @@ func restate(b *testing.B, streams []projector.StreamAt) {
 		if large := w.Job(events.JobStream("large")); large != nil {
 			pods = large.Pods()
 		}
-		runtime.GC() // of what restoring left
+		runtime.GC() // of the restoring
 		for turn := 0; ; turn++ {
 			if newest, whole := w.Restated(); newest == whole {
 				break
@@ -91,7 +92,7 @@ func restate(b *testing.B, streams []projector.StreamAt) {
 	b.ReportMetric(float64(len(took))/float64(b.N), "turns")
 }
 
-// changes are what the watch shows of 20 active pods.
+// changes returns the watch's events of 20 active pods.
 func changes(pods []*projector.Pod, turn int) (inputs []loop.Input) {
 	for i := range min(20, len(pods)) {
 		p := pods[(turn*20+i)%activePods]
@@ -104,8 +105,8 @@ func changes(pods []*projector.Pod, turn int) (inputs []loop.Input) {
 	return inputs
 }
 
-// multitude are the states of so many Jobs that run and that are retired, and of one with so many active pods unless
-// there are none.
+// multitude returns the states of running Jobs, of retired Jobs, and of a large Job with that many pods. With 0 pods
+// there is no large Job.
 func multitude(b *testing.B, jobs, retired, pods int) (at []projector.StreamAt) {
 	sample, err := joblog.Write(memlog.New(events.Identity{LogID: "l", Epoch: 1}), joblog.Config{Seed: 1, Records: 5_000, Running: 100, Finished: 10})
 	if err != nil {
@@ -142,7 +143,7 @@ func multitude(b *testing.B, jobs, retired, pods int) (at []projector.StreamAt) 
 	return at
 }
 
-// grow shows a Job that many more pods that run.
+// grow adds pods to a Job: the first activePods of them run, the others have succeeded.
 func grow(w *projector.World, j *projector.Job, pods int) {
 	for i := range pods {
 		phase, active := events.PodRunning, i < activePods
@@ -160,7 +161,7 @@ func grow(w *projector.World, j *projector.Job, pods int) {
 	}
 }
 
-// sink is the end of a log that encodes what is appended and keeps nothing. Its next record begins a file.
+// sink is the end of a log that encodes appended records and keeps nothing. Its next record begins a file.
 type sink struct {
 	store.Log
 	identity events.Identity
@@ -195,8 +196,9 @@ func (l *sink) Append(batch events.Batch, _ bool) store.Commit {
 	return nil
 }
 
-// BenchmarkStart measures a start without a snapshot from the newest file that stands alone, beside one from the first
-// record on, of a log of 1,000,000 records (100,000 with -short) in ten files. It reports how many records each folds.
+// BenchmarkStart measures a start without a snapshot from the newest file that stands alone, and beside it a start from
+// the first record on. The log has 1,000,000 records (100,000 with -short) in ten files. It reports how many records
+// each start folds.
 func BenchmarkStart(b *testing.B) {
 	records := 1_000_000
 	if testing.Short() {
@@ -223,7 +225,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(float64(head), "log-records")
 }
 
-// withoutMarks is a log whose controller's stream says nothing: a start of it reads from the first record on.
+// withoutMarks is a log with an empty stream of the controller, so a start reads it from the first record on.
 type withoutMarks struct{ store.Log }
 
 func (l withoutMarks) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {

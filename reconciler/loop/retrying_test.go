@@ -15,12 +15,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// refusing is a Job whose create is refused for as long as a test lets it.
+// refusing is a Job with a create that is refused whenever it is tried.
 type refusing struct {
 	*machine
 	name  events.CommandID
-	asked []time.Duration // since the first refusal
-	due   []time.Duration // those of them that the backoff asked for, and no probe
+	asked []time.Duration // times of the tries, since the first refusal
+	due   []time.Duration // the tries that the backoff asked for; the others are probes
 }
 
 func newRefusing(t *testing.T) *refusing {
@@ -39,7 +39,7 @@ func (r *refusing) refuse(class events.RefusalClass) {
 	}})
 }
 
-// tries lets time pass until then, and refuses every try.
+// tries lets time pass until `until`, and refuses every try.
 func (r *refusing) tries(until events.Time, class events.RefusalClass) {
 	for {
 		wake := r.loop.Wake()
@@ -84,8 +84,8 @@ func (r *refusing) records() (refusals, all int) {
 	return refusals, all
 }
 
-// TestADayOfRefusalsIsAHandfulOfRecords: refusals of one class are tried 1 s, 2 s, 4 s … 60 s after one another
-// (J-017), and recorded when their number has doubled and every half hour (design §5).
+// TestADayOfRefusalsIsAHandfulOfRecords: refusals of one class are tried again after 1 s, 2 s, 4 s and so on up to 60 s
+// (J-017). They are recorded whenever their number has doubled, and every half hour (design §5).
 func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(24*time.Hour), events.RefusedQuota)
@@ -99,7 +99,7 @@ func TestADayOfRefusalsIsAHandfulOfRecords(t *testing.T) {
 	if n := len(r.due); n != 1444 {
 		t.Errorf("asked %d times in a day, want 1444: six while the wait doubles, then once a minute", n)
 	}
-	if n := len(r.asked); n < 21_600 || n > 21_610 { // it is the only one of its namespace, so it is the one that probes
+	if n := len(r.asked); n < 21_600 || n > 21_610 { // the only refused create of its namespace, so it probes
 		t.Errorf("asked %d times in a day with probes, want one every four seconds", n)
 	}
 	refusals, all := r.records()
@@ -140,11 +140,11 @@ func TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestTheClockMovesTriesAlong: the part of a wait that has passed stays passed when the clock is set.
+// TestTheClockMovesTriesAlong: when the clock is set, the part of a wait that has passed stays passed.
 func TestTheClockMovesTriesAlong(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(10*time.Second), events.RefusedQuota)
-	r.do("clock 3h") // steps forward by three hours, at once
+	r.do("clock 3h") // steps forward by three hours
 	r.due = nil
 	r.tries(r.now.Add(6*time.Second), events.RefusedQuota)
 	want := []time.Duration{3*time.Hour + 15*time.Second}
@@ -154,12 +154,13 @@ func TestTheClockMovesTriesAlong(t *testing.T) {
 	r.check()
 }
 
-// TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart: however long the wait before the next try is.
+// TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart: it does not wait once more, however long the wait before the next
+// try is.
 func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
 	r := newRefusing(t)
 	r.tries(epoch.Add(10*time.Minute), events.RefusedQuota)
 	due, _ := r.loop.World().Job(events.JobStream("uid-demo")).Creating().Next(&r.settings, r.now)
-	r.now = due.Add(2 * time.Second) // nobody runs
+	r.now = due.Add(2 * time.Second) // no controller runs
 	r.do("start")
 	r.do("job demo")
 	if news := r.do("synced"); !strings.Contains(news, "(asks again: 9/0") {
@@ -168,10 +169,10 @@ func TestATryThatCameDueWhileNobodyRanIsMadeAtTheStart(t *testing.T) {
 	r.check()
 }
 
-// crowd is Jobs of one namespace whose creates are refused for as long as a cause is there.
+// crowd is Jobs of one namespace. Their creates are refused while a cause lasts.
 type crowd struct {
 	*machine
-	cause func(events.Stream) bool // whether it is there for a Job; nil when for all
+	cause func(events.Stream) bool // whether the cause lasts for a Job; nil if it does for all
 	left  map[events.CommandID]events.Stream
 	tries int
 }
@@ -190,7 +191,7 @@ func newCrowd(t *testing.T, n int) *crowd {
 	return c
 }
 
-// answer is what the server says to one create.
+// answer gives the server's answer to one create.
 func (c *crowd) answer(name events.CommandID) {
 	stream := c.left[name]
 	ended := events.CommandEnded{Command: name, Ending: events.Refused, Class: events.RefusedForbidden, Sent: true}
@@ -202,7 +203,7 @@ func (c *crowd) answer(name events.CommandID) {
 	c.turn(loop.Input{Result: &events.TaskResult{Stream: stream, Ended: ended}})
 }
 
-// until lets time pass until then, or until done. It returns the time at which it ended.
+// until lets time pass until `then`, or until done reports true. It returns the time at which it stopped.
 func (c *crowd) until(then events.Time, done func() bool) events.Time {
 	for !done() {
 		asks, _ := c.loop.Asks()
@@ -232,7 +233,7 @@ func isCreate(task events.Task) bool {
 }
 
 // TestOneCreateOfANamespaceProbes: while the creates of a namespace are refused, one of them is tried every four
-// seconds. The first that succeeds frees the others, within five seconds after the cause is gone. Probes are not
+// seconds. The first that succeeds frees the others, so within five seconds after the cause is gone. Probes are not
 // recorded, and move no wait.
 func TestOneCreateOfANamespaceProbes(t *testing.T) {
 	const n = 3

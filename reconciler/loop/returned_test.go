@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// TestWhatCannotBeReadProvesNothing: when the log cannot tell whether a Job had gone, the turn ends with that error. It
-// is taken neither for a rewind nor for a loss of records.
+// TestWhatCannotBeReadProvesNothing: the log cannot be read, so it does not tell whether a Job had gone. The turn ends
+// with that error, and proves neither a rewind nor a loss of records.
 func TestWhatCannotBeReadProvesNothing(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1 phase=Running"} {
@@ -19,7 +19,7 @@ func TestWhatCannotBeReadProvesNothing(t *testing.T) {
 	for _, command := range []string{"gone demo", "gone demo#1", "wait 1s"} {
 		m.do(command)
 	}
-	m.turn(loop.Input{Observation: &pod}) // a Job of which only a pod is seen
+	m.turn(loop.Input{Observation: &pod}) // the log knows the Job only from a pod
 	pod.Claim = events.Claim{Epoch: 1, Job: pod.Job.UID, Ordinal: 7}
 	m.unreadable = errors.New("the disk is gone")
 	head := m.log.Head().Sequence
@@ -32,9 +32,9 @@ func TestWhatCannotBeReadProvesNothing(t *testing.T) {
 	}
 }
 
-// TestAJobThatHadGoneProvesARewind: a cluster is restored from a backup, and has passed every version that the log
-// knows. It shows a Job that the log saw go, with pods that the log made. The controller reports no loss, and decides
-// nothing until the next epoch begins. Then the Job is like any other.
+// TestAJobThatHadGoneProvesARewind: a cluster is restored from a backup, and its versions are beyond every version that
+// the log knows. It shows a Job whose end is in the log, with pods that the log made. The controller reports no loss,
+// and decides nothing until the next epoch begins. Then the Job is like any other.
 func TestAJobThatHadGoneProvesARewind(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -70,7 +70,7 @@ func TestAJobThatHadGoneProvesARewind(t *testing.T) {
 			life, proof, ok := m.loop.Returned()
 			want := events.Rewind{Resource: events.Jobs, Known: m.version, Found: back.Version, Object: job.Job.UID}
 			if row.sentence != "its pod is still there" {
-				want.Known = m.version - 1 // that of the pod's end is the newest
+				want.Known = m.version - 1 // the newest version is then that of the pod's end
 			}
 			if !ok || proof != want || life.Epoch != 1 {
 				t.Fatalf("it proves %+v in epoch %d (%t), want %+v", proof, life.Epoch, ok, want)
@@ -94,8 +94,8 @@ func TestAJobThatHadGoneProvesARewind(t *testing.T) {
 	}
 }
 
-// TestACronJobThatHadGoneProvesARewind: the restored cluster has passed every version that the log knows, and its list
-// shows a CronJob that the log saw go. Without another life of the log it would be one that is gone for ever, and would
+// TestACronJobThatHadGoneProvesARewind: the versions of the restored cluster are beyond every version that the log
+// knows. Its list shows a CronJob that was gone by the log. Without a new epoch this CronJob would stay gone, and would
 // start nothing.
 func TestACronJobThatHadGoneProvesARewind(t *testing.T) {
 	for _, row := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// rewound is the observation by which the informer reports that the cluster went back.
+// rewound observes a rewind of the cluster as the informer reports it.
 func (m *machine) rewound(args map[string]string) {
 	n, err := strconv.ParseUint(args["version"], 10, 64)
 	m.must(err)
@@ -19,8 +19,8 @@ func (m *machine) rewound(args map[string]string) {
 		&events.Observation{Facts: &events.ListingStarted{Reason: events.ListingRelisted, Resources: m.listed(nil)}})
 }
 
-// TestRewindBeginsAnotherEpoch: the record of the rewind begins a new identity, which names pods, and the next process
-// keeps it. A snapshot of the epoch before is not used. A new snapshot is made as soon as the cluster is listed.
+// TestRewindBeginsAnotherEpoch: the record of the rewind begins a new identity. Pod names depend on it, and the next
+// process keeps it. A snapshot of the epoch before is not used; a new one is made as soon as the cluster is listed.
 func TestRewindBeginsAnotherEpoch(t *testing.T) {
 	m := newMachine(t)
 	for _, command := range []string{"start", "synced", "job demo", "ended demo/0 done uid=uid-demo#1", "pod demo#1"} {

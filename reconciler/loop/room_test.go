@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// newRoomRunner is a controller on a log that has no room.
+// newRoomRunner returns a controller on a log without room.
 func newRoomRunner(full func(bool)) (*memlog.Log, *loop.Runner) {
 	log := memlog.New(events.Identity{LogID: "0f", Epoch: 1}, memlog.Limit(1))
 	return log, &loop.Runner{
@@ -54,14 +54,14 @@ func TestAStartWithoutRoomWaits(t *testing.T) {
 			t.Errorf("with room it wrote %d records, and said that the log is full: %t", head, said[len(said)-1])
 		}
 		stop()
-		<-ended //nolint:errcheck // a stop that waits for hands that hang may fail
+		<-ended //nolint:errcheck // the executor hangs, so the stop may fail
 		if err := log.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// TestAStopEndsAStartThatWaits: no error, and no record.
+// TestAStopEndsAStartThatWaits: it ends without an error, and without a record.
 func TestAStopEndsAStartThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, r := newRoomRunner(func(bool) {})

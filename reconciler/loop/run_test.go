@@ -95,7 +95,7 @@ func runner(log store.Log, hands loop.Executor) *loop.Runner {
 	}
 }
 
-// counting is an executor that keeps the tasks it was given, and does none.
+// counting is an executor that keeps its tasks, and carries out none.
 type counting struct{ got []events.Task }
 
 func (h *counting) Submit(tasks ...events.Task) { h.got = append(h.got, tasks...) }
@@ -103,7 +103,7 @@ func (*counting) TakeBack(...events.Task)       {}
 func (*counting) Hasten(...events.Task)         {}
 func (*counting) Stop(context.Context)          {}
 
-// demo is a listing that has one Job, which needs a pod.
+// demo is a listing with one Job that needs a pod.
 func demo() []events.Observation {
 	spec := notation.NewSpec()
 	spec.Hash = "content"
@@ -144,7 +144,7 @@ func TestAFencedLogEndsTheRun(t *testing.T) {
 				for _, o := range demo() {
 					r.Queue.Observe(o)
 				}
-				time.Sleep(time.Minute) // so that it has decided
+				time.Sleep(time.Minute) // time to decide
 				if !row.fenced {
 					log.Commit(10)
 					synctest.Wait()
@@ -164,7 +164,7 @@ func TestAFencedLogEndsTheRun(t *testing.T) {
 				if len(hands.got) != row.sent {
 					t.Errorf("%d commands were sent, want %d", len(hands.got), row.sent)
 				}
-				_ = log.Close() // what failed is told above; it ends who waits
+				_ = log.Close() // the error is checked above; closing ends those that wait
 			})
 		})
 	}

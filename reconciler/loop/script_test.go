@@ -26,8 +26,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestScriptsWithRestarts restarts the controller, and sets its clock, after every record of every script,
-// and reads those that begin new files from each file on.
+// TestScriptsWithRestarts restarts the controller, and sets its clock, after every record of every script. It also
+// reads each log with several files from each file on.
 func TestScriptsWithRestarts(t *testing.T) {
 	eachScript(t, func(t *testing.T, _, text string) {
 		m, _ := runScript(t, text)

@@ -8,7 +8,8 @@ import (
 )
 
 // TestScriptsDivided divides the state of each stream of every script, a few pods after each record. The parts together
-// must be the state as of the last one. Parts that are given up, where another division begins, leave no trace.
+// must be the state as of the last part. Where another division begins, the parts so far are given up and leave no
+// trace.
 func TestScriptsDivided(t *testing.T) {
 	parts, divisions := 0, 0
 	eachScript(t, func(t *testing.T, _, text string) {

@@ -14,8 +14,8 @@ import (
 )
 
 // TestASnapshotOverTheEndOfAFile: a snapshot is made, stream by stream. Meanwhile a Job comes, with a spec that an
-// earlier Job stored, and goes again, and a new file begins. After a restart the controller still knows the spec to
-// which the Job's first record refers.
+// earlier Job stored, and goes again, and a new file begins. After a restart the controller still knows the spec of
+// that Job's first record.
 func TestASnapshotOverTheEndOfAFile(t *testing.T) {
 	m := newMachine(t)
 	m.snapshotEvery, m.snapshotStep = 29, 1
@@ -44,8 +44,8 @@ func TestASnapshotOverTheEndOfAFile(t *testing.T) {
 	}
 }
 
-// TestASnapshotOutOfRange: a number in a snapshot is none that a controller writes. The snapshot is not taken: the log
-// is folded from its first record on, and nothing of the number is in the world.
+// TestASnapshotOutOfRange: a snapshot has a number that no controller writes. The snapshot is not used: the log is
+// folded from its first record on, and the number leaves no trace in the world.
 func TestASnapshotOutOfRange(t *testing.T) {
 	m := newMachine(t)
 	m.snapshotEvery, m.snapshotStep = 8, 64
@@ -66,7 +66,7 @@ func TestASnapshotOutOfRange(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		stream events.Stream
-		add    []byte // to the state: of a field that is there twice the last counts
+		add    []byte // appended to the state: if a field is there twice, the last one counts
 	}{
 		{"the next ordinal of a Job's pods", job, protowire.AppendVarint(protowire.AppendTag(nil, 16, protowire.VarintType), 1<<63)},
 		{"the time of a Job", job, protowire.AppendFixed64(protowire.AppendTag(nil, 3, protowire.Fixed64Type), 1<<63)},

@@ -19,9 +19,9 @@ import (
 )
 
 // checkState encodes and decodes the whole state of a world after every record of a script, and goes on with the
-// decoded one. It must equal the world that stayed in memory, lead to the same decisions, and know where each pod is
-// (design §2, invariant 5). Then checkState begins a snapshot at every record, whose streams are each as of one record,
-// as the loop makes them. A recovery from it must give the same world.
+// decoded world. It must equal the world that stayed in memory, lead to the same decisions, and know where each pod is
+// (design §2, invariant 5). Then checkState begins a snapshot at every record, as the loop makes them: each stream is
+// as of another record. A recovery from it must give the same world.
 func (m *machine) checkState() {
 	m.t.Helper()
 	var log []events.Record
@@ -62,7 +62,7 @@ func (m *machine) checkFiles() {
 	}
 }
 
-// checkFile checks the file that begins at record first.
+// checkFile checks the file that begins with log[first].
 func (m *machine) checkFile(log []events.Record, first int) {
 	m.t.Helper()
 	whole, file := projector.NewWorld(), projector.NewWorld()
@@ -73,7 +73,7 @@ func (m *machine) checkFile(log []events.Record, first int) {
 		}
 		file.Apply(&log[i])
 		what := fmt.Sprintf("read from record %d to %d", first+1, i+1)
-		newest, alone := whole.Restated() // until then it is not known which zones are in use
+		newest, alone := whole.Restated() // until the file stands alone, the zones in use are not known
 		if d := cmp.Diff(controller(whole), controller(file)); d != "" || newest == alone && !bytes.Equal(whole.ControllerFacts(), file.ControllerFacts()) {
 			m.t.Errorf("%s: the controller is another (-want +got):\n%s", what, d)
 			return
@@ -92,7 +92,7 @@ func (m *machine) checkFile(log []events.Record, first int) {
 	}
 }
 
-// snapshotOf is a snapshot of everything as of one record.
+// snapshotOf returns a snapshot of everything as of one record.
 func snapshotOf(w *projector.World) []projector.StreamAt {
 	all := []projector.StreamAt{{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()}}
 	for _, s := range w.Streams() {
@@ -102,8 +102,8 @@ func snapshotOf(w *projector.World) []projector.StreamAt {
 	return all
 }
 
-// staggered is a snapshot as the loop makes it: one stream after each record that follows, of the streams that there
-// were at the beginning, and the controller's stream last.
+// staggered returns a snapshot as the loop makes it: it has the streams that there were at the beginning, one after
+// each record that follows, and the controller's stream last.
 func staggered(log []events.Record, begun int) (all []projector.StreamAt) {
 	w := projector.NewWorld()
 	for i := range log[:begun+1] {
@@ -121,7 +121,7 @@ func staggered(log []events.Record, begun int) (all []projector.StreamAt) {
 	return append(all, projector.StreamAt{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()})
 }
 
-// restored is a world made from a snapshot and the records of a log after it.
+// restored makes a world from a snapshot and the records of a log after it.
 func (m *machine) restored(snapshot []projector.StreamAt, log []events.Record) *projector.World {
 	m.t.Helper()
 	w, from, err := projector.Restore(snapshot)
@@ -164,7 +164,7 @@ func (m *machine) sameWorld(what string, want, got *projector.World) bool {
 	return true
 }
 
-// sameStream reports that of one stream.
+// sameStream reports whether two worlds hold the same state of one stream, and decide alike for it.
 func (m *machine) sameStream(what string, s events.Stream, want, got *projector.World) bool {
 	m.t.Helper()
 	a, an, _ := want.StreamState(s)
@@ -178,7 +178,7 @@ func (m *machine) sameStream(what string, s events.Stream, want, got *projector.
 	}
 	wants, gets := heldBy(want.Subject(s)), heldBy(got.Subject(s))
 	if wants == nil {
-		return true // a retired Job, all of which is its state
+		return true // a retired Job has nothing else than its state
 	}
 	if d := cmp.Diff(wants, gets, wholeJob...) + cmp.Diff(wants.Pods(), gets.Pods(), wholeJob...); d != "" {
 		m.t.Errorf("%s: %s (-want +got):\n%s", what, s, d)
@@ -191,8 +191,7 @@ func (m *machine) sameStream(what string, s events.Stream, want, got *projector.
 	return true
 }
 
-// sameCron reports whether two CronJobs are the same in all that is public, have the same commands in flight, and lead
-// to the same decisions.
+// sameCron reports whether two CronJobs have the same public fields and lead to the same decisions.
 func (m *machine) sameCron(what string, s events.Stream, want, got *projector.CronJob) bool {
 	m.t.Helper()
 	d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(projector.CronJob{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(projector.CronJob{}, "Settings"))
@@ -203,7 +202,7 @@ func (m *machine) sameCron(what string, s events.Stream, want, got *projector.Cr
 	return true
 }
 
-// derivedOfCron is everything that is computed from the state of a CronJob and not stored in it.
+// derivedOfCron writes everything that is computed from the state of a CronJob and not stored in it.
 func derivedOfCron(c *projector.CronJob) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "busy %v, known %v, retry %+v\n", c.Busy(), c.Known(), *c.Retry())
@@ -216,7 +215,7 @@ func derivedOfCron(c *projector.CronJob) string {
 	return b.String()
 }
 
-// controller is all that others can see of a world beside its streams.
+// controller writes all that other packages can see of a world besides its streams.
 func controller(w *projector.World) string {
 	return fmt.Sprintf("%+v, head %d, now %d, settings %+v, program %s, rules %d, listing %v, previous %d, newest %d %d", w.Identity,
 		w.Head, w.Now, w.Settings, w.Program, w.Rules, w.Listing, w.Previous(events.Controller),
@@ -235,7 +234,7 @@ func stateText(facts, names []byte) string {
 	return prototext.Format(&f) + prototext.Format(&n)
 }
 
-// heldBy is what holds the pods of a subject; nil for a retired Job.
+// heldBy returns the Job that holds the pods of a subject; nil for a retired Job.
 func heldBy(s projector.Subject) *projector.Job {
 	switch s := s.(type) {
 	case *projector.Job:
@@ -246,8 +245,8 @@ func heldBy(s projector.Subject) *projector.Job {
 	return nil
 }
 
-// derived is everything that is computed from a state and not stored in it: counts, queues, commands in flight, the
-// homes of pods, and the decisions now and later.
+// derived writes everything that is computed from a state and not stored in it: counts, queues, commands in flight, the
+// streams of pods, and the decisions now and later.
 func derived(w *projector.World, s events.Stream) string {
 	subject := w.Subject(s)
 	j := heldBy(subject)

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// terms are the terms that started in a log, each with the record that the batch before it ended with.
+// terms returns the terms that started in a log, each with the last record of the batch before it.
 func (m *machine) terms() (all []events.TermStarted, found []events.Sequence) {
 	m.t.Helper()
 	var before, end events.Sequence
@@ -25,15 +25,15 @@ func (m *machine) terms() (all []events.TermStarted, found []events.Sequence) {
 	return all, found
 }
 
-// TestEachProcessStartsATerm: with the log as it found it, in whatever order else its first batch has: a log that is
-// new, a clock that was set back, a file that begins, a process before it that appended nothing.
+// TestEachProcessStartsATerm: the record of a term has the hash of the log as the process found it. That holds for a
+// new log, after a clock that was set back, at the begin of a file, and after a process that appended nothing.
 func TestEachProcessStartsATerm(t *testing.T) {
 	m := newMachine(t)
 	m.do("start")
 	m.do("synced")
 	m.do("job demo")
 	m.do("start")
-	m.log = m.log.Crash(1 << 30) // opened, and nothing appended
+	m.log = m.log.Crash(1 << 30) // a process opens the log, and appends nothing
 	m.now = m.now.Add(-time.Hour)
 	m.do("start")
 	m.do("synced")
@@ -98,7 +98,8 @@ func TestATermIsKnownFromASnapshotAndAFile(t *testing.T) {
 	}
 }
 
-// TestTheTermsOfALogRise: a log in which one follows that is not higher was not written by one process at a time.
+// TestTheTermsOfALogRise: if the next term of a log is not higher, several processes wrote the log at a time. Such a
+// log is not folded.
 func TestTheTermsOfALogRise(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

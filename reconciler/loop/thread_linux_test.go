@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// threadTime is how long the calling thread has computed: what else the machine does is not in it.
+// threadTime is the processor time of the calling thread. Other load on the machine does not change it.
 func threadTime() time.Duration {
 	const ofThread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage

@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// threadTime is the time that passed, where that of a thread cannot be asked for.
+// threadTime is the time since the start, on systems that do not give a thread's processor time.
 func threadTime() time.Duration { return time.Since(started) }

@@ -23,8 +23,8 @@ func (l *hurried) Append(b events.Batch, soon bool) store.Commit {
 	return l.Log.Append(b, soon)
 }
 
-// TestCommandsThatWouldOnlyQueueUpWaitForTheNextCommit has a busy executor, which is one that has plenty of big's
-// creates before it.
+// TestCommandsThatWouldOnlyQueueUpWaitForTheNextCommit has an executor that is busy with many creates of the Job big.
+// More creates of big would only wait there, so they ask for no commit at once.
 func TestCommandsThatWouldOnlyQueueUpWaitForTheNextCommit(t *testing.T) {
 	m := newMachine(t)
 	m.settings.SlowStart = 10

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// TestMoreWaitsAreOverThanOneTurnWakes: while the log has no room, the waits of many Jobs end. One turn wakes as many
-// of them as it may, and the turn after it the others. A replay takes none of these for a Job that was forgotten. It
-// still finds one that was.
+// TestMoreWaitsAreOverThanOneTurnWakes: the waits of many Jobs end at once. One turn wakes as many Jobs as it may, and
+// the next turn the others. A replay does not report the Jobs of the second turn as forgotten. It does report a Job
+// without records after its wait.
 func TestMoreWaitsAreOverThanOneTurnWakes(t *testing.T) {
 	const more = 100
 	m := newMachine(t)
@@ -26,7 +26,7 @@ func TestMoreWaitsAreOverThanOneTurnWakes(t *testing.T) {
 	m.check()
 
 	var log, forgotten []events.Record
-	var woken []int // by each turn that woke any
+	var woken []int // how many Jobs each turn woke that woke any
 	n := 0
 	for rec, err := range m.log.Read(t.Context(), 1) {
 		m.must(err)

@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAKillLosesNoCountInSilence floods the log in every way, for 25 s (for 75 with JOBLEDGER_LONG), and looks at it
-// after each turn as if the controller were killed there. What it passed over is counted by the log, or the newest
-// record of its namespace is open. After a stop all is counted.
+// TestAKillLosesNoCountInSilence makes each flood for 25 s (for 75 s with JOBLEDGER_LONG), and looks at the log after
+// each turn as if the controller were killed there. Either the log counts all versions that were passed over, or the
+// newest such record of the namespace is marked open. After a stop all are counted.
 func TestAKillLosesNoCountInSilence(t *testing.T) {
 	t.Parallel()
 	lasting := 25 * time.Second
@@ -54,7 +54,7 @@ func TestAKillLosesNoCountInSilence(t *testing.T) {
 	}
 }
 
-// showPassedOver says what a record counts.
+// showPassedOver writes the counts of a record.
 func showPassedOver(b *strings.Builder, rec *events.Record, f *events.PassedOver) {
 	fmt.Fprintf(b, " of namespace %q", rec.Evidence.Namespace)
 	for _, g := range f.Went {
@@ -68,7 +68,7 @@ func showPassedOver(b *strings.Builder, rec *events.Record, f *events.PassedOver
 	}
 }
 
-// showPassed says how many versions were passed over before a record of an object.
+// showPassed writes how many versions were passed over before a record of an object.
 func showPassed(b *strings.Builder, rec *events.Record) {
 	if n := rec.Evidence.PassedOver; n > 0 {
 		fmt.Fprintf(b, " (+%d passed over)", n)

@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 )
 
-// TestOthersAreObservedBesideOurs shows the Jobs that another controller ran to one that runs the delegated Jobs and
-// observes the others. It is killed and started again all the time. It records every Job, asks for no command, finds no
-// difference, and the log replays. In every third seed the other controller is one whose rules nobody knows: its Jobs
-// are recorded, and not judged, even though it leaves all of them half done.
+// TestOthersAreObservedBesideOurs shows a history of another controller's Jobs to a controller that runs the delegated
+// Jobs and observes the others. In most seeds this controller is killed and started again all the time. It records
+// every Job, asks for no command and finds no difference, and its log replays. In every third seed the Jobs name a
+// controller with unknown rules, and the history stops half way: the Jobs are recorded, and not judged.
 func TestOthersAreObservedBesideOurs(t *testing.T) {
 	jobsSeen := 0
 	for seed := range uint64(60) {
@@ -43,8 +43,8 @@ func TestOthersAreObservedBesideOurs(t *testing.T) {
 	}
 }
 
-// TestDifferencesAreFoundBesideOurs: a Job for which nobody makes pods is found. One of another controller is not
-// judged.
+// TestDifferencesAreFoundBesideOurs: a Job without pods is found if kube-controller-manager should run it. A Job that
+// names another controller is not judged.
 func TestDifferencesAreFoundBesideOurs(t *testing.T) {
 	theirs, foreign := job("theirs", func(*batchv1.JobSpec) {}), job("foreign", func(*batchv1.JobSpec) {})
 	theirs.Spec.ManagedBy, foreign.Spec.ManagedBy = nil, new("example.com/other")
@@ -66,7 +66,7 @@ func besideOurs() events.Settings {
 	return settings
 }
 
-// elsewhere is the same history of Jobs that name another controller.
+// elsewhere returns the same history, with Jobs that name another controller.
 func elsewhere(all []event) []event {
 	var out []event
 	for _, e := range all {
@@ -80,7 +80,7 @@ func elsewhere(all []event) []event {
 	return out
 }
 
-// recorded is how many of the Jobs the log has from their creation on.
+// recorded returns how many of the Jobs the log has from their creation on.
 func (o *observer) recorded(jobs []*batchv1.Job) int {
 	o.t.Helper()
 	added := map[string]bool{}

@@ -28,9 +28,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestNoDifferenceFromAControllerThatDecidesAlike lets a controller work in simulated worlds, where its requests fail
-// in all ways and users edit and delete, and shows all that was stored to one that observes, with the two watches out
-// of step: it finds nothing.
+// TestNoDifferenceFromAControllerThatDecidesAlike lets a controller work in simulated worlds: its requests fail in all
+// ways, and users edit and delete. An observer is shown all that was stored, with its two watches out of step. It finds
+// no difference.
 func TestNoDifferenceFromAControllerThatDecidesAlike(t *testing.T) {
 	seen := 0
 	for seed := range uint64(60) {
@@ -49,7 +49,8 @@ func TestNoDifferenceFromAControllerThatDecidesAlike(t *testing.T) {
 	}
 }
 
-// TestPlantedDifferencesAreFound: what another controller does wrong in one of the ways that can be found, is found.
+// TestPlantedDifferencesAreFound: each row plants one error of another controller, of a sort that can be found. The
+// observer finds it.
 func TestPlantedDifferencesAreFound(t *testing.T) {
 	plain := func() *batchv1.Job {
 		return job("demo", func(s *batchv1.JobSpec) { s.Completions, s.Parallelism = new(int32(3)), new(int32(2)) })
@@ -152,7 +153,7 @@ func TestPlantedDifferencesAreFound(t *testing.T) {
 	}
 }
 
-// written reports whether the event is one of a Job whose status was written.
+// written reports whether the event is a version of a Job after a write of its status.
 func written(e event) bool {
 	j, ok := e.Object.(*batchv1.Job)
 	return ok && j.Status.UncountedTerminatedPods != nil
@@ -163,14 +164,14 @@ func ended(e event) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// event is what a watch shows, and when it was stored.
+// event is an event of a watch, with the time at which the object was stored.
 type event struct {
 	apiserver.Event
 	at time.Time
 }
 
-// worked lets a controller work in the world of a seed until nothing happens any more, and returns what watches of it
-// show.
+// worked lets a controller work in the world of a seed until nothing happens any more. It returns the events of the
+// watches for Jobs and pods.
 func worked(t *testing.T, seed uint64, jobs []*batchv1.Job, change ...func(*drive.Config)) []event {
 	t.Helper()
 	upTo := func(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
@@ -229,7 +230,7 @@ type observer struct {
 	loop     *loop.Loop
 	feed     *informer.Feed
 	now      events.Time
-	jobs     map[types.UID]*batchv1.Job // that exist, as they were shown last
+	jobs     map[types.UID]*batchv1.Job // that exist, in the version that was shown last
 	pods     map[types.UID]*corev1.Pod
 	version  string  // of the newest object that was shown
 	restarts float64 // chance, for each event, that the process is killed before it
@@ -250,7 +251,7 @@ func startObserver(t *testing.T, settings events.Settings) *observer {
 	return o
 }
 
-// start begins a process on the log as it is. It lists what there is.
+// start begins a process on the log as it is. The process lists the objects that exist.
 func (o *observer) start() {
 	o.t.Helper()
 	folded, err := loop.Recover(o.t.Context(), o.log)
@@ -300,7 +301,7 @@ func (o *observer) turn() {
 	}
 }
 
-// pass lets time go by.
+// pass lets time go by, and makes each turn that becomes due.
 func (o *observer) pass(to events.Time) {
 	o.t.Helper()
 	for wake := o.loop.Wake(); wake != 0 && wake <= to; wake = o.loop.Wake() {
@@ -310,8 +311,8 @@ func (o *observer) pass(to events.Time) {
 	o.now = max(o.now, to)
 }
 
-// show delivers events in their order, but those of pods and those of Jobs out of step by up to a second, and lets ten
-// minutes pass after the last.
+// show delivers the events of Jobs in their order, and those of pods in theirs; the two are out of step by up to a
+// second. Ten minutes pass after the last event.
 func (o *observer) show(all []event, rng *rand.Rand) {
 	o.t.Helper()
 	var queues [2][]event
@@ -367,7 +368,7 @@ func (o *observer) deliver(e event) {
 	}
 }
 
-// keep is what a list shows after the event.
+// keep changes the next list by one event.
 func (o *observer) keep(object apiserver.Object, gone bool) {
 	if newer(object.GetResourceVersion(), o.version) {
 		o.version = object.GetResourceVersion()
@@ -385,10 +386,10 @@ func (o *observer) keep(object apiserver.Object, gone bool) {
 	}
 }
 
-// newer compares two resourceVersions.
+// newer reports whether resourceVersion a is newer than b.
 func newer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
 
-// found are the differences, as sentences. The log replays without a divergence.
+// found returns the differences as sentences. It fails the test if a record has a command or if the replay diverges.
 func (o *observer) found() []string {
 	o.t.Helper()
 	var out []string
@@ -437,7 +438,7 @@ func job(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	return j
 }
 
-// jobsOf are the Jobs of a seed.
+// jobsOf returns the Jobs of a seed.
 func jobsOf(seed uint64) []*batchv1.Job {
 	rng := world.Rand(seed, 10)
 	var out []*batchv1.Job

@@ -11,9 +11,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// BenchmarkDecide folds the log of a busy cluster and decides after each batch for the Jobs that it touched; beside the
-// fold alone, beside the replay, which also compares, and beside what the protobuf library takes to decode the same
-// records.
+// BenchmarkDecide folds the log of a busy cluster, and after each batch decides for the Jobs that it touched. Beside it
+// run the fold alone, the replay, which also compares, and the protobuf library's decoding of the same records.
 func BenchmarkDecide(b *testing.B) {
 	l := benchLog(b)
 	m := l.Messages(b)
@@ -70,8 +69,8 @@ func replayAll(t testing.TB, l *joblog.Log) {
 	}
 }
 
-// BenchmarkWaiting replays a log during which many Jobs wait for their time: beside few, per record. It must not
-// matter.
+// BenchmarkWaiting replays, per record, a log during which many Jobs wait for their time, beside one with few. The
+// difference must be small.
 func BenchmarkWaiting(b *testing.B) {
 	many, few := waitingLog(b, 2000), waitingLog(b, 20)
 	sidebyside.Compare(b, "record",

@@ -30,10 +30,11 @@ import (
 
 var _ executor.API = (*Client)(nil)
 
-// reached is what reached the server.
+// reached is a request as it reached the server.
 type reached struct{ Method, Path, Query, Type, Body string }
 
-// serve answers every request with that code and object, and keeps the last one.
+// serve starts a server that answers every request with that code and object. The function it returns gives the last
+// request and how many there were.
 func serve(t *testing.T, code, retryAfter int, answer runtime.Object) (*Client, func() (reached, int)) {
 	t.Helper()
 	return serveIn(t, runtime.ContentTypeJSON, code, retryAfter, answer)
@@ -170,7 +171,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// encoded is an object as the executor sends it.
+// encoded returns an object as the executor sends it.
 func encoded(o interface{ Marshal() ([]byte, error) }) []byte {
 	b, err := o.Marshal()
 	if err != nil {
@@ -208,7 +209,7 @@ func TestDeleteCarriesItsPreconditions(t *testing.T) {
 	}
 }
 
-// A Job is deleted after its pods, and only as it was judged.
+// A Job is deleted in the foreground, so after its pods, and only in the version that was judged.
 func TestAJobIsDeletedInTheForeground(t *testing.T) {
 	client, sent := serve(t, http.StatusOK, 0, job())
 	if err := client.DeleteJobVersion(t.Context(), "ns", "j", "u", "7"); err != nil {
@@ -252,7 +253,7 @@ func TestNoneFoundIsNotFound(t *testing.T) {
 	}
 }
 
-// client-go would try ten times, and wait in between for as long as the server asks.
+// client-go would try ten times, and would wait between the tries for as long as the server asks.
 func TestNothingIsTriedAgain(t *testing.T) {
 	for _, code := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
 		t.Run(http.StatusText(code), func(t *testing.T) {

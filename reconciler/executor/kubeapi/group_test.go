@@ -34,7 +34,7 @@ const (
 	}`
 )
 
-// object is what an answer has, with a version by which the test knows it.
+// object returns the object of an answer, with a version by which the test knows it.
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
@@ -117,7 +117,8 @@ func TestGroupsAreReadPastAnyCache(t *testing.T) {
 	}
 }
 
-// TestErrorsOfGroups: an executor that finds no such object, or must not look, goes by the kind of error (J-242).
+// TestErrorsOfGroups: the client keeps the kind of an error. The executor needs it when an object is not there, or when
+// it may not look (J-242).
 func TestErrorsOfGroups(t *testing.T) {
 	for code, is := range map[int]func(error) bool{
 		http.StatusNotFound: apierrors.IsNotFound, http.StatusForbidden: apierrors.IsForbidden, http.StatusConflict: apierrors.IsAlreadyExists,
