@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// spec gives the Job another spec: that of the fold, changed.
+// spec gives the Job a changed spec.
 func (f *fold) spec(change func(*events.JobSpec)) {
 	six, three := int32(6), int32(3)
 	s := &events.JobSpec{
@@ -33,7 +33,7 @@ func exited(code int32) func(*events.PodSeen) {
 	}
 }
 
-// said is a status with a condition that is true.
+// said returns a status with one condition that is true.
 func said(condition string) *events.JobStatus {
 	return &events.JobStatus{
 		Ready: events.Unset, Terminating: events.Unset, Conditions: []events.JobCondition{{Type: condition, Status: "True"}},
@@ -42,7 +42,7 @@ func said(condition string) *events.JobStatus {
 
 func at(index int32) func(*events.PodSeen) { return func(p *events.PodSeen) { p.Index = index } }
 
-// TestWhatAPodCountsFor: in the numbers that decisions are made of.
+// TestWhatAPodCountsFor: whether a pod counts in the numbers on which decisions rest.
 func TestWhatAPodCountsFor(t *testing.T) {
 	untracked := func(p *events.PodSeen) { p.Tracked = false }
 	newer := func(p *events.PodSeen) { p.Version++ }
@@ -192,7 +192,8 @@ func TestWhatAPodCountsFor(t *testing.T) {
 	})
 }
 
-// TestUntilWhenAPodMayBeMadeOnceMore: by a try of its create that came late, once its name is free (J-009).
+// TestUntilWhenAPodMayBeMadeOnceMore: a late try of a pod's create can make the pod again once its name is free
+// (J-009).
 func TestUntilWhenAPodMayBeMadeOnceMore(t *testing.T) {
 	create := &events.CreatePod{Ordinal: 1, Index: 0, Template: "t"}
 	twice := func(f *fold) {

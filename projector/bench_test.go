@@ -15,8 +15,7 @@ func benchRecords() int {
 	return 50_000
 }
 
-// BenchmarkFold measures the fold of the records of a busy cluster beside what the protobuf library takes to decode
-// them.
+// BenchmarkFold measures the fold of a busy cluster's records. Beside it the protobuf library decodes the same records.
 func BenchmarkFold(b *testing.B) {
 	l := joblog.New(b, joblog.Busy(benchRecords()))
 	m := l.Messages(b)
@@ -25,8 +24,8 @@ func BenchmarkFold(b *testing.B) {
 		sidebyside.Computing("protobuf", l.Len(), func() { m.Unmarshal(nil) }))
 }
 
-// BenchmarkIntake measures what an observation costs that says nothing new, as in a relist: the pods of a busy cluster
-// as the world knows them.
+// BenchmarkIntake measures the cost of an observation without news, as in a relist: the pods of a busy cluster as the
+// world knows them.
 func BenchmarkIntake(b *testing.B) {
 	l := joblog.New(b, joblog.Busy(benchRecords()))
 	w := l.Loop.World()

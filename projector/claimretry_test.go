@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestTheNextClaimIsOfAPodThatIsToBeClaimed: what people are told of the wait is the same each time, of several pods
-// that wait equally long too, and it is of a pod that waits still (J-175).
+// TestTheNextClaimIsOfAPodThatIsToBeClaimed: users are shown the next claim of a Job. It is the same each time, even if
+// several pods wait equally long, and its pod still waits (J-175).
 func TestTheNextClaimIsOfAPodThatIsToBeClaimed(t *testing.T) {
 	w, s := NewWorld(), events.JobStream("job")
 	seq, now := events.Sequence(0), events.Time(1e18)

@@ -15,9 +15,9 @@ import (
 
 func disowned(p *events.PodSeen) { p.Selected = false }
 
-// TestHowAClaimEnds: what is known of a pod after the Job asked to adopt it, or to release it.
+// TestHowAClaimEnds: the knowledge of a pod after the Job asked to adopt it, or to release it.
 //
-// J-017: each pod has a backoff of its own.
+// J-017: each pod has its own backoff.
 func TestHowAClaimEnds(t *testing.T) {
 	adopt := func(f *fold) events.CommandID { return f.decide(&events.AdoptPod{Pod: "pod", Version: 20}) }
 	release := func(f *fold) events.CommandID { return f.decide(&events.ReleasePod{Pod: "pod", Version: 20}) }
@@ -249,7 +249,8 @@ func TestHowAClaimEnds(t *testing.T) {
 	})
 }
 
-// TestWhichPodsAreToBeClaimed: which pods a Job is to adopt and to release, and where those are kept that nobody owns.
+// TestWhichPodsAreToBeClaimed: the pods that a Job is to adopt and to release, and the streams that keep pods without
+// an owner.
 func TestWhichPodsAreToBeClaimed(t *testing.T) {
 	count := func(f *fold) string { return fmt.Sprint(f.job().OrphanedLen(), f.job().DisownedLen()) }
 	intake := func(f *fold, s events.Stream) string {
@@ -411,7 +412,7 @@ func TestWhichPodsAreToBeClaimed(t *testing.T) {
 	})
 }
 
-// adopter is where a pod goes that two Jobs may adopt, of which the older one was refused it, or refused to release it.
+// adopter returns the stream of a pod that two Jobs may adopt. The older Job was refused its adoption, or its release.
 func adopter(f *fold, release bool, class events.RefusalClass) string {
 	f.at(events.JobStream("other"), events.KindJobAdded, &events.JobSeen{
 		Version: 10, Managed: true, Spec: "h", SpecAt: 2, Created: 9, Status: &events.JobStatus{},
@@ -433,7 +434,7 @@ func adopter(f *fold, release bool, class events.RefusalClass) string {
 	return "nowhere"
 }
 
-// TestWhatWasLearntOfClaimsIsStored: design §2, invariant 5: nothing is remembered in memory alone.
+// TestWhatWasLearntOfClaimsIsStored: design §2, invariant 5: nothing is kept in memory alone.
 //
 // J-017: the backoff of each pod survives a restart.
 func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
@@ -458,12 +459,12 @@ func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
 			t.Errorf("of pod %s %+v was known, now %+v", uid, was, is)
 		}
 	}
-	for range 5 { // in an order of its own, not in that of a map
+	for range 5 { // the state has a fixed order, not that of a map
 		if again, _, _ := g.world.StreamState(events.JobStream(job)); !bytes.Equal(again, facts) {
 			t.Fatal("a state that is stored again is another")
 		}
 	}
-	for _, w := range []*fold{f, g} { // a refused release and a refused adoption are told apart
+	for _, w := range []*fold{f, g} { // d was refused its release before, a its adoption
 		w.seq, w.now = f.seq, f.now+10e9
 		w.pod(both(disowned, version(31), func(p *events.PodSeen) { p.UID = "d" }))
 		w.end(w.decide(&events.ReleasePod{Pod: "d", Version: 31}), refused(events.RefusedServer))
@@ -475,9 +476,9 @@ func TestWhatWasLearntOfClaimsIsStored(t *testing.T) {
 	}
 }
 
-// TestAPodIsSpentAfterARestoreAsItWasBefore: a pod without an owner succeeded, and then the Job published that index
-// for another pod. Nothing of the pod has changed since, so a state that is restored must not look again: what is
-// decided from it would be another decision than from the records (design §2, invariant 3, J-177).
+// TestAPodIsSpentAfterARestoreAsItWasBefore: a pod without an owner succeeded, and then the Job published its index for
+// another pod. The stray pod's own records do not change with that, so a restore must not judge it anew. Otherwise the
+// decision would differ from that of the records (design §2, invariant 3, J-177).
 func TestAPodIsSpentAfterARestoreAsItWasBefore(t *testing.T) {
 	f := newFold()
 	succeeded := func(p *events.PodSeen) { p.Phase = events.PodSucceeded }

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestNothingAroundIsRecordedTwice: what the log says of nodes and namespaces already gives no record, also after a
-// restart from a stored state.
+// TestNothingAroundIsRecordedTwice: a state of a node or a namespace that the log already has gives no record, also
+// after a restart from a stored state.
 func TestNothingAroundIsRecordedTwice(t *testing.T) {
 	lost := &events.NodeSeen{Name: "a", UID: "1", Ready: events.NodeUnheard, Since: 5}
 	back := &events.NodeSeen{Name: "a", UID: "1", Ready: events.NodeReady}
@@ -36,7 +36,7 @@ func TestNothingAroundIsRecordedTwice(t *testing.T) {
 			t.Errorf("%T gives %d records, want %d", f, got, want)
 		}
 	}
-	expect(back, 0) // it is in order, and nothing else was said
+	expect(back, 0) // the node is ready, and no record says otherwise
 	for _, f := range []events.Facts{lost, going, on} {
 		expect(f, 1)
 		expect(f, 0)

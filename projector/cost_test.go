@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// relist is every pod as the world knows it, as a list would show it.
+// relist returns every pod as a list would show it, as the world knows it.
 func relist(w *projector.World) []events.Observation {
 	var all []events.Observation
 	for _, j := range w.Jobs() {
@@ -24,8 +24,8 @@ func relist(w *projector.World) []events.Observation {
 	return all
 }
 
-// TestAllocationsPerRecord counts allocations, which do not depend on the machine, in the log of a busy cluster. The
-// limits are what was counted and a tenth more; who lowers a count lowers its limit.
+// TestAllocationsPerRecord counts allocations in the log of a busy cluster; they do not depend on the machine. Each
+// limit is a tenth above the count. If you lower a count, lower its limit.
 func TestAllocationsPerRecord(t *testing.T) {
 	l := joblog.New(t, joblog.Busy(20_000))
 	seen := relist(l.Loop.World())

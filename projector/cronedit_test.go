@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoTouchedACronJob: a change of its spec bears who made the change, and a Job that was made by hand the field
-// manager that made it, also after another one has written on it.
+// TestWhoTouchedACronJob: the record of a changed spec names who changed it. The record of a Job that was made by hand
+// names the field manager that made it, also after another one has written to it.
 func TestWhoTouchedACronJob(t *testing.T) {
 	w := NewWorld()
 	w.Settings.Mode, w.Settings.CronJobs = events.ModeAll, true

@@ -17,8 +17,9 @@ func runNamed(i int) events.RunName {
 	return events.RunName{UID: types.UID(fmt.Sprintf("uid-%d", i)), Name: fmt.Sprintf("run-%d", i), Version: 1}
 }
 
-// TestTheListOfActiveJobsAsItIsSeen: what was changed since the status that was seen before is changed in the newer
-// one, too. Here the fast way equals the dumb one, on lists short and long, that users may have written.
+// TestTheListOfActiveJobsAsItIsSeen: a newer status is seen while changes of the list on top of the older one are not
+// yet published. The changes are made to the newer list, too. The fast way equals the dumb way, on short and long
+// lists, also on lists that users may have written.
 func TestTheListOfActiveJobsAsItIsSeen(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -80,7 +81,7 @@ func TestJobsOfACronJobAreInOrder(t *testing.T) {
 				c.dropRun(r.UID)
 				continue
 			}
-			name := fmt.Sprintf("run-%d", rng.IntN(40)) // another one than before, as no API server has it
+			name := fmt.Sprintf("run-%d", rng.IntN(40)) // a new name for a UID, which no API server gives
 			c.runSeen(&events.Record{}, &events.RunSeen{Job: r.UID, Name: name, Version: v})
 		}
 		got := c.SortedRuns()
@@ -95,7 +96,7 @@ func TestJobsOfACronJobAreInOrder(t *testing.T) {
 	}
 }
 
-// TestACronJobThatAppearsCostsTheSameAmongManyJobs: a start lists all Jobs before CronJobs.
+// TestACronJobThatAppearsCostsTheSameAmongManyJobs: at a start all Jobs are listed before the CronJobs.
 func TestACronJobThatAppearsCostsTheSameAmongManyJobs(t *testing.T) {
 	cost := func(jobs int) time.Duration {
 		w, at := NewWorld(), events.Sequence(0)
@@ -123,7 +124,7 @@ func TestACronJobThatAppearsCostsTheSameAmongManyJobs(t *testing.T) {
 	}
 }
 
-// least is the smallest of some measurements in processor time: others use the machine, too.
+// least returns the smallest of three measurements in processor time: other programs use the machine, too.
 func least(cost func(int) time.Duration, n int) time.Duration {
 	return min(cost(n), cost(n), cost(n))
 }

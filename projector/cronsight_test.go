@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestWhoRunsACronJob: of one that another controller runs due times are observed from the start on, and it is kept
-// when it is gone until what became of them is told. Of one that this program runs they are counted.
+// TestWhoRunsACronJob: a CronJob has a ledger, whether this program or another controller runs it. When it is gone, it
+// is kept until the outcomes (fates) of its due times are recorded. Its due times are observed if another controller
+// runs it.
 func TestWhoRunsACronJob(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestAStartThatFindsAToldJob: the create of a run finds the Job of its due time, and the ledger tells of it already.
-// The status is to have it, and nothing is left to tell.
+// TestAStartThatFindsAToldJob: the create of a run finds that the Job of its due time exists, and the ledger already
+// has it. The status must list the Job, and the ledger gets nothing more.
 func TestAStartThatFindsAToldJob(t *testing.T) {
 	const due = 600 * events.Time(1e9)
 	for _, row := range []struct {
 		sentence string
-		told     bool // before
+		told     bool // the ledger has it before
 		runDue   events.Time
 		stage    projector.StartStage // 0 for none
 	}{

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestEveryCommandOfACronJobIsFolded: it is in flight once it is decided, also in a world that is restored from its
-// state, and has ended after a refusal: none is asked again as it is.
+// TestEveryCommandOfACronJobIsFolded: a command is in flight once it is decided, also in a world that is restored from
+// its state. A refusal ends it: no such command is tried again as it is.
 func TestEveryCommandOfACronJobIsFolded(t *testing.T) {
 	s := events.CronJobStream("00000000-0000-4000-8000-000000000009")
 	for traits := range events.AllTraits() {

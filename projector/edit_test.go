@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoEdited: of those who changed fields of the spec, the newest that owns one which has changed.
+// TestWhoEdited: the editor of a spec is the newest one that owns a changed field.
 func TestWhoEdited(t *testing.T) {
 	editor := func(name string, at events.Time, fields ...string) events.Editor {
 		return events.Editor{Edit: events.Edit{Manager: name, Operation: "Update", Time: at}, Fields: fields}

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// creates decides that pods are to be made, of ordinals 1 and on, and returns the commands' names.
+// creates decides that pods 1 to n are to be made, and returns the names of the commands.
 func (f *fold) creates(n int) []events.CommandID {
 	var commands []events.Command
 	var names []events.CommandID
@@ -25,7 +25,7 @@ func (f *fold) creates(n int) []events.CommandID {
 	return names
 }
 
-// shown is what is known of the creates that have not ended.
+// shown writes the creates that have not ended.
 func (f *fold) shown() string {
 	text := ""
 	for _, c := range f.job().Creates() {
@@ -46,9 +46,9 @@ func (f *fold) shown() string {
 	return text + fmt.Sprint(len(f.job().AllRetrying())) + " stand"
 }
 
-// TestHowACreateEnds: what a create holds, and what its Job learns, after each way in which one ends.
+// TestHowACreateEnds: what a create holds, and what its Job learns, after each way in which it can end.
 //
-// J-017: a refusal makes the next one wait, twice as long each time.
+// J-017: a refusal makes the next create wait, twice as long each time.
 // J-057: one refused create stands for all.
 func TestHowACreateEnds(t *testing.T) {
 	retry := func(f *fold) string {
@@ -253,7 +253,7 @@ func TestHowACreateEnds(t *testing.T) {
 	})
 }
 
-// TestHowAStatusWriteEnds: what its end says about the published status, and what has to be found out.
+// TestHowAStatusWriteEnds: what the end says about the published status, and what has to be read after it.
 func TestHowAStatusWriteEnds(t *testing.T) {
 	seven := int32(7)
 	write := func(f *fold) events.CommandID {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// fact is what a Job's state says after a few records.
+// fact is a row: the text of a Job's state after a few records.
 type fact struct {
 	name string
 	of   func(*fold) string
@@ -32,7 +32,7 @@ func checkFacts(t *testing.T, facts []fact) {
 
 func (f *fold) job() *projector.Job { return f.world.Job(events.JobStream(job)) }
 
-// see shows the Job's object at a version, as it was seen first but for the change; nothing is said of its status.
+// see shows the Job's object at a version. It is as at first except for the change, and has no status.
 func (f *fold) see(version uint64, change func(*events.JobSeen)) {
 	seen := &events.JobSeen{Version: version, Managed: true, Spec: "h", SpecAt: 2}
 	if change != nil {
@@ -53,7 +53,7 @@ func (f *fold) plain() {
 	f.see(11, func(s *events.JobSeen) { s.Spec, s.SpecAt = "p", f.seq })
 }
 
-// perIndex gives the Job ten indexes, each with a limit of its own.
+// perIndex gives the Job ten indexes, each with its own limit.
 func (f *fold) perIndex(limit int32) {
 	ten := int32(10)
 	f.record(events.KindSpecStored, &events.JobSpec{
@@ -62,7 +62,7 @@ func (f *fold) perIndex(limit int32) {
 	f.see(11, func(s *events.JobSeen) { s.Spec, s.SpecAt = "per", f.seq })
 }
 
-// end folds how a command ended.
+// end folds the end of a command.
 func (f *fold) end(name events.CommandID, change func(*events.CommandEnded)) {
 	ended := &events.CommandEnded{Command: name, Ending: events.Done, Sent: true}
 	if change != nil {
@@ -77,7 +77,7 @@ func refused(class events.RefusalClass) func(*events.CommandEnded) {
 
 func unknown(e *events.CommandEnded) { e.Ending = events.OutcomeUnknown }
 
-// over is unknown, and the API server has answered.
+// over makes the end unknown, although the API server has answered.
 func over(e *events.CommandEnded) { e.Ending, e.Over = events.OutcomeUnknown, true }
 
 func withdrawn(e *events.CommandEnded) { e.Ending, e.Sent = events.Withdrawn, false }
@@ -95,7 +95,7 @@ func (f *fold) restart(change func(*events.Settings)) {
 	f.at(events.Controller, events.KindControllerStarted, &events.ControllerStarted{RulesVersion: 1, Settings: settings})
 }
 
-// in is how far a time lies ahead.
+// in returns how far ahead a time is.
 func (f *fold) in(t events.Time) time.Duration {
 	if t == 0 {
 		return 0
@@ -119,8 +119,7 @@ func both(changes ...func(*events.PodSeen)) func(*events.PodSeen) {
 
 var failing = events.StatusChange{Conditions: []events.JobCondition{{Type: status.FailureTarget, Status: "True"}}}
 
-// TestWhatIsSeenIsFolded: the state that observations lead to, and the records of the controller that concern every
-// Job.
+// TestWhatIsSeenIsFolded: the state after observations, and after the records of the controller that concern every Job.
 func TestWhatIsSeenIsFolded(t *testing.T) {
 	checkFacts(t, []fact{
 		{"a Job's clock follows a clock that is set back", func(f *fold) string {
@@ -484,7 +483,7 @@ func TestWhatIsSeenIsFolded(t *testing.T) {
 	})
 }
 
-// TestIndexesAndTheirPods: what is known of an index follows its pods.
+// TestIndexesAndTheirPods: the state of an index follows its pods.
 func TestIndexesAndTheirPods(t *testing.T) {
 	checkFacts(t, []fact{
 		{"J-091: a pod that is not to be counted is no failure of its index", func(f *fold) string {
@@ -536,7 +535,7 @@ func TestIndexesAndTheirPods(t *testing.T) {
 	})
 }
 
-// TestWhatGoesIsForgotten: a pod whose object is gone holds nothing of its Job's any more, but for what it counts.
+// TestWhatGoesIsForgotten: a pod whose object is gone leaves nothing in its Job except the counts.
 func TestWhatGoesIsForgotten(t *testing.T) {
 	gone := func(f *fold) { f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 30}) }
 	checkFacts(t, []fact{

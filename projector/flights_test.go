@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// named is a pod with another name.
+// named gives a pod another UID.
 func named(uid types.UID, ordinal uint64) func(*events.PodSeen) {
 	return func(p *events.PodSeen) { p.UID, p.Ordinal, p.Index = uid, ordinal, int32(ordinal)-1 }
 }
@@ -144,7 +144,7 @@ false false`},
 	})
 }
 
-// TestHowACommandAboutAPodEnds: the removal of its finalizer, and its deletion.
+// TestHowACommandAboutAPodEnds: the ends of the removal of its finalizer, and of its deletion.
 func TestHowACommandAboutAPodEnds(t *testing.T) {
 	shown := func(f *fold) string {
 		p := f.job().Pod("pod")
@@ -251,8 +251,8 @@ func TestHowACommandAboutAPodEnds(t *testing.T) {
 	})
 }
 
-// TestWhenARefusedCommandIsAskedAgain: a command that stands is asked again without a record, and its next record says
-// how often.
+// TestWhenARefusedCommandIsAskedAgain: a refused command stands. It is asked again without a record, and its next
+// record says how often.
 //
 // J-017: each wait is twice as long as the one before, up to a minute.
 func TestWhenARefusedCommandIsAskedAgain(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// starts folds a start in a mode.
+// starts folds a start in that mode.
 func (f *fold) starts(mode events.Mode) {
 	settings := f.world.Settings
 	settings.Mode = mode
@@ -51,8 +51,8 @@ func TestAJobThatIsGoneIsFollowed(t *testing.T) {
 	})
 }
 
-// TestAnEndThatAnotherControllerHasCounted: J-104, of Jobs that another controller runs. Its status may be seen before
-// the end of a pod that it counts. That end belongs to the backoff record, as it is in that controller's.
+// TestAnEndThatAnotherControllerHasCounted: J-104, for Jobs that another controller runs. A status that counts a pod
+// may be seen before the pod's end. That end belongs to the backoff record, as it does in the other controller.
 func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
 	failures := func(mode events.Mode, steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {
@@ -91,9 +91,9 @@ func TestAnEndThatAnotherControllerHasCounted(t *testing.T) {
 	})
 }
 
-// TestWhenAPodEndedThatIsDeletedAfterwards: J-110, of Jobs that another controller runs. Pod garbage collection stores
-// that a pod failed, and then its deletion, which says when. That controller looks later than we did, so the later time
-// counts while the pod has its finalizer.
+// TestWhenAPodEndedThatIsDeletedAfterwards: J-110, for Jobs that another controller runs. Pod garbage collection stores
+// that a pod failed, and then its deletion, which has a time. The other controller looks later than we do, so the later
+// time counts while the pod has its finalizer.
 func TestWhenAPodEndedThatIsDeletedAfterwards(t *testing.T) {
 	last := func(mode events.Mode, steps ...func(*fold)) func(*fold) string {
 		return func(f *fold) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// retire makes the Job a retired one, at version 30, with a TTL in seconds.
+// retire retires the Job at version 30, with a TTL in seconds.
 func (f *fold) retire(ttl int32) *projector.Retired {
 	f.restart(func(s *events.Settings) { s.DeleteExpired = true })
 	f.ttl(30, ttl, nil)
@@ -34,7 +34,7 @@ func (f *fold) ttl(version uint64, ttl int32, change func(*events.JobSeen)) {
 
 func (f *fold) retired() *projector.Retired { return f.world.Retired(events.JobStream(job)) }
 
-// followed is what is known of the retired Job.
+// followed writes what is known of the retired Job.
 func (f *fold) followed() string {
 	r := f.retired()
 	text := fmt.Sprintf("at %d, TTL %d", r.Version, r.TTL)
@@ -52,7 +52,7 @@ func (f *fold) followed() string {
 	return text
 }
 
-// TestWhatFollowsARetirement: records that come after a Job retired are folded, and a stored state has them.
+// TestWhatFollowsARetirement: records after a Job's retirement are folded, and a stored state has them.
 func TestWhatFollowsARetirement(t *testing.T) {
 	read := func(f *fold) events.CommandID {
 		f.retire(30)
@@ -143,8 +143,8 @@ func TestWhatFollowsARetirement(t *testing.T) {
 	})
 }
 
-// TestWhatIsSeenOfARetiredJobIsRecorded: only what changes when it is to be deleted, and only where that is decided
-// here.
+// TestWhatIsSeenOfARetiredJobIsRecorded: only changes of the time at which it is to be deleted, and only if this
+// program deletes Jobs.
 func TestWhatIsSeenOfARetiredJobIsRecorded(t *testing.T) {
 	admits := func(f *fold, change func(*events.Observation, *events.JobSeen)) string {
 		ttl := f.retired().TTL
@@ -192,8 +192,8 @@ func TestWhatIsSeenOfARetiredJobIsRecorded(t *testing.T) {
 	})
 }
 
-// TestADeletionOfAJobThatHasNotRetired: what is known of the deletion of a finished Job for which something is left to
-// do, and that a stored state has it.
+// TestADeletionOfAJobThatHasNotRetired: a finished Job with something left to do is being deleted. The fold follows
+// that, and a stored state has it.
 //
 // T-003, T-006: its pods are not looked at, and it is deleted once.
 func TestADeletionOfAJobThatHasNotRetired(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// listedJob is the Job of the fold as a list or a watch shows it, with the spec that the log has stored.
+// listedJob returns the Job as a list or a watch shows it, with the spec that the log has stored.
 func listedJob(f *fold, change func(*events.Observation, *events.JobSeen)) *events.Observation {
 	six, three := int32(6), int32(3)
 	seen := &events.JobSeen{Version: f.job().Version, Managed: true, Spec: "h", Status: f.job().Base.Record()}
@@ -28,7 +28,7 @@ func listedJob(f *fold, change func(*events.Observation, *events.JobSeen)) *even
 	return o
 }
 
-// withParts is a newer version of the Job with another spec, which has that redacted template and those policies.
+// withParts returns a newer version of the Job with another spec, made of the given redacted template and policies.
 func withParts(f *fold, spec, template, policies string) *events.Observation {
 	return listedJob(f, func(o *events.Observation, s *events.JobSeen) {
 		s.Version, s.Spec, o.Spec.Hash = 11, spec, spec
@@ -36,7 +36,7 @@ func withParts(f *fold, spec, template, policies string) *events.Observation {
 	})
 }
 
-// listedPod is the pod of the fold as a list or a watch shows it.
+// listedPod returns the pod as a list or a watch shows it.
 func listedPod(change func(*events.PodSeen)) *events.Observation {
 	seen := pod(change)
 	o := &events.Observation{Facts: seen, Evidence: events.Evidence{Namespace: "ns", Name: "demo-0", Node: "node-1"}}
@@ -46,7 +46,7 @@ func listedPod(change func(*events.PodSeen)) *events.Observation {
 	return o
 }
 
-// admits are the drafts that observations lead to, one after the other, as text; none of them is folded.
+// admits returns the drafts that the observations lead to, one after the other, as text. It folds none of them.
 func (f *fold) admits(all ...*events.Observation) string {
 	in := projector.Intake{World: f.world, FileStart: 1}
 	return f.admitsTo(&in, all...)
@@ -92,8 +92,8 @@ func draftText(d *projector.Draft) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// TestWhatIsSeenOfAJobIsRecorded: a Job's object is recorded when it says something that the log does not know, and no
-// more of it than that.
+// TestWhatIsSeenOfAJobIsRecorded: a version of a Job is recorded only if it says something that the log does not know,
+// and the record has only that.
 func TestWhatIsSeenOfAJobIsRecorded(t *testing.T) {
 	checkFacts(t, []fact{
 		{"nothing of what is known already", func(f *fold) string {
@@ -162,7 +162,8 @@ func TestWhatIsSeenOfAJobIsRecorded(t *testing.T) {
 	})
 }
 
-// TestWhatAListingDoesNotShowIsGone: unless the list is older than what is known of it (design §5).
+// TestWhatAListingDoesNotShowIsGone: an object that is absent from a list is gone, unless the log knows a version of it
+// that is newer than the list (design §5).
 func TestWhatAListingDoesNotShowIsGone(t *testing.T) {
 	began := func(all ...events.Resource) *events.Observation {
 		return &events.Observation{Facts: &events.ListingStarted{Resources: all}}
@@ -202,7 +203,7 @@ func TestWhatAListingDoesNotShowIsGone(t *testing.T) {
 	})
 }
 
-// stub leaves a stub of a finished Job, known at that version.
+// stub leaves a finished, retired Job, known at that version.
 func (f *fold) stub(uid string, version uint64) {
 	complete := []events.JobCondition{{Type: status.Complete, Status: "True", Since: 1e18}}
 	s := events.JobStream(types.UID(uid))
@@ -212,7 +213,7 @@ func (f *fold) stub(uid string, version uint64) {
 	f.at(s, events.KindJobRetired, &events.JobRetired{})
 }
 
-// TestWhatIsSeenOfAPodIsRecorded: likewise.
+// TestWhatIsSeenOfAPodIsRecorded: the same for versions of pods.
 func TestWhatIsSeenOfAPodIsRecorded(t *testing.T) {
 	nobodys := both(orphan, version(21))
 	checkFacts(t, []fact{
@@ -319,8 +320,8 @@ func TestWhatIsSeenOfAPodIsRecorded(t *testing.T) {
 	})
 }
 
-// TestTheEndOfAPodNamesIt: an informer that finds a pod absent from a list knows its UID only; the record names it as
-// the log knew it, for people who read it when the pod is long gone.
+// TestTheEndOfAPodNamesIt: an informer that finds a pod absent from a list knows only its UID. The record names the pod
+// as the log knew it, for people who read the record when the pod is long gone.
 func TestTheEndOfAPodNamesIt(t *testing.T) {
 	gone := func(name string) *events.Observation {
 		return &events.Observation{

@@ -10,10 +10,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestAPodThatMayBeMadeOnceMore: a create that was sent more than once made its pod by one of the tries. Until the
-// server has acted on the others, or never will, they may make the pod again when its name is free.
+// TestAPodThatMayBeMadeOnceMore: a create was sent more than once, and one of the tries made the pod. The server may
+// act on the other tries later. Until then they may make the pod again when its name is free.
 //
-// J-009: so long the Job must not finish, or such a pod would be of a Job that is finished.
+// J-009: so long the Job must not finish, or a finished Job could get such a pod.
 func TestAPodThatMayBeMadeOnceMore(t *testing.T) {
 	create := &events.CreatePod{Ordinal: 1, Index: 0, Template: "t"}
 	late := func(f *fold) string { return fmt.Sprint(f.in(f.job().LatePod)) }

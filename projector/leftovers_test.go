@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestNothingIsKeptOfWhatIsOver: where its pods are and the spec that it had are forgotten with a Job, or idle cost
-// would grow with history.
+// TestNothingIsKeptOfWhatIsOver: when a Job is over, its spec and the places of its pods are forgotten. Otherwise the
+// cost at rest would grow with history.
 func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 	for _, row := range []struct {
 		name string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestALineKeepsItsOrder compares a line with a slice through 10,000 random steps.
+// TestALineKeepsItsOrder compares a line with a plain slice through 10,000 random steps.
 func TestALineKeepsItsOrder(t *testing.T) {
 	type member struct {
 		at  links[member]

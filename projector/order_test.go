@@ -13,7 +13,7 @@ import (
 
 const job = types.UID("job")
 
-// fold applies facts to the stream of a Job, one record each.
+// fold applies facts to the stream of a Job, one record for each.
 type fold struct {
 	world *projector.World
 	seq   events.Sequence
@@ -68,7 +68,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 	zero, one := int32(0), int32(1)
 	for _, row := range []struct {
 		name    string
-		before  func(*fold) // what the log says already
+		before  func(*fold) // earlier records
 		command events.Command
 		kind    events.Kind
 		seen    func(events.CommandID) events.Facts
@@ -143,7 +143,7 @@ func TestOutcomeAndObservationComeInEitherOrder(t *testing.T) {
 			},
 			endings: []events.CommandEnded{
 				{Ending: events.Done, UID: "pod", Version: 21, Sent: true},
-				{Ending: events.Done, UID: "pod", Version: 20, Sent: true}, // of the last finalizer of a pod that is being deleted
+				{Ending: events.Done, UID: "pod", Version: 20, Sent: true}, // of the last finalizer of a pod that is deleted
 			},
 		},
 		{

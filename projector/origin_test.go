@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestWhereAJobComesFromIsKept: a file that stands alone still says it.
+// TestWhereAJobComesFromIsKept: a file that stands alone still has it.
 func TestWhereAJobComesFromIsKept(t *testing.T) {
 	f := newFold()
 	s := events.JobStream(job)

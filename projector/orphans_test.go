@@ -89,7 +89,8 @@ func TestWhereAPodThatNobodyOwnsIs(t *testing.T) {
 	})
 }
 
-// TestPodsThatNobodyOwnsFollow: they move when something other than what is seen of them changed where they belong.
+// TestPodsThatNobodyOwnsFollow: such a pod belongs elsewhere after a change that is not its own, for example when its
+// Job comes. It moves there.
 func TestPodsThatNobodyOwnsFollow(t *testing.T) {
 	follow := func(f *fold, s events.Stream) string {
 		in := projector.Intake{World: f.world}

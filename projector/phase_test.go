@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestThePhasesOfAJob: how far a Job has come, by what is held of its stream.
+// TestThePhasesOfAJob: the phase of a Job, by what the world holds of its stream.
 func TestThePhasesOfAJob(t *testing.T) {
 	late := events.JobStream("late")
 	complete := &events.JobStatus{Conditions: []events.JobCondition{{Type: status.Complete, Status: "True", Since: 7}}}

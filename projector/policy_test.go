@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// J-133: of several pods that fail the Job the one is named that the log heard of first, whichever ended first.
+// J-133: several pods fail the Job. The pod that the log saw failing first is named, whichever ended first.
 func TestOfSeveralPodsThatFailTheJobOneIsNamed(t *testing.T) {
 	f := newFold()
 	ten := int32(10)
@@ -35,7 +35,7 @@ func TestOfSeveralPodsThatFailTheJobOneIsNamed(t *testing.T) {
 	}
 }
 
-// J-200: metrics name an action as the API does, and none where no rule matched.
+// J-200: metrics name an action as the API does, and name none where no rule matched.
 func TestAnActionIsSpeltAsTheAPIDoes(t *testing.T) {
 	for action, want := range map[policy.Action]string{
 		policy.NoMatch: "", policy.Count: "Count", policy.Ignore: "Ignore", policy.FailIndex: "FailIndex", policy.FailJob: "FailJob",

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold: a new critical kind must keep older programs out, also where a
-// snapshot stands before their eyes. When this fails, raise FoldVersion and LeastFold, then add a line here.
+// TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold: a new critical kind must keep older programs out, even if they
+// begin with a snapshot. When this test fails, raise FoldVersion and LeastFold, then add a line here.
 func TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold(t *testing.T) {
 	var kinds []string
 	for k := events.Kind(1); k < 1000; k++ {
@@ -21,7 +21,7 @@ func TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold(t *testing.T) {
 		}
 	}
 	all := strings.Join(kinds, "\n")
-	known := map[uint32]uint32{ // checksum of the critical kinds → since which fold
+	known := map[uint32]uint32{ // checksum of the critical kinds → the first fold with them
 		0x216a8ed: 1,
 	}
 	if since, ok := known[crc32.ChecksumIEEE([]byte(all))]; !ok || since > projector.LeastFold {
@@ -29,8 +29,8 @@ func TestWhatAnOlderFoldDoesNotKnowRaisesTheLeastFold(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeFoldedIsRefused: a critical kind that is not known, and the start of a program whose records need a
-// newer fold.
+// TestWhatCannotBeFoldedIsRefused: a record of an unknown critical kind, and the start of a program with records that
+// need a newer fold.
 func TestWhatCannotBeFoldedIsRefused(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

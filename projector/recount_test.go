@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// TestCountsThatAreKeptEqualCountsThatAreMadeAnew: what is kept pod by pod is what counting all pods gives, after every
-// record of random Jobs: pods that come, change and go, commands about them, status writes that are confirmed or
-// refused, and specs that change.
+// TestCountsThatAreKeptEqualCountsThatAreMadeAnew: counts that are kept pod by pod equal a recount of all pods, after
+// every record of random Jobs. Pods come, change and go, commands about them are decided, status writes are confirmed
+// or refused, and specs change.
 //
-// J-026: active, ready and terminating are those of the pods as they are.
-// J-032: and so is what decisions count as succeeded and failed.
-// J-039: and the set of completed indexes, though the pod that completed one goes.
-// J-052: and the lowest indexes that need a pod.
-// J-118: and which failed pod of an index is held.
+// J-026: active, ready and terminating pods.
+// J-032: pods that decisions count as succeeded and failed.
+// J-039: the completed indexes, also when the pod that completed one is gone.
+// J-052: the lowest indexes that need a pod.
+// J-118: the failed pod of an index that is held.
 func TestCountsThatAreKeptEqualCountsThatAreMadeAnew(t *testing.T) {
 	for seed := range uint64(80) {
 		r := newRandomJob(seed)
@@ -39,7 +39,7 @@ func TestCountsThatAreKeptEqualCountsThatAreMadeAnew(t *testing.T) {
 	}
 }
 
-// randomJob is a Job of a random kind to which random things happen.
+// randomJob is a Job of a random kind with random events.
 type randomJob struct {
 	rng   *rand.Rand
 	world *World
@@ -88,7 +88,7 @@ func (r *randomJob) record(kind events.Kind, facts events.Facts) {
 	r.apply(events.JobStream("job"), kind, facts)
 }
 
-// see shows the Job's object with that status and the spec as it is.
+// see shows the Job's object with that status and the present spec.
 func (r *randomJob) see(status *events.JobStatus) {
 	spec := r.spec
 	spec.Hash = fmt.Sprint(*spec.Completions, spec.Suspend)
@@ -99,7 +99,7 @@ func (r *randomJob) see(status *events.JobStatus) {
 	r.job = r.world.Job(events.JobStream("job"))
 }
 
-// step lets something happen, and says what.
+// step makes a random event, and says which.
 func (r *randomJob) step() string {
 	switch n := r.rng.IntN(20); {
 	case n < 6 || len(r.pods) == 0:
@@ -161,7 +161,7 @@ func (r *randomJob) podChanges() string {
 		}
 		p.Phase = []events.PodPhase{events.PodRunning, events.PodUnknown, events.PodSucceeded, events.PodFailed, events.PodFailed}[r.rng.IntN(5)]
 		if p.Ready = p.Phase == events.PodRunning && r.rng.IntN(2) == 0; p.Phase.Terminal() {
-			p.Finished = r.now / 8e9 * 8e9 // several at one time
+			p.Finished = r.now / 8e9 * 8e9 // several pods end at one time
 		}
 		if p.Phase == events.PodFailed {
 			p.Exits = []events.ContainerExit{{Name: "main", Code: int32(5 + r.rng.IntN(5))}}
@@ -190,7 +190,7 @@ func (r *randomJob) podChanges() string {
 	return fmt.Sprintf("pod %s (index %d): %s", p.UID, p.Index, what)
 }
 
-// podCommand decides about a pod, and sometimes tells how it ended.
+// podCommand decides on a command about a pod, and often records its end.
 func (r *randomJob) podCommand() string {
 	uid := r.pods[r.rng.IntN(len(r.pods))].UID
 	p := r.job.Pod(uid)
@@ -224,8 +224,8 @@ func (r *randomJob) ended(decided events.Sequence) {
 	r.record(events.KindCommandEnded, &ended)
 }
 
-// write is a status write as the reconciler would make it of a Job that goes on: it accounts for some pods. Now and
-// then it says how the Job ends.
+// write decides on a status write like the reconciler's, or ends the one in flight. The write accounts for some pods,
+// and now and then it ends the Job.
 func (r *randomJob) write() string {
 	if r.job.Write() != nil {
 		r.record(events.KindCommandEnded, &events.CommandEnded{
@@ -269,7 +269,7 @@ func (r *randomJob) write() string {
 	return "a status is being written"
 }
 
-// counts is all that is kept of pods, as text.
+// counts writes all counts that are kept of pods.
 func (r *randomJob) counts() string {
 	j := r.job
 	var b strings.Builder

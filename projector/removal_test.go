@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestARemovalThatIsRefused: a surplus pod whose removal is in backoff is active as any other, and how the removal that
-// is given up ends decides whether the pod is counted (J-073, J-074, J-179).
+// TestARemovalThatIsRefused: the removal of a surplus pod is in backoff, so the pod is active as any other. When the
+// removal is given up, its end decides whether the pod is counted (J-073, J-074, J-179).
 func TestARemovalThatIsRefused(t *testing.T) {
 	surplus := func(f *fold) events.CommandID {
 		f.pod(nil)

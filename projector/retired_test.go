@@ -10,10 +10,10 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestARetiredJobIsSmall: 100,000 of them take no more memory than they would as values in the map. Names are left out:
-// they are the same in both.
+// TestARetiredJobIsSmall: 100,000 retired Jobs take no more memory than as values in a map. Names are left out: they
+// are the same in both.
 func TestARetiredJobIsSmall(t *testing.T) {
-	type value struct { // what was kept before a retired Job was a subject
+	type value struct { // the form of a retired Job before it was a subject
 		Ref      events.JobRef
 		Version  uint64
 		Finished events.Time
@@ -46,7 +46,7 @@ func TestARetiredJobIsSmall(t *testing.T) {
 	}
 }
 
-// allocated is the memory that what made returns holds on to.
+// allocated returns how much memory the result of made holds.
 func allocated(made func() any) uint64 {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestASandboxIsAWord: that the kubelet is further with a pod's sandbox is no news but words.
+// TestASandboxIsAWord: progress of the kubelet with a pod's sandbox leads to no record of its own.
 func TestASandboxIsAWord(t *testing.T) {
 	seen := events.PodSeen{Phase: events.PodPending, Waiting: "ContainerCreating", Sandbox: events.SandboxNone}
 	p := &Pod{PodSeen: seen}

@@ -14,7 +14,7 @@ import (
 
 const testBudget = 1 << 20
 
-// ledger is a world with a budget, and how its records come.
+// ledger is a world with a budget, to which records are added.
 type ledger struct {
 	world *projector.World
 	seq   events.Sequence
@@ -36,7 +36,7 @@ func (l *ledger) record(s events.Stream, kind events.Kind, facts events.Facts, e
 	return int64(events.Weight(rec))
 }
 
-// write records a Job of the namespace with that many bytes of words.
+// write records a Job of the namespace with that many bytes of evidence. It returns the record's weight.
 func (l *ledger) write(namespace string, bytes int) int64 {
 	return l.record(events.JobStream(types.UID("uid-"+namespace)), events.KindJobAdded, &events.JobSeen{Version: uint64(l.seq), Managed: true},
 		events.Evidence{Namespace: namespace, Name: "job", Message: strings.Repeat("x", bytes)})
@@ -44,7 +44,7 @@ func (l *ledger) write(namespace string, bytes int) int64 {
 
 func (l *ledger) share(namespace string) int64 { return l.world.Share(namespace, l.now) }
 
-// TestShares: what a namespace writes fills its share, and a budget leaks out of it within an hour.
+// TestShares: the records of a namespace fill its share, and a budget leaks out of it within an hour.
 func TestShares(t *testing.T) {
 	l := newLedger(testBudget)
 	wrote := l.write("a", 1000)
@@ -99,7 +99,7 @@ func TestASteadyWriterIsJudgedByItsRate(t *testing.T) {
 	}
 }
 
-// TestWhoStopsIsForgivenInAnHour: however much it wrote.
+// TestWhoStopsIsForgivenInAnHour: however much the namespace wrote.
 func TestWhoStopsIsForgivenInAnHour(t *testing.T) {
 	l := newLedger(testBudget)
 	for range 10 {
@@ -115,7 +115,8 @@ func TestWhoStopsIsForgivenInAnHour(t *testing.T) {
 	}
 }
 
-// TestSharesLastThroughASnapshotAndAStepOfTheClock: a restart gives nobody a new budget, nor does a clock that is set.
+// TestSharesLastThroughASnapshotAndAStepOfTheClock: neither a restart nor a clock that is set gives a namespace a new
+// budget.
 func TestSharesLastThroughASnapshotAndAStepOfTheClock(t *testing.T) {
 	l := newLedger(testBudget)
 	l.write("a", testBudget)
@@ -139,7 +140,7 @@ func TestSharesLastThroughASnapshotAndAStepOfTheClock(t *testing.T) {
 	}
 }
 
-// TestSharesOfManyNamespacesAreForgotten: memory and state hold those that are not empty.
+// TestSharesOfManyNamespacesAreForgotten: memory and state hold only shares that are not empty.
 func TestSharesOfManyNamespacesAreForgotten(t *testing.T) {
 	l := newLedger(testBudget)
 	empty := len(l.world.ControllerState())

@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestSpecStoredInAStreamThatTheSnapshotHasLater: a snapshot's streams are as of different records. One may have left a
-// spec behind that another, as of an earlier record, comes to only in the records after it, though the newest file does
-// not store it.
+// TestSpecStoredInAStreamThatTheSnapshotHasLater: a snapshot's streams are as of different records. One stream may no
+// longer use a spec that another one, as of an earlier record, comes to use only in the records after it. The newest
+// file need not store that spec again.
 func TestSpecStoredInAStreamThatTheSnapshotHasLater(t *testing.T) {
 	a, b, c := events.JobStream("a"), events.JobStream("b"), events.JobStream("c")
 	seq := events.Sequence(0)
@@ -75,7 +75,7 @@ func TestSpecStoredInAStreamThatTheSnapshotHasLater(t *testing.T) {
 	}
 }
 
-// TestWhichSpecsAreKept: those that a Job has, and those that the newest file stores.
+// TestWhichSpecsAreKept: the specs of Jobs, and the specs that the newest file stores.
 func TestWhichSpecsAreKept(t *testing.T) {
 	a, b := &events.JobSpec{Hash: "a"}, &events.JobSpec{Hash: "b"}
 	for _, row := range []struct {
@@ -162,8 +162,8 @@ func TestWhichSpecsAreKept(t *testing.T) {
 	}
 }
 
-// TestWhichPartsOfSpecsAreKept: templates and policies that the newest file stores, and policies that a spec has which
-// is kept.
+// TestWhichPartsOfSpecsAreKept: templates and policies that the newest file stores, and policies of a spec that is
+// kept.
 func TestWhichPartsOfSpecsAreKept(t *testing.T) {
 	policies := &events.JobPolicies{Hash: "p", SuccessPolicy: `{"rules":[]}`}
 	a, b := &events.JobSpec{Hash: "a", Policies: "p"}, &events.JobSpec{Hash: "b", Policies: "p"}
@@ -249,8 +249,8 @@ func TestWhichPartsOfSpecsAreKept(t *testing.T) {
 	}
 }
 
-// TestPoliciesAreReadOnce: not again with each change of a number, which may come by the second, and not for specs that
-// no Job has: they may be large.
+// TestPoliciesAreReadOnce: policies may be large. They are not read again when only the parallelism changes, which may
+// happen each second. They are not kept for specs without a Job.
 func TestPoliciesAreReadOnce(t *testing.T) {
 	s := newSpecs()
 	s.storePolicies(&events.JobPolicies{Hash: "p", SuccessPolicy: `{"rules":[{"succeededCount":1}]}`}, 1)

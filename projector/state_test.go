@@ -12,9 +12,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestAStateIsTheSameAfterTheWire: after every record of random Jobs a world that is made of another one's state holds
-// what that one holds, down to what nobody else sees; and goes on as it does, for every other step is taken with the
-// world that was made again (design §2, invariant 5).
+// TestAStateIsTheSameAfterTheWire: after every record of random Jobs the state of a world is restored into another
+// world. The other world holds the same, in unexported fields, too. Every other step goes on with the restored world,
+// and must lead to the same states (design §2, invariant 5).
 func TestAStateIsTheSameAfterTheWire(t *testing.T) {
 	for seed := range uint64(40) {
 		r := newRandomJob(seed)
@@ -38,7 +38,7 @@ func TestAStateIsTheSameAfterTheWire(t *testing.T) {
 	}
 }
 
-// stateOf is a snapshot of everything as of one record.
+// stateOf returns a snapshot of everything as of one record.
 func stateOf(w *World) []StreamAt {
 	all := []StreamAt{{Stream: events.Controller, AsOf: w.Head, Facts: w.ControllerState()}}
 	for _, s := range w.Streams() {
@@ -48,7 +48,7 @@ func stateOf(w *World) []StreamAt {
 	return all
 }
 
-// inside is what the counts rest on, as text.
+// inside writes the fields on which the counts rest.
 func inside(r *randomJob) string {
 	j := r.job
 	var b strings.Builder
@@ -68,8 +68,8 @@ func inside(r *randomJob) string {
 	return b.String()
 }
 
-// TestAStateThatCannotBeReadIsRefused: what is not a state, or holds a command that nobody knows, is an error and
-// nothing is made of it.
+// TestAStateThatCannotBeReadIsRefused: bytes that are no state, or that hold a command of unknown kind, give an error,
+// and nothing is made of them.
 func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	unknown := &pb.Flight{Command: &pb.Command{}}
 	for _, tt := range []struct {
@@ -96,8 +96,8 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-// TestPartsOfAStateAreKept: a world that goes on from a part of a state keeps it, though the bytes that it was given
-// are used again.
+// TestPartsOfAStateAreKept: a world restored from a part of a state keeps a copy of the part, as the caller uses the
+// bytes again.
 func TestPartsOfAStateAreKept(t *testing.T) {
 	facts := marshal(&pb.JobState{Base: &pb.JobStatus{}, Part: 1, Head: 7})
 	names := marshal(&pb.StateNames{Namespace: "batch", Name: "etl"})
@@ -113,7 +113,7 @@ func TestPartsOfAStateAreKept(t *testing.T) {
 	}
 }
 
-// flightsOf is what the book of a Job holds, as text.
+// flightsOf writes the contents of a Job's book.
 func flightsOf(j *Job) string {
 	var b strings.Builder
 	for _, f := range j.book.InOrder() {

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestEveryCommandIsFoldedAsItsTraitsSay: a command of each kind is in flight once it is decided, and after a refusal
-// that may pass it stands, or has ended, as its row says; so it does in a world that is restored from its state. One
-// that ends another has no flight of its own.
+// TestEveryCommandIsFoldedAsItsTraitsSay: a command of each kind is in flight once it is decided. After a passing
+// refusal it stands or has ended, as its row says. Both hold in a world that is restored from its state, too. A command
+// that ends another one has no flight of its own.
 func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 	for traits := range events.AllTraits() {
 		if traits.Backoff == events.BackoffCron {
@@ -23,7 +23,7 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 			if uid := events.PodOf(c); uid != "" {
 				f.pod(func(p *events.PodSeen) { p.UID = uid })
 			}
-			if ordinal, _ := events.OrdinalOf(c); traits.Reads && ordinal != 0 { // it looks for a pod that may have been made
+			if ordinal, _ := events.OrdinalOf(c); traits.Reads && ordinal != 0 { // it looks for a pod of a create
 				f.end(f.decide(&events.CreatePod{Ordinal: ordinal, Template: "t"}), unknown)
 			}
 			name := f.decide(c)
@@ -48,7 +48,7 @@ func TestEveryCommandIsFoldedAsItsTraitsSay(t *testing.T) {
 
 func subject(f *fold) projector.Subject { return f.world.Subject(events.JobStream(job)) }
 
-// restored is the Job as its state has it.
+// restored returns the subject as restored from its state.
 func restored(t *testing.T, f *fold) projector.Subject {
 	t.Helper()
 	s := events.JobStream(job)
@@ -64,7 +64,7 @@ func restored(t *testing.T, f *fold) projector.Subject {
 	return w.Subject(s)
 }
 
-// standing is the command of that name and its backoff, of a subject whose commands are asked again.
+// standing returns the command of that name and its backoff, if the subject tries commands again.
 func standing(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
 	if j := projector.HolderOf(s); j != nil {
 		return j.Retrying(name)

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// tell folds what was seen of a pod, with its evidence.
+// tell folds an observation of a pod, with its evidence.
 func (f *fold) tell(uid types.UID, version uint64, change func(*events.PodSeen, *events.Evidence)) {
 	seen := pod(func(p *events.PodSeen) { p.UID, p.Version, p.Ordinal = uid, version, 0 })
 	e := events.Evidence{Namespace: "ns", Name: string(uid)}
@@ -24,10 +24,10 @@ func (f *fold) tell(uid types.UID, version uint64, change func(*events.PodSeen, 
 	})
 }
 
-// ran is a pod that ran.
+// ran changes nothing: the pod ran.
 func ran(*events.PodSeen, *events.Evidence) {}
 
-// ends is a pod that failed, and how its containers ended.
+// ends makes the pod failed, with these ends of its containers.
 func ends(containers ...events.ContainerEnd) func(*events.PodSeen, *events.Evidence) {
 	return func(p *events.PodSeen, e *events.Evidence) {
 		p.Phase = events.PodFailed
@@ -58,7 +58,7 @@ var kindNames = map[projector.TryKind]string{
 	projector.TryUnseen: "unseen", projector.TryRestarted: "restarted",
 }
 
-// tried says what is told of a Job's tries.
+// tried writes how the Job's tries ended.
 func (f *fold) tried() string {
 	var out []string
 	for _, e := range f.job().Ends {
@@ -82,7 +82,8 @@ func (f *fold) tried() string {
 	return strings.Join(out, "; ")
 }
 
-// TestTries: what is told of how tries end. It is the same when the state is stored and restored after each record.
+// TestTries: the summary of how a Job's tries ended. It is the same when the state is stored and restored after each
+// record.
 func TestTries(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -260,7 +261,8 @@ func TestTries(t *testing.T) {
 	}
 }
 
-// TestTriesTakeBoundedSpace: of ways beyond the eighth only kind and number are kept, and no try is lost.
+// TestTriesTakeBoundedSpace: eight different ways to end are kept in full. Of further ways only kind and number are
+// kept, and every try is counted.
 func TestTriesTakeBoundedSpace(t *testing.T) {
 	f := newFold()
 	const n = 1000
@@ -310,7 +312,7 @@ func TestSuspensions(t *testing.T) {
 	until(21 * time.Second)
 }
 
-// TestAStateWithoutNamesDoesNotTellTries: the evidence of a stored state may be erased, and what goes on from it says
+// TestAStateWithoutNamesDoesNotTellTries: the evidence of a stored state may be erased. A world restored from it says
 // that tries are missing.
 func TestAStateWithoutNamesDoesNotTellTries(t *testing.T) {
 	f := newFold()
@@ -331,7 +333,7 @@ func TestAStateWithoutNamesDoesNotTellTries(t *testing.T) {
 	}
 }
 
-// TestRetirement: what the record says by which a Job retires.
+// TestRetirement: the contents of the record by which a Job retires.
 func TestRetirement(t *testing.T) {
 	f := newFold()
 	if got := *f.job().Retirement(); got != (events.JobRetired{}) {

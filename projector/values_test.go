@@ -17,8 +17,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestEachFieldOfAValueIsStored: a value of which each field is set is the same after the wire. A field that its
-// encoding forgets is a decision that another process makes otherwise.
+// TestEachFieldOfAValueIsStored: a value with all fields set is the same after the wire. If its encoding forgot a
+// field, another process would decide otherwise.
 func TestEachFieldOfAValueIsStored(t *testing.T) {
 	for _, v := range newValues() {
 		t.Run(nameOf(v), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestEachTimeOfAValueFollowsTheClock(t *testing.T) {
 	}
 }
 
-// TestAJobIsMadeOfValues: a field of the Job itself is one that its stream or its World sets, or no state.
+// TestAJobIsMadeOfValues: each field of a Job belongs to a value or is listed in besides. Only values are tested here.
 func TestAJobIsMadeOfValues(t *testing.T) {
 	job := reflect.TypeFor[Job]()
 	own := map[string]bool{}
@@ -86,7 +86,7 @@ func TestAJobIsMadeOfValues(t *testing.T) {
 	}
 }
 
-// TestARecountMakesAllIndexesAnew: what was kept of the completion indexes before does not matter to a recount.
+// TestARecountMakesAllIndexesAnew: the earlier state of the completion indexes does not influence a recount.
 func TestARecountMakesAllIndexesAnew(t *testing.T) {
 	j := newJob(events.JobStream("job"), NewWorld())
 	j.recount()
@@ -104,7 +104,7 @@ func TestARecountMakesAllIndexesAnew(t *testing.T) {
 	}
 }
 
-// derived are the fields that a restored Job makes anew of others.
+// derived lists the fields that a restored Job computes from others.
 var derived = map[string]string{
 	"published.uncounted":  "listed in the base",
 	"published.finished":   "a condition of the base",
@@ -113,7 +113,7 @@ var derived = map[string]string{
 	"published.verdict":    "a condition of the base",
 }
 
-// foreign are times of other clocks than ours: the API server's.
+// foreign lists the times of another clock than ours: that of the API server.
 var foreign = map[string]string{
 	"published.Base.StartTime":           "the API server has it",
 	"published.Base.CompletionTime":      "the API server has it",
@@ -123,7 +123,7 @@ var foreign = map[string]string{
 	"published.asked":                    "the API server was asked to take it",
 }
 
-// besides are the fields of the Job that belong to no value.
+// besides lists the fields of the Job that belong to no value.
 var besides = []string{
 	"pods", "indexes", "Stream", "Ref", "Now", "Head", "woken", "Settings", "stating", "met", "Version",
 	"Generation", "Created", "Deleted", "Gone", "Managed", "ManagedBy", "Parent", "Spec", "SpecAt", "Origin", "Terms",
@@ -132,7 +132,7 @@ var besides = []string{
 	"book",
 }
 
-// newValues are the values of an empty Job.
+// newValues returns the values of an empty Job.
 func newValues() []value {
 	values := newJob(events.JobStream("job"), NewWorld()).values()
 	return values[:]
@@ -140,7 +140,7 @@ func newValues() []value {
 
 func nameOf(v value) string { return reflect.TypeOf(v).Elem().Name() }
 
-// emptied is a value of the same type as an empty Job has it.
+// emptied returns the value of an empty Job that has the same type.
 func emptied(v value) value {
 	for _, other := range newValues() {
 		if reflect.TypeOf(other) == reflect.TypeOf(v) {
@@ -150,7 +150,7 @@ func emptied(v value) value {
 	panic("no value " + nameOf(v))
 }
 
-// fill sets each field that is in reach of v, no two numbers alike.
+// fill sets each field that is in reach of v. No two numbers are alike.
 func fill(v value) {
 	n := int64(0)
 	fillIn(reflect.ValueOf(v).Elem(), &n)
@@ -204,7 +204,7 @@ func fillIn(v reflect.Value, n *int64) {
 	}
 }
 
-// timesOf are all times in reach of v, by where they are.
+// timesOf returns all times in reach of v, by their paths.
 func timesOf(v reflect.Value, at string) map[string]events.Time {
 	v = open(v)
 	out := map[string]events.Time{}
@@ -236,7 +236,7 @@ func timesOf(v reflect.Value, at string) map[string]events.Time {
 	return out
 }
 
-// open makes a field that is not exported one that can be read and set.
+// open makes an unexported field readable and settable.
 func open(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }

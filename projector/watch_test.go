@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestAListThatShowsNoRuns: a list of Jobs as a run without CronJobs, or of one namespace, sees it shows no Job of a
-// CronJob elsewhere, so the absence of one means nothing.
+// TestAListThatShowsNoRuns: a program without CronJobs, or with one namespace, lists no Jobs of a CronJob elsewhere. If
+// such a Job is absent from its list, that proves nothing.
 func TestAListThatShowsNoRuns(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

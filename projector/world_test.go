@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestWhatTheLogSaysOfItsController: beside the Jobs.
+// TestWhatTheLogSaysOfItsController: the state of the controller's own stream.
 func TestWhatTheLogSaysOfItsController(t *testing.T) {
 	listing := func(f *fold, all ...events.Resource) {
 		f.at(events.Controller, events.KindListingStarted, &events.ListingStarted{Resources: all})
@@ -116,7 +116,7 @@ func TestWhatTheLogSaysOfItsController(t *testing.T) {
 	})
 }
 
-// TestWhichStreamsTheWorldHolds: those of which something is left to do or to know.
+// TestWhichStreamsTheWorldHolds: those with something left to do or to know.
 func TestWhichStreamsTheWorldHolds(t *testing.T) {
 	other := events.JobStream("other")
 	streams := func(f *fold) string {
@@ -177,7 +177,7 @@ func TestWhichStreamsTheWorldHolds(t *testing.T) {
 	})
 }
 
-// TestWhatIsKeptOfAFinishedJob: for how long it is to be kept, from when on (J-012).
+// TestWhatIsKeptOfAFinishedJob: its TTL, and the time from which it counts (J-012).
 func TestWhatIsKeptOfAFinishedJob(t *testing.T) {
 	stub := func(f *fold, ttl *int32, conditions ...events.JobCondition) string {
 		f.record(events.KindSpecStored, &events.JobSpec{Hash: "kept", Template: "t", TTLSecondsAfterFinished: ttl})

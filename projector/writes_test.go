@@ -11,14 +11,16 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// TestAStatusWriteHoldsWhatItAccountsFor: the pods that a write in flight accounts for stay counted until it has ended,
-// though they go meanwhile: the write may be stored already. When it is confirmed they may be let go.
+// TestAStatusWriteHoldsWhatItAccountsFor: a pod goes while a status write that accounts for it is in flight. It stays
+// counted until the write ends, because the write may be stored already. Once the write is confirmed, pods may be let
+// go.
 func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 	succeeded := func(p *events.PodSeen) { p.Phase, p.Finished = events.PodSucceeded, 1e18 }
 	condition := func(kind, status string) events.StatusChange {
 		return events.StatusChange{Conditions: []events.JobCondition{{Type: kind, Status: status}}}
 	}
-	// during is what is counted while the write is in flight and the pod is gone, and after it was refused.
+	// during returns the counts while the write is in flight and the pod is gone, and those after the write was
+	// refused.
 	during := func(seen func(*events.PodSeen), c events.StatusChange) func(*fold) string {
 		return func(f *fold) string {
 			f.pod(seen)
@@ -137,8 +139,7 @@ func TestAStatusWriteHoldsWhatItAccountsFor(t *testing.T) {
 	})
 }
 
-// TestEndsThatMeetOthers: two commands about one thing may be in flight, and the end of the one says nothing about the
-// other.
+// TestEndsThatMeetOthers: two commands about one pod may be in flight. The end of one says nothing about the other.
 func TestEndsThatMeetOthers(t *testing.T) {
 	second := func(n events.CommandID) events.CommandID { n.Place++; return n }
 	checkFacts(t, []fact{
