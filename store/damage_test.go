@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// TestDamage: each damaged place is there once, with its first record, however often and in whatever error it was met.
+// TestDamage: each damaged place is listed once, with its first record, however often it was met and in whatever error.
 func TestDamage(t *testing.T) {
-	page := func(at int) error { // met in one file again and again
+	page := func(at int) error { // met again and again in one file
 		return fmt.Errorf("read record %d: %w", at, &store.CorruptError{Path: "a.db", At: 40, Next: 80, Cause: fmt.Errorf("at %d", at)})
 	}
 	early := &store.CorruptError{Path: "a.db", At: 38, Next: 80}

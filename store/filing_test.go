@@ -18,7 +18,7 @@ func TestWhenAFileIsFull(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		notes []note
-		full  int64 // from which size on; 0 for never
+		full  int64 // the size from which on it is full; 0 for never
 		roof  int64 // 0 for none
 	}{
 		{"a log's first file states nothing", []note{{events.KindLogCreated, 50}, {other, 100}}, limit, 0},

@@ -24,7 +24,7 @@ func TestRetention(t *testing.T) {
 		name  string
 		keep  store.Retention
 		whole events.Sequence
-		nats  events.Sequence // how far a consumer has got; 0 for none
+		nats  events.Sequence // the offset of a consumer; 0 for none
 		want  string
 	}{
 		{"the zero value keeps everything", store.Retention{}, 41, 0, "{0 unknown [] []}"},

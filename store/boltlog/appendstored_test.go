@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// led writes a log of several files, and gives its commit groups.
+// led writes a log of several files, and returns its commit groups.
 func led(t *testing.T) (*boltlog.Log, []store.StoredBatches) {
 	t.Helper()
 	var groups []store.StoredBatches
@@ -41,7 +41,8 @@ func led(t *testing.T) (*boltlog.Log, []store.StoredBatches) {
 	return log, groups
 }
 
-// sameRecords checks that a log has the records, the chain and the files of another.
+// sameRecords checks that a log has the head, the identity and the files of another. The head's hash covers all
+// records.
 func sameRecords(t *testing.T, got, want *boltlog.Log) {
 	t.Helper()
 	if got.Head() != want.Head() || got.Identity() != want.Identity() {
@@ -55,8 +56,8 @@ func sameRecords(t *testing.T, got, want *boltlog.Log) {
 	}
 }
 
-// TestAStoredGroupGivesTheSameLog: also when the follower is opened again after each group, and when it would have
-// begun files elsewhere by size.
+// TestAStoredGroupGivesTheSameLog: a follower that appends a leader's groups has the same log. It may be opened again
+// after any group, and its own settings may ask for files of another size.
 func TestAStoredGroupGivesTheSameLog(t *testing.T) {
 	leader, groups := led(t)
 	for name, rotate := range map[string]int64{"smaller files": 32 << 10, "larger files": 256 << 20} {
@@ -84,7 +85,7 @@ func TestAStoredGroupGivesTheSameLog(t *testing.T) {
 	}
 }
 
-// TestAFollowerGoesOnAsTheWriter: in the term that it is given, and its files turn over by size from then on.
+// TestAFollowerGoesOnAsTheWriter: it writes in the term that it is given, and its files end by size from then on.
 func TestAFollowerGoesOnAsTheWriter(t *testing.T) {
 	_, groups := led(t)
 	dir, options := t.TempDir(), small
@@ -123,14 +124,15 @@ func TestAFollowerGoesOnAsTheWriter(t *testing.T) {
 	}
 }
 
-// TestStoredRecordsThatDoNotFitAreRefused: whatever is wrong, nothing of it is in the log, and the log has failed.
+// TestStoredRecordsThatDoNotFitAreRefused: whatever is wrong with a group, nothing of it is in the log, and the log has
+// failed.
 func TestStoredRecordsThatDoNotFitAreRefused(t *testing.T) {
 	_, groups := led(t)
 	unknown := protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 1)
 	rows := []struct {
 		sentence string
 		spoil    func(b *store.StoredBatches)
-		want     error // nil: any
+		want     error // nil: any error
 	}{
 		{"no records", func(b *store.StoredBatches) { b.Records = nil }, store.ErrDiverged},
 		{"a record later than the next one", func(b *store.StoredBatches) { b.First++ }, store.ErrDiverged},
@@ -167,7 +169,8 @@ func TestStoredRecordsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// TestStoredRecordsKeepTheirBytes: a kind to come that changes no decision, and fields to come, are there as they were.
+// TestStoredRecordsKeepTheirBytes: a later program's kind that changes no decision, and its fields, are stored
+// unchanged.
 func TestStoredRecordsKeepTheirBytes(t *testing.T) {
 	_, groups := led(t)
 	options := small
@@ -198,7 +201,7 @@ func TestStoredRecordsKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// ofKind gives a stored record another kind: the header's own field again, behind it, where the last one counts.
+// ofKind gives a stored record another kind: it appends the header's field again, and the last one counts.
 func ofKind(t *testing.T, stored []byte, kind uint64, critical bool) []byte {
 	t.Helper()
 	r, err := events.DecodeRecord(stored)

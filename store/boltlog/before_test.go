@@ -14,13 +14,13 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// shown keeps what a hook was shown, and checks that each group goes on from the one before it.
+// shown keeps the groups that a hook was shown, and checks that each continues the group before it.
 type shown struct {
 	t      *testing.T
 	dir    string
 	head   store.Head
 	groups int
-	files  []events.Sequence // those that a group began
+	files  []events.Sequence // first records of the files that a group began
 	stored [][]byte
 }
 
@@ -54,7 +54,8 @@ func (s *shown) before(g store.Group) error {
 	return nil
 }
 
-// TestTheHookSeesEachGroupBeforeTheDisk: every record once, in order, in stored form, and no file before it.
+// TestTheHookSeesEachGroupBeforeTheDisk: the hook sees every record once, in order, in stored form. A new file is made
+// only after the hook has seen its first group.
 func TestTheHookSeesEachGroupBeforeTheDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := &shown{t: t, dir: dir}
@@ -98,7 +99,7 @@ func TestTheHookSeesEachGroupBeforeTheDisk(t *testing.T) {
 	}
 }
 
-// TestAGroupThatTheHookRefusesIsNotWritten: nor is one after it, and the log says why.
+// TestAGroupThatTheHookRefusesIsNotWritten: later groups are not written either, and the log says why.
 func TestAGroupThatTheHookRefusesIsNotWritten(t *testing.T) {
 	dir := t.TempDir()
 	options := small
@@ -121,7 +122,7 @@ func TestAGroupThatTheHookRefusesIsNotWritten(t *testing.T) {
 	if calls != 2 || log.Head() != good {
 		t.Errorf("after %d calls the head is %+v, want 2 calls and %+v", calls, log.Head(), good)
 	}
-	_ = log.Close() // says what failed
+	_ = log.Close() // its error repeats the failure
 	again, err := boltlog.Open(dir, store.Options{})
 	if err != nil {
 		t.Fatal(err)

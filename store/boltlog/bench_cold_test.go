@@ -14,9 +14,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// BenchmarkCold scans a file that is not in memory: as it is read when the log is opened, after reading ahead; as it
-// would be through bbolt's mapping, which the kernel does not read ahead of; and as sealed files are read, page by
-// page.
+// BenchmarkCold scans a file that is not in memory: after reading ahead, as at the opening of a log; through bbolt's
+// mapping alone, for which the kernel does not read ahead; and page by page, as sealed files are read. Beside it the
+// file is only read.
 func BenchmarkCold(b *testing.B) {
 	records := 300_000
 	if testing.Short() {
@@ -63,7 +63,7 @@ func BenchmarkCold(b *testing.B) {
 		}))
 }
 
-// evict drops what memory holds of a file.
+// evict drops a file's pages from memory.
 func evict(b *testing.B, path string) *os.File {
 	f, err := os.Open(path)
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// wal is the least that a durable log can do: a file that was written ahead, and per group one write, of length,
-// checksum and bytes of each record and the chain value after them, and one fdatasync. It begins again where the file
-// ends.
+// wal is the least that a durable log can do. Its file is written ahead. A group is one write and one fdatasync: for
+// each record its length, checksum and bytes, and at the end the chain value. At the end of the file it starts over.
 type wal struct {
 	file   *os.File
 	offset int64
@@ -57,14 +56,15 @@ func (w *wal) commit(group [][]byte) (err error) {
 	return syscall.Fdatasync(int(w.file.Fd()))
 }
 
-// appender gives what one of many goroutines calls; one more goroutine commits what waits.
+// appender returns a function that many goroutines may call to append a record. One more goroutine commits the records
+// that wait.
 func (w *wal) appender(b *testing.B) func() error {
 	type appending struct {
 		stored []byte
 		done   chan error
 	}
 	waiting := make(chan appending, 8192)
-	go func() { // ends when the benchmark does
+	go func() { // ends with the benchmark
 		for first := range waiting {
 			waits := []appending{first}
 			for len(waiting) > 0 {
@@ -93,7 +93,7 @@ func (w *wal) appender(b *testing.B) func() error {
 	}
 }
 
-// newProbe appends 4 KiB to a growing file and syncs it.
+// newProbe returns a function that appends 4 KiB to a growing file and syncs it.
 func newProbe(b *testing.B) func() {
 	f, err := os.Create(filepath.Join(b.TempDir(), "probe"))
 	if err != nil {
@@ -111,7 +111,7 @@ func newProbe(b *testing.B) func() {
 	}
 }
 
-// rawFile is records as they are, with a length and a checksum each, one after the other in a file.
+// rawFile is a file with records one after the other, each with a length and a checksum.
 type rawFile struct{ path string }
 
 func appendRaw(buffer, stored []byte) []byte {
@@ -143,7 +143,7 @@ func rawCopy(b *testing.B, files []*logFile, last events.Sequence) rawFile {
 	return r
 }
 
-// scan reads the file, checks every record's checksum and hands it over.
+// scan reads the file, checks every record's checksum and passes the record to fn.
 func (r rawFile) scan(b *testing.B, fn func(stored []byte)) {
 	content, err := os.ReadFile(r.path)
 	if err != nil {

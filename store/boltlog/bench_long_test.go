@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// committing is a side that appends single records, each when the one before is durable.
+// committing is a side that appends single records, each once the one before is durable.
 func committing(b *testing.B, name string, l *Log, w *storetest.Writer) sidebyside.Side {
 	item := sized("job-a", 1)
 	return sidebyside.Typical(name, 60, func() {
@@ -25,7 +25,7 @@ func committing(b *testing.B, name string, l *Log, w *storetest.Writer) sidebysi
 	})
 }
 
-// BenchmarkLongLog commits to a log of 5,000,000 records (500,000 with -short) beside one of 10,000.
+// BenchmarkLongLog commits to a log of 5,000,000 records (500,000 with -short), and beside it to one of 10,000.
 func BenchmarkLongLog(b *testing.B) {
 	records := 5_000_000
 	if testing.Short() {
@@ -40,7 +40,7 @@ func BenchmarkLongLog(b *testing.B) {
 	})
 }
 
-// BenchmarkRetention commits to a log whose older half was pruned beside one that was left as it was.
+// BenchmarkRetention commits to a log with a pruned older half, and beside it to one with all its files.
 func BenchmarkRetention(b *testing.B) {
 	records := 600_000
 	if testing.Short() {

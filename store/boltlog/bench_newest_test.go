@@ -15,10 +15,10 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// BenchmarkPastOfANewJob asks for the newest record of a stream that no file holds, of logs of 10^5, 10^6 and 10^7
-// records in up to 100 files (the first two with -short): of a Job that may be as old as the log, and of one that is
-// younger than all that the sealed files have seen. It is what a start asks for each Job that it finds and does not
-// know. It reports the memory of the filters.
+// BenchmarkPastOfANewJob asks for the newest record of a stream that no file holds. The logs have 10^5, 10^6 and 10^7
+// records in up to 100 files (the first two with -short). It asks for a Job that may be as old as the log, and for one
+// that is younger than all Jobs in the sealed files. A start asks this for each Job that it finds and does not know.
+// The benchmark reports the memory of the filters.
 func BenchmarkPastOfANewJob(b *testing.B) {
 	counts := []int{1, 10, 100}
 	if testing.Short() {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// BenchmarkOpen opens a log to write that was closed in good order: with the index of its newest file, and without,
-// when all headers are decoded to make it; beside reading that file.
+// BenchmarkOpen opens to write a log that was closed in good order, with and without the index of its newest file.
+// Without it all headers are decoded to make the index. Beside it the file is read.
 func BenchmarkOpen(b *testing.B) {
 	records := 300_000
 	if testing.Short() {

@@ -31,9 +31,9 @@ func packAll(b *testing.B, l *Log) {
 	}
 }
 
-// BenchmarkPacked reads the log of a busy cluster from packed files beside the same from plain ones, all of it and the
-// records of single Jobs; and from plain ones without following the chain. It reports how many bytes of file a record
-// takes, in either form.
+// BenchmarkPacked reads the log of a busy cluster from packed files, and beside it from plain ones: the whole log, and
+// the records of single Jobs. It also reads plain files without following the chain. It reports how many bytes a record
+// takes in either form.
 func BenchmarkPacked(b *testing.B) {
 	records := 200_000
 	if testing.Short() {
@@ -90,8 +90,8 @@ func BenchmarkPacked(b *testing.B) {
 	b.Run("one-job", func(b *testing.B) { sidebyside.Compare(b, "history", one("packed", packed), one("plain", plain)) })
 }
 
-// BenchmarkPackBeside commits single records while a file is packed, beside the same alone. What is reported is the
-// 99th percentile.
+// BenchmarkPackBeside commits single records while a file is packed, and beside it without. It reports the 99th
+// percentile.
 func BenchmarkPackBeside(b *testing.B) {
 	l, w := openTest(b, store.Options{RotateBytes: 64 << 20}, system)
 	fill(b, l, w, 500_000)
@@ -128,7 +128,8 @@ func BenchmarkPackBeside(b *testing.B) {
 	sidebyside.Compare(b, "p99", sidebyside.Side{Name: "packing", Cost: packing}, sidebyside.Side{Name: "alone", Cost: commits})
 }
 
-// BenchmarkPack packs a sealed file beside reading it and following its chain: processor time, without the rests.
+// BenchmarkPack packs a sealed file, and beside it reads the file and follows its chain. It measures processor time,
+// without the pauses of packing.
 func BenchmarkPack(b *testing.B) {
 	records := 200_000
 	if testing.Short() {

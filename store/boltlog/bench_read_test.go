@@ -21,13 +21,14 @@ const (
 	perJob      = 200
 )
 
-// fill appends that many records of 174 bytes, 200 of each Job, of 64 Jobs at a time, and waits until they are durable.
+// fill appends that many records of 174 bytes and waits until they are durable. Each Job has 200 records, and the
+// records of 64 Jobs alternate.
 func fill(b *testing.B, l *Log, w *storetest.Writer, records int) {
 	b.Helper()
 	fillJobs(b, l, w, records, perJob)
 }
 
-// fillJobs is fill with that many records of each Job.
+// fillJobs is fill with perJob records of each Job.
 func fillJobs(b *testing.B, l *Log, w *storetest.Writer, records, perJob int) {
 	b.Helper()
 	const batch = 1000
@@ -50,8 +51,8 @@ func jobStream(n int) events.Stream {
 	return events.JobStream(types.UID(fmt.Sprintf("%08x-1234-4678-8abc-0123456789ab", uint32(n)*2654435761)))
 }
 
-// BenchmarkMillion reads a log of 1,000,000 records in some files (200,000 with -short): one Job's 200 beside all of
-// them, and all of them beside a raw file that holds the same.
+// BenchmarkMillion reads a log of 1,000,000 records in several files (200,000 with -short): the 200 records of one Job,
+// all records, and beside it all records from a raw file.
 func BenchmarkMillion(b *testing.B) {
 	records := 1_000_000
 	if testing.Short() {
@@ -64,7 +65,7 @@ func BenchmarkMillion(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	jobs := records / (jobsAtATime * perJob) * jobsAtATime // those whose records are all there
+	jobs := records / (jobsAtATime * perJob) * jobsAtATime // Jobs with all their records
 	history := func(name string, dir store.Direction, first, n int) sidebyside.Side {
 		return sidebyside.Computing(name, 10, func() {
 			for range 10 {
@@ -110,5 +111,5 @@ func (s view) scan(b *testing.B, fn func(events.Label, []byte) error) {
 	}
 }
 
-// bare walks all records and checks nothing but their checksums.
+// bare walks all records and checks only their checksums.
 func (s view) bare(b *testing.B) { s.stored(b, func([]byte) {}) }

@@ -17,12 +17,12 @@ import (
 
 // BenchmarkReplay reads the log of a busy cluster from a warm file.
 //
-//	fold     checksums, decoding and folding, as a start does, beside the same from a raw file
-//	verify   Verify, beside reading, hashing and decoding the same with nothing but the libraries
-//	all      checksums, chain, decoding and folding; beside the same from a raw file, and beside the processor's floor:
+//	fold     checksums, decoding and folding, as at a start; beside it the same from a raw file
+//	verify   Verify; beside it the libraries alone read, hash and decode the same records
+//	all      checksums, chain, decoding and folding; beside it the same from a raw file, and the processor's floor:
 //	         SHA-256 of the bytes and protobuf for the messages
-//	decode   the same without folding, beside that floor: what a fold costs depends on what it makes, and has a floor of its own
-//	open     Open and Close: every page and header, and the index; beside reading the file
+//	decode   all without folding, beside that floor; what a fold costs depends on its result, and has another floor
+//	open     Open and Close: every page and header, and the index; beside it a read of the file
 func BenchmarkReplay(b *testing.B) {
 	records := 200_000
 	if testing.Short() {
@@ -101,7 +101,7 @@ func BenchmarkReplay(b *testing.B) {
 	})
 }
 
-// copied is a log on disk that holds what another does.
+// copied returns a log on disk with the records of another log.
 func copied(b *testing.B, source *joblog.Log, options store.Options) *Log {
 	options.LogID = source.Identity().LogID
 	l, err := open(b.TempDir(), options, system)
@@ -147,7 +147,7 @@ func mustDecode(b *testing.B, stored []byte) events.Record {
 	return rec
 }
 
-// chain follows the chain value.
+// chain computes the chain value.
 type chain struct {
 	b    *testing.B
 	hash events.Hash
@@ -166,7 +166,7 @@ func (c *chain) check(head store.Head) {
 	}
 }
 
-// stored walks the records as they are stored; their checksums hold.
+// stored walks the stored records and checks their checksums.
 func (s view) stored(b *testing.B, fn func(stored []byte)) {
 	for _, f := range s.files {
 		_, last := s.file(f.first)

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// BenchmarkAppend lets that many goroutines append one record of about 174 bytes each and wait until it is durable: on
-// this log, on bbolt's own batching with its defaults, and on a bare write-ahead log, a file written ahead with one
+// BenchmarkAppend lets n goroutines append records of about 174 bytes, each once its record before is durable. It runs
+// on this log, on bbolt's own batching with its defaults, and on a bare write-ahead log: a file written ahead, with one
 // write and one fdatasync per group. All encode the record; the log and the bare one also chain it.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 16, 256, 4096} {
@@ -33,7 +33,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// together lets n goroutines do something that many times each.
+// together lets n goroutines call a function `each` times.
 func together(b *testing.B, n, each int, one func() error) {
 	var all sync.WaitGroup
 	for range n {
@@ -89,12 +89,11 @@ func batchAppender(b *testing.B) func() error {
 	}
 }
 
-// oneRecord is a record like those of sized.
+// oneRecord returns a record like those of sized.
 func oneRecord() *events.Record { return recordOf(sized("job-a", 1), 1000) }
 
-// BenchmarkCommit appends batches of that many records, one after the other, each when the one before is durable:
-// beside the bare write-ahead log, and beside 4 KiB appended to a growing file, which is what the disk takes for
-// anything.
+// BenchmarkCommit appends batches of n records, each once the batch before is durable. Beside it are the bare
+// write-ahead log, and 4 KiB appended to a growing file, which is the time that the disk takes for any commit.
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1, 10, 100, 1000} {
 		b.Run(fmt.Sprintf("batch=%d", n), func(b *testing.B) {

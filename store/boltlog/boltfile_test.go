@@ -12,8 +12,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// TestBboltReadsWhatWeWrite compares bbolt's reading of our files with what was put in, checks every page, and goes on
-// writing in them.
+// TestBboltReadsWhatWeWrite compares bbolt's reading of our files with the records that were written, checks every
+// page, and lets bbolt write on in them.
 func TestBboltReadsWhatWeWrite(t *testing.T) {
 	for _, keys := range []int{0, 1, 5, 400, 60_000} {
 		t.Run(fmt.Sprint(keys, " keys"), func(t *testing.T) {

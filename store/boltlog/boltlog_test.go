@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// small makes files turn over often.
+// small lets a new file begin often.
 var small = store.Options{RotateBytes: 64 << 10}
 
 // TestContract: sequences are dense, there is one writer, and a reader sees a durable prefix without a gap (design

@@ -137,7 +137,7 @@ func commits(t *testing.T, dir string) uint64 {
 func TestBatchesThatNobodyWaitsForRideTogether(t *testing.T) {
 	l, w := openTest(t, store.Options{}, system)
 	began := time.Now()
-	for n := range 50 { // 170 bytes each: less than 64 KiB, and appended in less than 100 ms unless the machine stands still
+	for n := range 50 { // of 170 bytes: under 64 KiB in all, and under 100 ms
 		w.Append(false, storetest.Pod("job-a", n))
 	}
 	storetest.Await(t, w.Append(true, storetest.Pod("job-a", 50)))

@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// childEnv names the log directory of a child process, which this test binary becomes when it is set.
+// childEnv names the log directory of a child process. If it is set, this test binary is that child.
 const childEnv = "BOLTLOG_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// appendForever appends batches as fast as they become durable, with many on their way, and says after each how far
-// the log is durable.
+// appendForever appends batches as fast as they become durable, with many in flight. After each it prints how far the
+// log is durable.
 func appendForever(dir string) {
 	die := func(err error) {
 		if err != nil {
@@ -83,7 +83,7 @@ func packForever(log *boltlog.Log, die func(error)) {
 	}
 }
 
-// groupsEnv tells the child to commit that many groups, one after the other, and to end.
+// groupsEnv tells the child to commit that many groups, one after the other, and then to end.
 const groupsEnv = "BOLTLOG_TEST_GROUPS"
 
 func appendGroups(dir string, groups int) {
@@ -103,7 +103,7 @@ func appendGroups(dir string, groups int) {
 	os.Exit(0)
 }
 
-// dying is the testing.TB of the child: a failure ends it.
+// dying is the testing.TB of the child: a failure ends the process.
 type dying struct{ testing.TB }
 
 func (dying) Helper() {}
@@ -150,7 +150,7 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// runAndKill starts the child, kills it after it said that many things, and returns the last it said.
+// runAndKill starts the child, kills it after it printed that many lines, and returns the last line's number.
 func runAndKill(t *testing.T, dir string, words int) events.Sequence {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -169,7 +169,7 @@ func runAndKill(t *testing.T, dir string, words int) events.Sequence {
 	for lines.Scan() {
 		n, err := strconv.ParseUint(lines.Text(), 10, 64)
 		if err != nil {
-			break // the last word was cut short
+			break // the last line was cut short
 		}
 		last = events.Sequence(n)
 		if words--; words == 0 {
@@ -184,7 +184,7 @@ func runAndKill(t *testing.T, dir string, words int) events.Sequence {
 	return last
 }
 
-// TestTornCommit puts the pages of a commit on the disk in part, as a crash would leave them.
+// TestTornCommit writes only some pages of a commit to the disk, as a crash would leave them.
 func TestTornCommit(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -236,7 +236,7 @@ func TestTornCommit(t *testing.T) {
 		}
 		return c
 	}
-	for range 40 { // any part of the data reached the disk, the meta page did not
+	for range 40 { // some pages of data reached the disk, the meta page did not
 		c := build(func(p int64) bool { return p >= 2 && random.IntN(2) == 0 }, nil)
 		if judge(t, "data in part, meta not written", c, beforeAll) != harmless {
 			t.Error("a commit that did not end is reported as corrupt")
@@ -248,14 +248,14 @@ func TestTornCommit(t *testing.T) {
 		})
 		want := beforeAll
 		if bytes.Equal(old[meta*pageSize+cut:][:80-cut], new[meta*pageSize+cut:][:80-cut]) {
-			want = afterAll // nothing that counts is missing
+			want = afterAll // the missing bytes are the same in both meta pages
 		}
 		if judge(t, "meta torn", c, want) != harmless {
 			t.Error("a torn meta page is reported as corrupt")
 		}
 	}
-	// The disk lied: the meta page is there, a page that it stands for is not. That breaks what we assume (doc.go); it is
-	// found, or the log is as it was at an earlier commit, never something else.
+	// The disk lied: the meta page is there, but a page that it refers to is not. That breaks our assumptions (doc.go).
+	// Either it is found, or the log is as it was at an earlier commit, and never anything else.
 	found := 0
 	for _, p := range changed {
 		if p < 2 {
@@ -284,7 +284,8 @@ func TestTornCommit(t *testing.T) {
 	}
 }
 
-// TestLossAfterCloseIsFound damages the newest meta page of a log that was closed: bbolt goes back a commit, we do not.
+// TestLossAfterCloseIsFound damages the newest meta page of a closed log. bbolt goes back by a commit; we report
+// damage.
 func TestLossAfterCloseIsFound(t *testing.T) {
 	dir, all := written(t, 50)
 	path := files(t, dir, ".db")

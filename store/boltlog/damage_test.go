@@ -31,7 +31,7 @@ func written(t *testing.T, batches int) (dir string, all []events.Record) {
 			items = append(items, storetest.Text("job-c", 900+n*7), storetest.Job("job-d", "default", "demo"))
 		}
 		if n == batches/2 {
-			items = append(items, storetest.Text("job-c", 30_000)) // pages of more than one page
+			items = append(items, storetest.Text("job-c", 30_000)) // records larger than a page
 		}
 		if n%3 == 0 {
 			w.Durable(items...)
@@ -62,7 +62,7 @@ func records(t *testing.T, log store.Reader) []events.Record {
 	return all
 }
 
-// outcome says what a reader and Verify made of a damaged log.
+// outcome is the verdict of a reader and of Verify on a damaged log.
 type outcome int
 
 const (
@@ -70,7 +70,7 @@ const (
 	detected                // ErrCorrupt that names a sequence
 )
 
-// judge reads the damaged log in every way, and fails the test when one of them gives wrong data or another error.
+// judge reads the damaged log in every way. It fails the test if one of them gives wrong data or another error.
 func judge(t *testing.T, what, dir string, want []events.Record) outcome {
 	t.Helper()
 	report, err := boltlog.Verify(context.Background(), dir, nil)
@@ -115,7 +115,7 @@ func corrupt(t *testing.T, what string, err error) outcome {
 	return detected
 }
 
-// readAll reads records and streams; what comes before an error must be what was written.
+// readAll reads records and streams. All records before an error must be as they were written.
 func readAll(t *testing.T, what string, log store.Reader, want []events.Record) outcome {
 	t.Helper()
 	result := harmless
@@ -163,7 +163,7 @@ func readAll(t *testing.T, what string, log store.Reader, want []events.Record) 
 	return result
 }
 
-// copyDir copies a log, so that damage and repairs stay in the copy.
+// copyDir copies a log, so that damage and repairs do not change the original.
 func copyDir(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -199,7 +199,7 @@ func files(t *testing.T, dir, suffix string) []string {
 	return paths
 }
 
-// TestFlippedByteIsFoundOrHarmless: the first bad record is named, and what is before it is read (design
+// TestFlippedByteIsFoundOrHarmless: the error names the first bad record, and the records before it can be read (design
 // §2, invariant 10).
 func TestFlippedByteIsFoundOrHarmless(t *testing.T) {
 	dir, all := written(t, 400)
@@ -228,8 +228,8 @@ func TestFlippedByteIsFoundOrHarmless(t *testing.T) {
 	}
 }
 
-// TestFlippedByteInStructure flips every byte of what bbolt trusts: the meta pages, and the headers and elements of all
-// pages.
+// TestFlippedByteInStructure flips bytes that bbolt trusts: those of the meta pages, and some of the header and
+// elements of each other page.
 func TestFlippedByteInStructure(t *testing.T) {
 	dir, all := written(t, 120)
 	random := rand.New(rand.NewPCG(3, 4))
@@ -259,7 +259,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 var pageSize = int64(os.Getpagesize())
 
-// used is about how much of a file is in use: the rest is zeros, held ahead.
+// used returns about how much of a file is in use; the rest is zeros, allocated ahead.
 func used(t *testing.T, path string) int64 {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -330,14 +330,14 @@ func TestMissingFileIsFound(t *testing.T) {
 			}
 			continue
 		}
-		// Without the first file a log looks as if it were pruned; only verify can tell.
+		// Without its first file a log looks pruned; only Verify can tell.
 		if _, err := boltlog.Verify(context.Background(), c, nil); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("without the first file: verify says %v, want ErrCorrupt", err)
 		}
 	}
 }
 
-// TestFileCutWhileItIsOpen takes pages away from under bbolt's mapping, which is a fault in memory and must not end the
+// TestFileCutWhileItIsOpen removes pages under bbolt's mapping. That causes a memory fault, which must not end the
 // process.
 func TestFileCutWhileItIsOpen(t *testing.T) {
 	dir := t.TempDir()

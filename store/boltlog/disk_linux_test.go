@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// tmpfs mounts a file system of that size for one test.
+// tmpfs mounts a file system of that size for the test.
 func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestFullDiskIsKnownBeforeATurnAndRecovers(t *testing.T) {
 }
 
 func TestNewLogOnAFullDisk(t *testing.T) {
-	for _, room := range []int{0, 4 << 10, 40 << 10} { // not for the lock, not for an empty file, not for a first commit
+	for _, room := range []int{0, 4 << 10, 40 << 10} { // too little for the lock, for an empty file, for a first commit
 		disk := tmpfs(t, "64k")
 		ballast := filepath.Join(disk, "ballast")
 		if err := os.WriteFile(ballast, make([]byte, 64<<10-room), 0o600); err != nil {
@@ -145,7 +145,7 @@ func TestAnOldLogOnAFullDisk(t *testing.T) {
 	}
 }
 
-// fill fills a file system but for that many bytes.
+// fill fills a file system except for `rest` bytes.
 func fill(t *testing.T, path string, rest int) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -241,7 +241,7 @@ func TestReadOnlyFile(t *testing.T) {
 	readAll(t, "read-only file", reader, all)
 }
 
-// forbidWriting makes a file read-only, also for root, for whom permissions do not count.
+// forbidWriting makes a file read-only. Root ignores permissions, so for root the file is mounted read-only.
 func forbidWriting(t *testing.T, path string) {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -14,13 +14,13 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestAListOfFreePagesIsHeldAgainstThoseInUse: bbolt believes the list that a meta page names, and writes over pages
-// that it says are free.
+// TestAListOfFreePagesIsHeldAgainstThoseInUse: bbolt believes the list of free pages that a meta page names, and writes
+// over these pages. A list that names a page in use, or an impossible one, is damage.
 func TestAListOfFreePagesIsHeldAgainstThoseInUse(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
 		free     func(high uint64) []uint64
-		says     string // empty: it may be so
+		says     string // empty: the list is accepted
 	}{
 		{"of a page in use", func(uint64) []uint64 { return []uint64{3} }, "page 3: it is in use, and the list of free pages has it"},
 		{"of all pages", func(high uint64) (all []uint64) {
@@ -87,7 +87,7 @@ func nameFreelist(t *testing.T, path string, free func(high uint64) []uint64) {
 	}
 }
 
-// TestAFileThatBboltCompactedIsRead: its tools write a list of free pages.
+// TestAFileThatBboltCompactedIsRead: bbolt's own tools write a list of free pages.
 func TestAFileThatBboltCompactedIsRead(t *testing.T) {
 	dir, _ := written(t, 60)
 	all := files(t, dir, ".db")

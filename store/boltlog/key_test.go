@@ -51,7 +51,7 @@ func TestAKeyThatIsNotRefused(t *testing.T) {
 		name    string
 		mode    os.FileMode
 		bytes   int
-		refused string // what the error says to do
+		refused string // part of the error; empty for none
 	}{
 		{"as it is made", 0o600, 32, ""},
 		{"opened to the group, as a kubelet does with volumes that have one", 0o660, 32, ""},
@@ -87,7 +87,7 @@ func TestAKeyThatIsNotRefused(t *testing.T) {
 	}
 }
 
-// TestAKeyThatIsGiven: a log without one gets it, and one with another refuses, and keeps its own.
+// TestAKeyThatIsGiven: a log without a key takes the given one. A log with another key refuses it, and keeps its own.
 func TestAKeyThatIsGiven(t *testing.T) {
 	dir, given, other := t.TempDir(), events.Key{1}, events.Key{2}
 	for _, row := range []struct {

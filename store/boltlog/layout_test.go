@@ -147,9 +147,9 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 	}
 }
 
-// TestBytesPerPayloadByte holds the layout to its limits of file bytes ÷ payload bytes and written ÷ payload
-// bytes by commit group size, for records of about 174 bytes. For groups of 100 the limit of the first
-// was 1.18 before each record had a checksum; with those 4 bytes 1.186 was measured, so it is 1.19.
+// TestBytesPerPayloadByte holds the layout to limits for file bytes ÷ payload bytes and written bytes ÷ payload
+// bytes, by commit group size, for records of about 174 bytes. For groups of 100 the first limit was 1.18 before each
+// record had a checksum. With those 4 bytes 1.186 was measured, so it is 1.19.
 func TestBytesPerPayloadByte(t *testing.T) {
 	for _, tt := range []struct {
 		group, groups int
@@ -183,7 +183,7 @@ func TestBytesPerPayloadByte(t *testing.T) {
 	}
 }
 
-// writtenBytes is how much this process has given to write calls so far; 0 where the system does not say.
+// writtenBytes returns how many bytes this process has passed to write calls so far; 0 where the system does not say.
 func writtenBytes(t *testing.T) int64 {
 	t.Helper()
 	content, err := os.ReadFile("/proc/self/io")
@@ -197,8 +197,8 @@ func writtenBytes(t *testing.T) int64 {
 	return written
 }
 
-// sized is a pod's change of 159 to 189 bytes, 174 in the mean, in stored form: the size for which the limits are. It
-// is made so long, whatever the encoding is.
+// sized returns a pod's change of 159 to 189 bytes, 174 in the mean, in stored form. The limits are for that size. It
+// has this length whatever the encoding is.
 func sized(job string, n int) storetest.Item {
 	item := storetest.Pod("job-a", n)
 	item.Evidence.Name = fmt.Sprintf("%s-%07d", job, n)
@@ -213,7 +213,7 @@ func sized(job string, n int) storetest.Item {
 	return item
 }
 
-// recordOf is the item with a header as it would have in a log.
+// recordOf returns the item as a record, with the header that it would have in a log.
 func recordOf(item storetest.Item, at events.Sequence) *events.Record {
 	return &events.Record{
 		Header: events.Header{
@@ -223,7 +223,7 @@ func recordOf(item storetest.Item, at events.Sequence) *events.Record {
 	}
 }
 
-// TestReaderThatStaysCostsLittle bounds what it costs when a read transaction stays open over 3,000 commits.
+// TestReaderThatStaysCostsLittle bounds the cost of a read transaction that stays open over 3,000 commits.
 func TestReaderThatStaysCostsLittle(t *testing.T) {
 	l, w := openTest(t, store.Options{}, system)
 	tx, err := l.tail.db.Begin(false)

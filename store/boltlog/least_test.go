@@ -43,7 +43,7 @@ func newerWrote(t *testing.T, dir string, version byte) {
 	}
 }
 
-// wantNewer checks that an error says which program is needed, and not that anything is damaged.
+// wantNewer checks that an error says which program is needed, and that it reports no damage.
 func wantNewer(t *testing.T, who string, err error) {
 	t.Helper()
 	if !errors.Is(err, events.ErrNewer) || errors.Is(err, store.ErrCorrupt) {
@@ -57,7 +57,7 @@ func wantNewer(t *testing.T, who string, err error) {
 	}
 }
 
-// TestALogThatNeedsANewerFormatIsNotCalledDamaged: every reader and writer refuses it and says why.
+// TestALogThatNeedsANewerFormatIsNotCalledDamaged: every reader and writer refuses such a log and says why.
 func TestALogThatNeedsANewerFormatIsNotCalledDamaged(t *testing.T) {
 	for _, version := range []byte{3, 4} {
 		dir := t.TempDir()
@@ -71,7 +71,8 @@ func TestALogThatNeedsANewerFormatIsNotCalledDamaged(t *testing.T) {
 	}
 }
 
-// TestWhoFoldsNeedsTheFold: rules and fold keep out those who decide or fold; who prints reads on.
+// TestWhoFoldsNeedsTheFold: a log that needs newer rules or a newer fold keeps out programs that decide or fold. A
+// program that only prints can read it.
 func TestWhoFoldsNeedsTheFold(t *testing.T) {
 	for _, least := range []events.ReaderVersion{{Format: 1, Fold: 9}, {Format: 1, Rules: 9}} {
 		dir := t.TempDir()
@@ -95,8 +96,8 @@ func TestWhoFoldsNeedsTheFold(t *testing.T) {
 	}
 }
 
-// TestALogIsRaisedBeforeItIsWritten: a newer program goes on with the file of an older one; the older one is kept out
-// from then on, and what the older one may write again lowers nothing.
+// TestALogIsRaisedBeforeItIsWritten: a newer program goes on with an older program's file, and the log keeps the older
+// program out from then on. A third program that may still write the log does not lower what the log needs.
 func TestALogIsRaisedBeforeItIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -117,7 +118,7 @@ func TestALogIsRaisedBeforeItIsWritten(t *testing.T) {
 	}
 }
 
-// TestASnapshotSaysWhatItNeeds: it is not taken for damaged, nor read.
+// TestASnapshotSaysWhatItNeeds: a snapshot that needs a newer fold is not read, and is not called damaged.
 func TestASnapshotSaysWhatItNeeds(t *testing.T) {
 	dir, newer := t.TempDir(), t.TempDir()
 	options := store.Options{LogID: "0f0f"}
@@ -148,8 +149,8 @@ func TestASnapshotSaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// TestAnUnknownCriticalKindIsFoundBehindASnapshot: a controller folds from the snapshot on, and does not see the
-// record.
+// TestAnUnknownCriticalKindIsFoundBehindASnapshot: a controller that folds from a snapshot on would not see such a
+// record, so opening the log to write finds it.
 func TestAnUnknownCriticalKindIsFoundBehindASnapshot(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestAStartBesideAFileThatCannotBeRemoved: what was pruned stays pruned at the next starts, however many files were
-// begun since, and its bytes are the log's no longer: nothing is pruned in its place, and no Pruned record lists it
-// again. It goes when that can be done.
+// TestAStartBesideAFileThatCannotBeRemoved: a pruned file cannot be removed. Its records stay pruned at later starts,
+// however many files have begun since. The log does not count its bytes, so no other file is pruned for them, and no
+// later Pruned record lists it again. It is removed as soon as that is possible.
 func TestAStartBesideAFileThatCannotBeRemoved(t *testing.T) {
 	options := store.Options{RotateBytes: 64 << 10}
 	dir, stuck, left := t.TempDir(), "", int64(0)
@@ -59,10 +59,10 @@ func TestAStartBesideAFileThatCannotBeRemoved(t *testing.T) {
 	if _, err := l.Prune(t.Context(), cut); !errors.Is(err, syscall.EPERM) {
 		t.Fatalf("prune: %v, want that it may not", err)
 	}
-	left = files[0].Bytes + files[1].Bytes // the one behind it waits
+	left = files[0].Bytes + files[1].Bytes // the file behind it waits, too
 	for _, row := range []struct {
 		sentence string
-		files    int // that are begun before the start
+		files    int // how many begin before the start
 	}{
 		{"at once", 0}, {"when another file had begun", 1}, {"when five files had begun", 5},
 	} {

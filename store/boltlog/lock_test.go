@@ -24,7 +24,7 @@ func TestSecondOpenerIsToldWhoHoldsTheLog(t *testing.T) {
 		if !errors.Is(err, store.ErrHeld) || !errors.As(err, &held) {
 			t.Fatalf("%s: %v, want ErrHeld", what, err)
 		}
-		own := strings.Join(os.Args, " ") // of which the beginning is told
+		own := strings.Join(os.Args, " ") // held.Command is its beginning
 		if held.PID != os.Getpid() || held.Command == "" || !strings.HasPrefix(own, held.Command) {
 			t.Errorf("%s: the holder is %d (%s), want this process", what, held.PID, held.Command)
 		}
@@ -58,8 +58,8 @@ func TestReadersKeepNobodyOut(t *testing.T) {
 		readers = append(readers, r)
 		readAll(t, "reader", r, all)
 	}
-	// A controller starts beside the readers and writes over pages that they may still need: what they read is right, or
-	// they are told why there is no more. It is never damage.
+	// A controller starts beside the readers and writes over pages that they may still need. They read right records,
+	// or are told why there are no more. They never report damage.
 	log := openLog(t, dir, small)
 	w := storetest.NewWriter(t, log)
 	for n := range 60 {

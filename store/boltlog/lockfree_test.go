@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestALockThatIsGivenBackIsFree: also while a child that is just being started has the file of the lock.
+// TestALockThatIsGivenBackIsFree: it is free even while a child process that is just being started has the file of the
+// lock open.
 func TestALockThatIsGivenBackIsFree(t *testing.T) {
 	dir := t.TempDir()
 	f, err := lock(dir)

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestLockIDIsOfTheFile: the same directory has the same one, also after it was moved; a copy has another.
+// TestLockIDIsOfTheFile: a directory keeps its ID when it is moved; a copy has another one.
 func TestLockIDIsOfTheFile(t *testing.T) {
 	id := func(dir string) string {
 		t.Helper()

@@ -13,8 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// aging is a log whose Jobs are created ten minutes apart. What comes of the first goes on for ever, so it is in every
-// file.
+// aging is a log with Jobs that are created ten minutes apart. The first Job never ends, so it is in every file.
 type aging struct {
 	*testing.T
 	log  *Log
@@ -74,7 +73,7 @@ func (a *aging) reopen() {
 	a.open()
 }
 
-// loseIndex starts anew without the index of a file.
+// loseIndex opens the log again without the index of a file.
 func (a *aging) loseIndex(f *logFile) {
 	a.Helper()
 	if err := os.Remove(f.indexPath()); err != nil {
@@ -84,7 +83,7 @@ func (a *aging) loseIndex(f *logFile) {
 	a.open()
 }
 
-// check asks for every Job. It gives how many files would be asked for one that is younger than all.
+// check asks for every Job. It returns how many files would be searched for a Job that is younger than all others.
 func (a *aging) check() int {
 	a.Helper()
 	s, err := a.log.view()
@@ -106,9 +105,9 @@ func (a *aging) check() int {
 	return len(s.since(a.born(a.jobs).Add(apart)).files)
 }
 
-// TestNewestAsksNoFileThatIsTooOld: the last record of a Job's stream is found in whichever file it is, and for a Job
-// that is younger than all that a file has seen, that file is not asked: also after a start, after its index was lost,
-// and after others were pruned.
+// TestNewestAsksNoFileThatIsTooOld: the last record of a Job's stream is found in any file. A file is not searched for
+// a Job that is younger than all Jobs in it. That holds after a start, after the index of the file was lost, and after
+// other files were pruned.
 func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
 	log, err := Open(t.TempDir(), store.Options{RotateBytes: 64 << 10})
 	if err != nil {
@@ -145,7 +144,7 @@ func TestNewestAsksNoFileThatIsTooOld(t *testing.T) {
 	a.grow(40)
 	only("when it goes on")
 
-	a.loseIndex(a.log.files[0]) // only the later indexes, made before, know what the pruned ones have seen
+	a.loseIndex(a.log.files[0]) // only indexes made before the pruning know the pruned Jobs
 	only("after the first index was lost")
 	for _, f := range a.log.files[:len(a.log.files)-1] {
 		if err := os.Remove(f.indexPath()); err != nil {

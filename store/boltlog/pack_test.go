@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// packAll packs all sealed files of a log, and says how many.
+// packAll packs all sealed files of a log, and returns how many.
 func packAll(t *testing.T, log *boltlog.Log) (n int) {
 	t.Helper()
 	for {
@@ -31,7 +31,7 @@ func packAll(t *testing.T, log *boltlog.Log) (n int) {
 	}
 }
 
-// packed is written, with all sealed files packed.
+// packed is like written, with all sealed files packed.
 func packed(t *testing.T, batches int) (dir string, all []events.Record) {
 	t.Helper()
 	dir, all = written(t, batches)
@@ -121,7 +121,7 @@ func sizes(t *testing.T, dir string) (all []int64) {
 	return all
 }
 
-// TestReadersGoOnWhileTheirFileIsPacked: each reads some records, and the rest when all sealed files are packed.
+// TestReadersGoOnWhileTheirFileIsPacked: each reader reads some records, then a file is packed, then it reads the rest.
 func TestReadersGoOnWhileTheirFileIsPacked(t *testing.T) {
 	dir, all := written(t, 400)
 	random := rand.New(rand.NewPCG(11, 12))
@@ -166,7 +166,7 @@ func TestEveryByteOfAPackedFileCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := random.Int64N(int64(len(content)))
-		for content[at] == 0 { // most bytes of a file that small are of no page's content
+		for content[at] == 0 { // most bytes of such a small file belong to no page
 			at = random.Int64N(int64(len(content)))
 		}
 		flip(t, path, at, byte(1<<random.IntN(8)))
@@ -181,11 +181,11 @@ func TestEveryByteOfAPackedFileCounts(t *testing.T) {
 	}
 }
 
-// TestADamagedFileStaysPlain: what is left of it is not thrown away, and the next file is packed.
+// TestADamagedFileStaysPlain: a damaged file is left as it is, and the next file is packed.
 func TestADamagedFileStaysPlain(t *testing.T) {
 	dir, all := written(t, 400)
 	at := slices.IndexFunc(all, func(r events.Record) bool { return r.Kind == events.KindPodChanged })
-	rewriteRecord(t, dir, &all[at]) // its checksum is right, the chain is not
+	rewriteRecord(t, dir, &all[at]) // its checksum is right, but not the chain
 	log := openLog(t, dir, small)
 	before := sizes(t, dir)
 	if first, err := log.Pack(t.Context()); first != 1 || !errors.Is(err, store.ErrCorrupt) {
@@ -201,7 +201,7 @@ func TestADamagedFileStaysPlain(t *testing.T) {
 	}
 }
 
-// TestPackingEndsWithItsContextOrTheLog: nothing is left of it.
+// TestPackingEndsWithItsContextOrTheLog: it leaves no temporary file.
 func TestPackingEndsWithItsContextOrTheLog(t *testing.T) {
 	dir, all := written(t, 400)
 	log := openLog(t, dir, small)
@@ -266,7 +266,8 @@ func TestAPrunedFileDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// TestALargeBatchIsPackedInParts: and read as a whole, from anywhere.
+// TestALargeBatchIsPackedInParts: a batch larger than a part is packed in several parts. It can be read from any of its
+// records on.
 func TestALargeBatchIsPackedInParts(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)

@@ -103,9 +103,9 @@ func checkPruned(t *testing.T, log *boltlog.Log, all []events.Record, keep event
 	}
 }
 
-// TestAFileThatCannotBeRemovedIsPrunedOnce: its records are gone, its bytes are the log's no longer, so no later file
-// goes in its place; no later one is removed before it, which would leave a hole; and it is removed when that can be
-// done.
+// TestAFileThatCannotBeRemovedIsPrunedOnce: the records of such a file are gone. The log does not count its bytes, so
+// no other file is pruned for them. No later file is removed before it, which would leave a hole. It is removed as soon
+// as that is possible.
 func TestAFileThatCannotBeRemovedIsPrunedOnce(t *testing.T) {
 	dir, all := written(t, 600)
 	log := openLog(t, dir, small)

@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestAnOpenFinishesWhatWasPruned: a process is killed at each step between the record that says what goes and the last
-// deletion. The next open deletes the rest, and nothing else.
+// TestAnOpenFinishesWhatWasPruned: a process is killed at each step between the Pruned record and the last deletion.
+// The next open deletes the rest, and nothing else.
 func TestAnOpenFinishesWhatWasPruned(t *testing.T) {
 	for _, row := range []struct {
 		name    string
@@ -89,7 +89,7 @@ func TestAnOpenFinishesWhatWasPruned(t *testing.T) {
 	}
 }
 
-// checkCondemned compares what a Pruned record says with what is on the disk.
+// checkCondemned compares a Pruned record with the files on the disk.
 func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned) {
 	t.Helper()
 	if len(p.Files) != 3 || p.From != p.Files[0].First || p.FromTime == 0 || p.ThroughTime < p.FromTime {
@@ -113,7 +113,7 @@ func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned
 		t.Fatal(err)
 	}
 	for {
-		first, err := log.Pack(t.Context()) // what is condemned keeps its bytes
+		first, err := log.Pack(t.Context()) // files that are to be pruned are not packed
 		if errors.Is(err, store.ErrPruned) || first == 0 {
 			break
 		}
@@ -127,7 +127,7 @@ func checkCondemned(t *testing.T, log *boltlog.Log, dir string, p *events.Pruned
 	}
 }
 
-// recordsHash is the hash of a file's records as docs/format.md says it.
+// recordsHash computes the hash of a file's records as in docs/format.md.
 func recordsHash(t *testing.T, log store.Reader, first, last events.Sequence) events.Hash {
 	t.Helper()
 	before, err1 := log.Chain(first - 1)
@@ -152,8 +152,8 @@ func recordsHash(t *testing.T, log store.Reader, first, last events.Sequence) ev
 	return sha256.Sum256(append(all, behind[:]...))
 }
 
-// TestTheHashOfAFileIsThatOfItsRecords: a file has the same hash before and after it is packed. One that is damaged has
-// none, and goes.
+// TestTheHashOfAFileIsThatOfItsRecords: a file has the same hash before and after it is packed. A damaged file has
+// none, and is pruned all the same.
 func TestTheHashOfAFileIsThatOfItsRecords(t *testing.T) {
 	dir, _ := written(t, 600)
 	plain, packed := copyDir(t, dir), copyDir(t, dir)
@@ -188,8 +188,8 @@ func TestTheHashOfAFileIsThatOfItsRecords(t *testing.T) {
 	}
 }
 
-// TestVerifyComparesWhatWasPruned: a log whose oldest file goes on from another chain value than its Pruned record says
-// is damaged.
+// TestVerifyComparesWhatWasPruned: the Pruned record has another chain value than the one before the oldest file. Such
+// a log is damaged.
 func TestVerifyComparesWhatWasPruned(t *testing.T) {
 	dir, _ := written(t, 300)
 	log := openLog(t, dir, small)
@@ -211,7 +211,7 @@ func TestVerifyComparesWhatWasPruned(t *testing.T) {
 	}
 }
 
-// TestReadersBesideAPrune: questions about streams have answers while their files go.
+// TestReadersBesideAPrune: questions about streams are answered while the files are deleted.
 func TestReadersBesideAPrune(t *testing.T) {
 	dir, _ := written(t, 900)
 	log := openLog(t, dir, small)
@@ -253,9 +253,8 @@ func TestReadersBesideAPrune(t *testing.T) {
 	}
 }
 
-// asKilled copies the directory of a log that goes on, as a kill would leave it. The index of a sealed file is written
-// beside the log's own work: what is renamed between the listing and the copy is what a kill would not have left
-// either.
+// asKilled copies the directory of an open log as a kill would leave it. The log may rename the index of a sealed file
+// meanwhile. A file that is gone when it is to be copied is left out, as a kill could leave it out, too.
 func asKilled(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "log")

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// rewriteRecord changes one byte of a stored record, and puts its checksum right.
+// rewriteRecord changes one byte of a stored record, and corrects its checksum.
 func rewriteRecord(t *testing.T, dir string, r *events.Record) {
 	t.Helper()
 	stored, err := events.AppendRecord(nil, r)
@@ -27,7 +27,7 @@ func rewriteRecord(t *testing.T, dir string, r *events.Record) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := bytes.Index(content, stored); at >= 0; { // also where bbolt left an older copy of the page
+		for at := bytes.Index(content, stored); at >= 0; { // also in older copies of the page that bbolt left
 			record := content[at : at+len(stored)]
 			name := bytes.Index(record, []byte("demo"))
 			if name < 0 {
@@ -43,7 +43,7 @@ func rewriteRecord(t *testing.T, dir string, r *events.Record) {
 	}
 }
 
-// TestARewrittenRecordIsGivenToNobody: its checksum is right, and the chain is not.
+// TestARewrittenRecordIsGivenToNobody: the checksum of a rewritten record is right, but the chain is not.
 func TestARewrittenRecordIsGivenToNobody(t *testing.T) {
 	dir, all := written(t, 400)
 	for _, at := range []int{5, len(all) / 2, len(all) - 30} {
@@ -81,7 +81,7 @@ func TestARewrittenRecordIsGivenToNobody(t *testing.T) {
 	}
 }
 
-// TestAFlippedHeaderOfAMetaPage: bbolt does not look at it, so neither do we. A log that was not closed goes on.
+// TestAFlippedHeaderOfAMetaPage: neither bbolt nor we look at that header. A log that was not closed goes on.
 func TestAFlippedHeaderOfAMetaPage(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)

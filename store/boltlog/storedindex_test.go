@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// storedJobs stores the index of that many Jobs of three records, and opens it.
+// storedJobs stores an index of that many Jobs with three records each, and opens it.
 func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.Head, stored *storedIndex) {
 	t.Helper()
 	x = index.New(1)
@@ -36,8 +36,8 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 	return x, path, end, stored
 }
 
-// TestAJobThatIsNotThereCostsNoRead: of a sealed file that a Job is not in, two bytes for each stream are held, and
-// hardly ever anything is read.
+// TestAJobThatIsNotThereCostsNoRead: the index of a sealed file holds two bytes in memory for each stream. For a Job
+// that the file does not have, it hardly ever reads the disk.
 func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	const jobs, asked = 20_000, 50_000
 	_, _, _, stored := storedJobs(t, jobs)
@@ -67,8 +67,7 @@ func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	}
 }
 
-// TestADamagedIndexIsNeverBelieved: whichever byte of it is another, what it says is right, or it says that it is
-// damaged.
+// TestADamagedIndexIsNeverBelieved: with any byte changed, the index gives right answers or says that it is damaged.
 func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 	const jobs = 60
 	x, path, end, _ := storedJobs(t, jobs)

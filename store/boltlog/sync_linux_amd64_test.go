@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestTwoSyncsPerGroup counts the calls of a process under ptrace, as the kernel sees them,
-// once for few groups and once for many, so that what opening and closing costs drops out.
+// TestTwoSyncsPerGroup counts the system calls of a process under ptrace, once for few groups and once for many. The
+// difference leaves out the cost of opening and closing.
 func TestTwoSyncsPerGroup(t *testing.T) {
 	const few, many = 20, 220
 	const aside = 10 // the head that is noted beside the log now and then costs two syncs, in one of the processes or in both

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestAStopStoresTheIndexOfTheTail: who reads a log that was closed in good order reads no record to find a stream.
-// After a crash the index is of fewer records, and is not used.
+// TestAStopStoresTheIndexOfTheTail: after a stop in good order a reader finds a stream without reading all records.
+// After a crash the stored index covers fewer records, and is not used.
 func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	log, w := openTest(t, store.Options{}, system)
 	for range 20 {
@@ -72,8 +72,7 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	readable(21)
 }
 
-// TestAfterACrashLittleIsIndexed: the index of the tail is stored now and then, and a reader of what a killed process
-// left completes it.
+// TestAfterACrashLittleIsIndexed: the index of the tail is stored now and then. After a kill a reader completes it.
 func TestAfterACrashLittleIsIndexed(t *testing.T) {
 	log, w := openTest(t, store.Options{}, system)
 	items := make([]storetest.Item, 4096)
@@ -120,8 +119,8 @@ func TestAfterACrashLittleIsIndexed(t *testing.T) {
 	}
 }
 
-// TestTheIndexOfTheTailIsThatOfItsRecords, whatever of it was stored when the log is opened to write: all, a part,
-// nothing that can be believed.
+// TestTheIndexOfTheTailIsThatOfItsRecords, whatever index is stored when the log is opened to write: a whole one, a
+// part, or none that can be believed.
 func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
 	log, w := openTest(t, store.Options{}, system)
 	path := filepath.Join(log.dir, fileName(1, indexSuffix))
@@ -153,7 +152,7 @@ func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		stored []byte
-		from   events.Sequence // the first record that is not in it
+		from   events.Sequence // the first record that the stored index lacks
 	}{
 		{"that of a stop in good order", whole, 162},
 		{"one of fewer records", part, 82},

@@ -16,7 +16,8 @@ func termStarted(term uint64, previous events.Hash) storetest.Item {
 	return storetest.Item{Stream: events.Controller, Kind: events.KindTermStarted, Facts: &events.TermStarted{Term: term, Previous: previous}}
 }
 
-// TestVerifyChecksTerms: that they rise, and that each began with the log as it was. After a loss they may begin anew.
+// TestVerifyChecksTerms: terms must rise, and each must name the chain value of the log at its start. After a loss they
+// may begin anew.
 func TestVerifyChecksTerms(t *testing.T) {
 	restored := storetest.Item{
 		Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &events.EpochChanged{Epoch: 2, Reason: events.EpochRestored},
@@ -27,7 +28,7 @@ func TestVerifyChecksTerms(t *testing.T) {
 	other := events.Hash{1}
 	for _, row := range []struct {
 		sentence string
-		batch    func(found events.Hash) []storetest.Item // the last
+		batch    func(found events.Hash) []storetest.Item // the last batch
 		says     string                                   // empty: the log is whole
 	}{
 		{"the next term", func(found events.Hash) []storetest.Item { return []storetest.Item{termStarted(4, found)} }, ""},
@@ -75,7 +76,7 @@ func TestVerifyChecksTerms(t *testing.T) {
 	}
 }
 
-// TestTheHeadIsInTheTermOfTheRecords: the fence never falls behind what the records say.
+// TestTheHeadIsInTheTermOfTheRecords: the term in the file's head is never lower than that of the records.
 func TestTheHeadIsInTheTermOfTheRecords(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, store.Options{})
@@ -84,7 +85,7 @@ func TestTheHeadIsInTheTermOfTheRecords(t *testing.T) {
 	}
 	w := storetest.NewWriter(t, l)
 	w.Durable(storetest.Created(l.Identity()), termStarted(1, events.Hash{}))
-	w.Durable(termStarted(7, l.Head().Hash)) // the log is written again, from the records of another
+	w.Durable(termStarted(7, l.Head().Hash)) // as when a log is written again from another log's records
 	if l.Term() != 7 {
 		t.Errorf("behind a record of term 7 the log is in term %d", l.Term())
 	}
@@ -109,7 +110,8 @@ func TestTheHeadIsInTheTermOfTheRecords(t *testing.T) {
 	}
 }
 
-// TestATermGoesOnBehindPrunedRecords: what it began with is compared though the file begins with it.
+// TestATermGoesOnBehindPrunedRecords: the oldest file begins with the start of a term. Its chain value is compared
+// although the records before it are pruned.
 func TestATermGoesOnBehindPrunedRecords(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, store.Options{RotateBytes: 64 << 10})

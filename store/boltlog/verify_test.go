@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// first is the first record of a file of the log.
+// first returns the first record of a file of the log, by the file's name.
 func first(t *testing.T, path string) events.Sequence {
 	t.Helper()
 	var n events.Sequence
@@ -95,8 +95,8 @@ func TestVerifyNamesADamagedSnapshot(t *testing.T) {
 	}
 }
 
-// behind reads each of the other files from its first record on, as --from does, and says how many of their records can
-// be read.
+// behind reads each of the other files from its first record on, as --from does. It returns how many of their records
+// can be read, and how many there should be.
 func behind(t *testing.T, dir string, all []events.Record, without string) (read, want int) {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)
@@ -136,8 +136,8 @@ func behind(t *testing.T, dir string, all []events.Record, without string) (read
 	return read, want
 }
 
-// TestOneBadFileHidesNoOther damages each file of a log in turn as badly as can be, takes it away, and puts strays
-// beside it.
+// TestOneBadFileHidesNoOther damages each file of a log in turn as badly as possible, takes it away, and puts stray
+// files beside it.
 func TestOneBadFileHidesNoOther(t *testing.T) {
 	dir, all := written(t, 400)
 	paths := files(t, dir, ".db")
@@ -154,7 +154,7 @@ func TestOneBadFileHidesNoOther(t *testing.T) {
 				t.Fatal(err)
 			}
 			read, want := 0, 0
-			if what == "half" { // of which nobody knows before it is read
+			if what == "half" { // the loss shows only when the file is read
 				continue
 			}
 			if read, want = behind(t, c, all, name); 100*read < 99*want {
@@ -166,7 +166,7 @@ func TestOneBadFileHidesNoOther(t *testing.T) {
 			}
 		}
 		if i == len(paths)-1 {
-			continue // without the tail the log ends earlier: CLOSED tells
+			continue // without the tail the log just ends earlier: CLOSED shows the loss
 		}
 		c := copyDir(t, dir)
 		if err := os.Remove(filepath.Join(c, name)); err != nil {

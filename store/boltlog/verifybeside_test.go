@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestVerifyBesideAControllerThatStarts: a process begins to write the log at one moment of its verification, and goes
-// on, or stops at once. Nothing is wrong with the log, whenever that is: what was read of the tail until then is right,
-// read again, or not told.
+// TestVerifyBesideAControllerThatStarts: while the log is verified, a process begins to write it, and goes on or stops
+// at once. Verify never reports damage, whenever that is. It uses what it read of the tail, reads it again, or leaves
+// it out.
 func TestVerifyBesideAControllerThatStarts(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		for _, stays := range []bool{false, true} {
@@ -24,7 +24,7 @@ func TestVerifyBesideAControllerThatStarts(t *testing.T) {
 	}
 }
 
-// besideStart lets the process begin when the verification tells of its progress for that time.
+// besideStart lets the process begin at the verification's progress report number at+1.
 func besideStart(t *testing.T, split, stays bool, at int) {
 	t.Helper()
 	options := store.Options{RotateBytes: 1 << 20}
@@ -54,7 +54,7 @@ func besideStart(t *testing.T, split, stays bool, at int) {
 		}
 		second = openLog(t, dir, options)
 		w := storetest.NewWriter(t, second)
-		for n := range 60 { // pages that are free are used again
+		for n := range 60 { // enough to use free pages again
 			w.Durable(storetest.Pod("job-a", 1000+n), storetest.Text("job-c", 900))
 		}
 		if !stays {
@@ -64,7 +64,7 @@ func besideStart(t *testing.T, split, stays bool, at int) {
 		}
 	})
 	if second == nil {
-		return // it has come to its end before
+		return // the verification had ended before
 	}
 	if err != nil {
 		t.Errorf("split %t, stays %t, at %d: %v", split, stays, at, err)

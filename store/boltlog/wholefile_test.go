@@ -11,14 +11,14 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestATailThatDoesNotStandAloneIsNotEnded whatever its size, also after a crash in between. When it does, it is ended
-// once it has ten times the bytes of its states, which a later process counts again.
+// TestATailThatDoesNotStandAloneIsNotEnded whatever its size, also after a restart. Once it stands alone, it ends when
+// it has ten times the bytes of its states. A later process counts these bytes again.
 func TestATailThatDoesNotStandAloneIsNotEnded(t *testing.T) {
 	dir := t.TempDir()
 	l := openLog(t, dir, small)
 	w := storetest.NewWriter(t, l)
 	w.Create()
-	grow := func(bytes int) { // a record has about 170
+	grow := func(bytes int) { // in records of about 170 bytes
 		items := make([]storetest.Item, bytes/170)
 		for i := range items {
 			items[i] = storetest.Pod("job-a", i)

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// refused checks that a log is not opened to write, that verify says why, and that readers are told and read what there
-// is.
+// refused checks that a log is not opened to write, and that Verify says why. Readers are told the same, and read the
+// records that there are.
 func refused(t *testing.T, what, dir, words string, records int) {
 	t.Helper()
 	_, err := boltlog.Open(dir, small)
@@ -48,7 +48,8 @@ func refused(t *testing.T, what, dir, words string, records int) {
 	}
 }
 
-// TestALogThatWentBackIsRefused puts an older copy of the data in place, and beside it one thing that tells of more.
+// TestALogThatWentBackIsRefused puts an older copy of the data in place, with one file beside it that proves later
+// records.
 func TestALogThatWentBackIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -68,7 +69,7 @@ func TestALogThatWentBackIsRefused(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := openLog(t, dir, small).Close(); err != nil { // HEAD is that of this start
+	if err := openLog(t, dir, small).Close(); err != nil { // this start writes HEAD
 		t.Fatal(err)
 	}
 	for pattern, words := range map[string]string{
@@ -98,7 +99,7 @@ func TestALogThatWentBackIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnOffsetBeyondTheHeadIsNotBelieved: a consumer had got further than the log goes.
+// TestAnOffsetBeyondTheHeadIsNotBelieved: a consumer's offset is greater than the log's last record.
 func TestAnOffsetBeyondTheHeadIsNotBelieved(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -114,7 +115,7 @@ func TestAnOffsetBeyondTheHeadIsNotBelieved(t *testing.T) {
 	refused(t, "offset", dir, `the consumer "nats" had got through record 1000`, 0)
 }
 
-// TestAFork: two logs went on from one, and the longer one is put beside what was noted of the other.
+// TestAFork: two logs have a common beginning. The longer one gets the file HEAD of the other.
 func TestAFork(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -147,8 +148,8 @@ func TestAFork(t *testing.T) {
 	refused(t, "a fork", fork, "the chain value behind record 3 is", 0)
 }
 
-// TestGoingOnAfterALoss: a log whose end is lost is opened when that is accepted. What tells of the loss stays until
-// another epoch has begun, whenever the process ends, and proves nothing from then on.
+// TestGoingOnAfterALoss: a log without its last records is opened if the loss is accepted. The files that prove the
+// loss stay until another epoch has begun, even if processes end before that. From then on they prove nothing.
 func TestGoingOnAfterALoss(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, small)
@@ -166,7 +167,7 @@ func TestGoingOnAfterALoss(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tell := []string{"CLOSED", "00000000000000000001.idx"} // and the snapshot
+	tell := []string{"CLOSED", "00000000000000000001.idx"} // besides the snapshot
 	snapshots, err := filepath.Glob(filepath.Join(dir, "*.snap"))
 	if err != nil || len(snapshots) != 1 {
 		t.Fatal(snapshots, err)
@@ -209,7 +210,7 @@ func TestGoingOnAfterALoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(crashed, "00000000000000000001.idx")); err != nil {
-		t.Fatal(err) // which says nothing of an epoch
+		t.Fatal(err) // it does not say which epoch it is of
 	}
 	for what, dir := range map[string]string{"it": old, "one that crashed between": crashed} {
 		log := openLog(t, dir, small)

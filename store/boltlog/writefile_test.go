@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// storedOf are the records of one file as they are stored.
+// storedOf returns the records of one file in stored form.
 func storedOf(t *testing.T, s *boltlog.Sealed) (all [][]byte) {
 	t.Helper()
 	err := s.Walk(t.Context(), func(_ events.Label, stored []byte, _ events.Hash) error {
@@ -27,7 +27,8 @@ func storedOf(t *testing.T, s *boltlog.Sealed) (all [][]byte) {
 }
 
 // TestALogIsWrittenAgainFromItsRecords: each file of a log is read by itself and written again in another directory.
-// The log there is the same, its files have the same hashes, and it goes on. Before all is there, nothing opens it.
+// The log there has the same records, its files have the same hashes, and it can be written. Until all files are there,
+// it cannot be opened.
 func TestALogIsWrittenAgainFromItsRecords(t *testing.T) {
 	dir, all := written(t, 300)
 	log := openLog(t, dir, small)
@@ -108,7 +109,7 @@ func TestALogIsWrittenAgainFromItsRecords(t *testing.T) {
 	}
 }
 
-// TestASegment is given back as it was made, and with any bit flipped it is not.
+// TestASegment: a segment decodes to the same records. With any bit flipped it does not decode.
 func TestASegment(t *testing.T) {
 	dir, _ := written(t, 20)
 	s, err := boltlog.OpenSealed(filepath.Join(dir, boltlog.FileName(1)), 1)
@@ -150,8 +151,8 @@ func TestASegment(t *testing.T) {
 	}
 }
 
-// TestASealedFileIsReadBesideItsWriter: it goes on giving what it was opened with when it is packed and pruned, and the
-// tail says where it begins while it is written.
+// TestASealedFileIsReadBesideItsWriter: an opened file gives the same records after it is packed and removed. The file
+// that is being written says where it begins.
 func TestASealedFileIsReadBesideItsWriter(t *testing.T) {
 	dir, _ := written(t, 300)
 	log := openLog(t, dir, small)

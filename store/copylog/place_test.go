@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// TestPlaces holds each kind of place against what Place promises.
+// TestPlaces tests each kind of place against the contract of Place.
 func TestPlaces(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestTheManifestIsReplacedByWhoReadIt: a writer that has not read the newest one changes nothing.
+// TestTheManifestIsReplacedByWhoReadIt: a writer that has not read the newest manifest cannot replace it.
 func TestTheManifestIsReplacedByWhoReadIt(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestTheManifestIsReplacedByWhoReadIt(t *testing.T) {
 	}
 }
 
-// TestTwoWritersAtOnce: of many who put an object, or replace the manifest, one does.
+// TestTwoWritersAtOnce: of many writers that put one object, or replace the manifest, exactly one succeeds.
 func TestTwoWritersAtOnce(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestTwoWritersAtOnce(t *testing.T) {
 	}
 }
 
-// TestAddresses of buckets: what is wrong with one is said.
+// TestAddresses of buckets: the error says what is wrong with an address.
 func TestAddresses(t *testing.T) {
 	for _, row := range []struct{ address, says string }{
 		{"s3://bucket", ""},
@@ -161,7 +161,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestWhatAWriterLeftInADirectory is removed after a while. Objects stay, and so does what is being written.
+// TestWhatAWriterLeftInADirectory: an old temporary file is removed. Objects stay, and so does a file that is still
+// being written.
 func TestWhatAWriterLeftInADirectory(t *testing.T) {
 	root := t.TempDir()
 	p, now := indir.New(root), time.Now()

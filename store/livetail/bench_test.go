@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// BenchmarkFollow reads what has just become durable, 64 records at a time, from memory and from the log on disk.
+// BenchmarkFollow reads records that have just become durable, 64 at a time, from memory and from the log on disk.
 func BenchmarkFollow(b *testing.B) {
 	below, err := boltlog.Open(b.TempDir(), store.Options{})
 	if err != nil {

@@ -16,7 +16,7 @@ var (
 	identity = events.Identity{LogID: "0123456789abcdef0123456789abcdef", Epoch: 1}
 )
 
-// TestContract runs the acceptance suite with much kept, so that reads come from memory, and with little, so that they
+// TestContract runs the acceptance suite in two forms. With much kept, reads come from memory. With little kept, they
 // pass from memory to the log and back.
 func TestContract(t *testing.T) {
 	for name, limit := range map[string]int{"all is kept": 0, "little is kept": 8 << 10} {
@@ -66,7 +66,7 @@ func TestWhoIsTooSlowReadsOnFromTheLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want == 2 { // stands still while the tail goes on, for longer than it is kept
+		if want == 2 { // the reader stops while the tail moves beyond it
 			for n := range 200 {
 				w.Durable(storetest.Pod("job-a", n))
 			}
@@ -118,7 +118,7 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	}
 }
 
-// last reads from there, and returns the last record's sequence; 0 when there was none.
+// last reads from a record on, and returns the last record's sequence; 0 when there was none.
 func last(t *testing.T, log store.Reader, from events.Sequence) (at events.Sequence) {
 	t.Helper()
 	for r, err := range log.Read(ctx, from) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestALogInNoDirectory: who would leave a file beside it is told that there is no such place, and gets no address for
-// a path.
+// TestALogInNoDirectory: a log of such a backend has no directory in which a caller could leave a file. The caller gets
+// an error, and no address that looks like a path.
 func TestALogInNoDirectory(t *testing.T) {
 	backends["elsewhere"] = backend{}
 	t.Cleanup(func() { delete(backends, "elsewhere") })

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestOneLogByEachOfItsAddresses: what is written by one address is read by the other.
+// TestOneLogByEachOfItsAddresses: a log written by one address can be read by the other.
 func TestOneLogByEachOfItsAddresses(t *testing.T) {
 	dir := t.TempDir()
 	log, err := open.Log("bolt:"+dir, store.Options{})
@@ -58,7 +58,7 @@ func TestOneLogByEachOfItsAddresses(t *testing.T) {
 	}
 }
 
-// TestAnAddressThatNoBackendHas: every function says so, and makes nothing.
+// TestAnAddressThatNoBackendHas: every function returns an error, and creates no file.
 func TestAnAddressThatNoBackendHas(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const address = "s3:bucket/log"
@@ -78,7 +78,7 @@ func TestAnAddressThatNoBackendHas(t *testing.T) {
 	}
 }
 
-// TestADirectoryIsAnAddress: whatever its name; one with a colon in a relative name needs the ./ before it.
+// TestADirectoryIsAnAddress: any name of a directory. A relative name with a colon needs ./ before it.
 func TestADirectoryIsAnAddress(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, address := range []string{"log", "./a:b", "/nowhere/a:b", "C:log", "bolt:log"} {

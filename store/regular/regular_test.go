@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// TestOnlyRegularFilesAreOpened: none of the others is waited for, followed or read.
+// TestOnlyRegularFilesAreOpened: other files are not opened, followed or read, and opening them does not block.
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -47,7 +47,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	}
 }
 
-// TestALargeFileIsNotRead: its size is looked at first.
+// TestALargeFileIsNotRead: the size is checked first.
 func TestALargeFileIsNotRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sparse")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -103,7 +103,7 @@ func firstError(seq iter.Seq2[events.Record, error]) (int, error) {
 func equal(t *testing.T, what string, got, want []events.Record) {
 	t.Helper()
 	if len(got) == len(want) && reflect.DeepEqual(got, want) {
-		return // cmp is slow, and only needed for the message
+		return // a comparison with cmp is slow, and only needed for the message
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		if len(diff) > 4000 {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// log is a backend whose commits take as long as a test says.
+// log is a backend with commits that take as long as a test says.
 type log struct {
 	mu     sync.Mutex
 	queue  *Queue[int]
@@ -22,7 +22,7 @@ type log struct {
 	commit func() error
 }
 
-// newLog makes a log that calls that function for each commit. Batches go together while their tens are the same.
+// newLog makes a log that calls commit for each commit. Batches go together while their tens are equal.
 func newLog(commit func() error) *log {
 	l := &log{queue: New(func(a, b *int) bool { return *a/10 == *b/10 }), ended: make(chan struct{}), commit: commit}
 	go func() { // ends with the queue
@@ -107,7 +107,7 @@ func TestBatchesThatCameDuringACommitRideTogetherUpToTheNextFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLog(func() error { time.Sleep(time.Second); return nil })
 		l.push(0, 100, true)
-		synctest.Wait() // the commit of it has begun
+		synctest.Wait() // its commit has begun
 		var all []*Batch[int]
 		for _, work := range []int{1, 2, 3, 11, 12} {
 			all = append(all, l.push(work, 100, false))
@@ -207,7 +207,7 @@ func TestOffsetsRideAndAreStoredWhenTheLogCloses(t *testing.T) {
 		}
 		b := l.push(0, 100, true)
 		synctest.Wait()
-		set(2) // while 1 is on its way
+		set(2) // the commit with 1 is in flight
 		<-b.Done()
 		l.close()
 		want := []map[string]events.Sequence{{"nats": 1}, {"nats": 2}}

@@ -70,7 +70,7 @@ func TestCrashKeepsAPrefix(t *testing.T) {
 			t.Errorf("crash with %d batches kept: next file %d, want %d", keep, got, next[keep])
 		}
 		wantOffset := events.Sequence(0)
-		if keep >= 2 { // it rode with the second batch
+		if keep >= 2 { // it became durable with the second batch
 			wantOffset = 1
 		}
 		if got, _ := c.Offset("nats"); got != wantOffset {
@@ -111,7 +111,7 @@ func TestNoRoomAndRoomAgain(t *testing.T) {
 	if err := log.Room(1000); !errors.Is(err, store.ErrNoRoom) {
 		t.Errorf("room beyond the limit: %v, want ErrNoRoom", err)
 	}
-	w.Durable(storetest.Pod("job-a", 1)) // the log is well all the same
+	w.Durable(storetest.Pod("job-a", 1)) // the log has not failed
 	log.SetLimit(0)
 	if err := log.Room(1000); err != nil {
 		t.Errorf("room after the limit was lifted: %v", err)
