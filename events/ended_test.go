@@ -8,8 +8,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestAnEndSaysWhatTheCommandWas reads and writes how commands of all kinds ended. A pod that is named as what came of
-// it stands there once.
+// TestAnEndSaysWhatTheCommandWas reads and writes the ends of commands of all kinds. The UID of the resulting pod is
+// stored once, even if the command names it, too.
 func TestAnEndSaysWhatTheCommandWas(t *testing.T) {
 	asked := map[CommandKind]Command{
 		CommandCreatePod: &CreatePod{Ordinal: 3}, CommandReadPod: &ReadPod{Ordinal: 3}, CommandDeletePod: &DeletePod{Pod: "uid-3"},
@@ -40,8 +40,8 @@ func TestAnEndSaysWhatTheCommandWas(t *testing.T) {
 	}
 }
 
-// TestAnEndOfAnOlderProgramStaysAsItIs: it does not say what the command was, and takes no byte more when it is written
-// again.
+// TestAnEndOfAnOlderProgramStaysAsItIs: an older record of an end does not have the command. Written again, it has the
+// same bytes.
 func TestAnEndOfAnOlderProgramStaysAsItIs(t *testing.T) {
 	old := &pb.CommandEnded{Command: &pb.CommandName{Decided: 41}, Ending: pb.Ending_ENDING_DONE, Uid: uidToWire("uid-3"), Version: 7, Sent: true}
 	f := endedFromWire(old)

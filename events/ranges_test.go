@@ -13,7 +13,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// bounded are the messages that a log or a snapshot holds, with all in them.
+// bounded returns the messages that a log or a snapshot holds, with all nested messages.
 func bounded() map[string]protoreflect.MessageDescriptor {
 	all := map[string]protoreflect.MessageDescriptor{}
 	var add func(m protoreflect.MessageDescriptor)
@@ -75,8 +75,8 @@ func TestEachFieldHasARange(t *testing.T) {
 	}
 }
 
-// TestWhatIsOutsideItsRangeIsNamed: for each field of each message, at each place where it can stand, one below and one
-// above are refused with the field's name, and what is at both ends passes.
+// TestWhatIsOutsideItsRangeIsNamed: for each field of each message, wherever it can stand, one value below and one
+// above the range are refused with the field's name. The values at both ends pass.
 func TestWhatIsOutsideItsRangeIsNamed(t *testing.T) {
 	tried := 0
 	made := map[protoreflect.FullName]bounds{}
@@ -169,8 +169,8 @@ func valuesOf(f protoreflect.FieldDescriptor, row span) (all []rangeCase) {
 	return all
 }
 
-// TestARecordOutsideItsRangesIsNotRead: the error names the record and the field, wherever in the facts it stands; and
-// what is not read is not written.
+// TestARecordOutsideItsRangesIsNotRead: the error names the record and the field, wherever in the facts it stands. A
+// record that cannot be read cannot be written either.
 func TestARecordOutsideItsRangesIsNotRead(t *testing.T) {
 	minus := int32(-1)
 	for _, row := range []struct {
@@ -204,7 +204,7 @@ func TestARecordOutsideItsRangesIsNotRead(t *testing.T) {
 	}
 }
 
-// TestTimesThatAStatusMayHaveAreInRange: who may write a status may write any year.
+// TestTimesThatAStatusMayHaveAreInRange: a client that may write a status may write any year.
 func TestTimesThatAStatusMayHaveAreInRange(t *testing.T) {
 	for _, year := range []int{0, 1, 1677, 1929, 1930, 1970, 2026, 2189, 2190, 2262, 2263, 9999} {
 		at := At(time.Date(year, 12, 31, 23, 59, 59, 0, time.UTC))

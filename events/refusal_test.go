@@ -2,8 +2,8 @@ package events
 
 import "testing"
 
-// TestRefusalsThatMayPass: the object is gone, its name is taken, or the template is another one: asking again cannot
-// help.
+// TestRefusalsThatMayPass: another try cannot help if the object is gone, its name is taken, or the template has
+// changed.
 func TestRefusalsThatMayPass(t *testing.T) {
 	final := map[string]bool{"NotFound": true, "NameTaken": true, "Template": true}
 	for c := range refusalNames {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// J-001: there is no switch for a feature of the Job API; what settings say is whose Jobs, how long and how many.
+// J-001: no setting switches a feature of the Job API. Settings say which Jobs, how long and how many.
 func TestSettingsSwitchNoFeature(t *testing.T) {
 	switches := []string{
 		"GangScheduling", // the only switch that the contract has (J-239)
@@ -16,7 +16,7 @@ func TestSettingsSwitchNoFeature(t *testing.T) {
 		"DeleteExpired",  // it says for whom another controller deletes them (T-005)
 		"ObserveOthers",  // it says whose Jobs are looked at
 		"CronJobs",       // it says for whom another controller makes Jobs
-		"EveryFromStart", // it says how due times are told of which another controller took care
+		"EveryFromStart", // it says how due times are recorded that another controller served
 	}
 	settings := reflect.TypeFor[events.Settings]()
 	for i := range settings.NumField() {

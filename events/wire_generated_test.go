@@ -15,8 +15,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// TestHeaderAndEvidenceAreWhatTheGeneratedCodeSays compares our translation with that of the generated messages, on
-// random records, whole and damaged.
+// TestHeaderAndEvidenceAreWhatTheGeneratedCodeSays compares our decoding with that of the generated messages, on random
+// records, whole and damaged.
 func TestHeaderAndEvidenceAreWhatTheGeneratedCodeSays(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -91,7 +91,7 @@ func pbEvidence(e *Evidence, texts []string) *pb.Evidence {
 	return w
 }
 
-// compareHeader: what the generated code can read, and what makes a header, we read as it does; nothing else.
+// compareHeader: we read a header if the generated code can read it and its values are valid, and then alike.
 func compareHeader(fail func(string, ...any), b []byte) {
 	got, err := decodeHeader(b)
 	var w pb.Header
@@ -121,7 +121,7 @@ func compareHeader(fail func(string, ...any), b []byte) {
 	}
 }
 
-// outside reports whether a number of the header is not in its range.
+// outside reports whether a number of the header is outside its range.
 func outside(w *pb.Header) bool {
 	const most = 1 << 62
 	bad := w.GetTimeUnixNano() < int64(FirstTime) || w.GetTimeUnixNano() > int64(LastTime) || w.GetSequence() > most ||
@@ -146,8 +146,8 @@ func compareEvidence(fail func(string, ...any), b []byte) {
 	}
 }
 
-// knownOf is the message without what we do not read: fields that are not known, times that no Time can hold, and
-// numbers of kinds that a byte cannot hold; and without texts that are all empty.
+// knownOf returns the message without the parts that we do not read: unknown fields, times beyond the range of Time,
+// kinds that do not fit into a byte, and texts that are all empty.
 func knownOf(w *pb.Evidence) []byte {
 	w = proto.CloneOf(w)
 	w.ProtoReflect().SetUnknown(nil)

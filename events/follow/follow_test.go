@@ -51,8 +51,8 @@ func rewritten(t *testing.T, records []events.Record) *memlog.Log {
 	return log
 }
 
-// TestWhichCommandEnded asks of each end in a log which command it was: with all records before it shown, with none,
-// and with those from some place on. The answer is that of the decisions.
+// TestWhichCommandEnded asks of each end in a log which command it was: after all records before it were shown, after
+// none, and after those from some record on. The answer must be that of the decisions.
 func TestWhichCommandEnded(t *testing.T) {
 	log := written(t, 1500)
 	records := all(t, log)
@@ -103,7 +103,8 @@ func TestWhichCommandEnded(t *testing.T) {
 	}
 }
 
-// TestCommandsAreForgotten once they have ended, when their Job is retired, and all when they are too many.
+// TestCommandsAreForgotten: a command is forgotten when it has ended and when its Job is retired. All are forgotten
+// when they are too many.
 func TestCommandsAreForgotten(t *testing.T) {
 	stream := events.JobStream("uid-demo")
 	at := events.Sequence(0)
@@ -212,7 +213,7 @@ func TestACursorGoesOnWhereItsConsumerFailed(t *testing.T) {
 	}
 }
 
-// TestAFollowerIsStoppedInGoodOrder by its context and by the end of the log.
+// TestAFollowerIsStoppedInGoodOrder by its context or by the end of the log.
 func TestAFollowerIsStoppedInGoodOrder(t *testing.T) {
 	log := written(t, 300)
 	ctx, cancel := context.WithCancel(t.Context())

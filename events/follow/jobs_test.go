@@ -23,8 +23,8 @@ func (c *counted) ReadStream(ctx context.Context, s events.Stream, from events.S
 	return c.Reader.ReadStream(ctx, s, from, d)
 }
 
-// TestJobsThatEndedAreForgotten: what comes after a Job is retired, up to the end of the command that deleted it, keeps
-// it for a while only, and asks the log at most once. So do the many pods of a Job that is gone.
+// TestJobsThatEndedAreForgotten: records after a Job's retirement, up to the end of its deletion, keep the Job for a
+// while, and ask the log at most once. So do the many pods of a Job that is gone.
 func TestJobsThatEndedAreForgotten(t *testing.T) {
 	const jobs, pods = 3 * maxEnded, 500
 	var records []events.Record

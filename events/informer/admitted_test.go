@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// like is a new pod of the Job as the API server makes it from the template, with what its own admission fills in, and
-// then changed.
+// like returns a new pod of the Job as the API server makes it from the template: with the fields that its own
+// admission fills in, and then changed.
 func like(job *batchv1.Job, name string, change ...func(*corev1.PodSpec)) *corev1.Pod {
 	pod := testPod(name, of(job), finalizer(events.TrackingFinalizer))
 	pod.Spec = *job.Spec.Template.Spec.DeepCopy()
@@ -47,8 +47,8 @@ func withLimits(job *batchv1.Job) {
 	job.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "TOKEN", Value: "hunter2"}}
 }
 
-// TestWhatAdmissionChangedIsNamed: the fields that admission changed are named, without a value; what every API server
-// fills in is none.
+// TestWhatAdmissionChangedIsNamed: the fields that admission changed are named, without values. Fields that every API
+// server fills in are left out.
 func TestWhatAdmissionChangedIsNamed(t *testing.T) {
 	job := testJob("a", withLimits)
 	for name, c := range map[string]struct {

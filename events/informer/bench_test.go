@@ -68,7 +68,7 @@ func BenchmarkPodComesAndGoes(b *testing.B) {
 	}
 }
 
-// BenchmarkListPods is the cost of listing a thousand pods again that are as they were.
+// BenchmarkListPods measures a second list of a thousand unchanged pods.
 func BenchmarkListPods(b *testing.B) {
 	f := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
 	job := testJob("a")
@@ -93,8 +93,8 @@ func BenchmarkListPods(b *testing.B) {
 	}
 }
 
-// TestLittleIsKeptOfAPod holds the memory that a pod of ours costs while it exists. It was 171 bytes when this was
-// written; a pod object is some thousands.
+// TestLittleIsKeptOfAPod bounds the memory that a pod of ours takes while it exists. It was 171 bytes when this was
+// written; a pod object has some thousands.
 func TestLittleIsKeptOfAPod(t *testing.T) {
 	const pods, limit = 20_000, 400
 	f := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// manyContainers is a pod with that many containers that failed, each with a long message and a code of its own.
+// manyContainers returns a pod with n failed containers, each with a long message and its own code.
 func manyContainers(n int) *corev1.Pod {
 	return testPod("p", func(pod *corev1.Pod) {
 		pod.Status.Phase = corev1.PodFailed
@@ -28,8 +28,8 @@ func manyContainers(n int) *corev1.Pod {
 	})
 }
 
-// TestAPodOfManyContainersIsBounded: its record does not grow with them, and says how many it leaves out. What a
-// failure policy can read of their exit codes stays.
+// TestAPodOfManyContainersIsBounded: the record of a pod does not grow with its containers, and says how many it leaves
+// out. It keeps the exit codes that a failure policy can read.
 func TestAPodOfManyContainersIsBounded(t *testing.T) {
 	read, err := kubewire.Pods.Of(manyContainers(3000))
 	if err != nil {

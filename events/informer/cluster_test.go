@@ -21,7 +21,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// cluster is an API server for three resources: one counter of versions, a history to watch from, and faults to order.
+// cluster is an API server for three resources, with one counter of versions, a history for watches, and faults on
+// demand.
 type cluster struct {
 	mu        sync.Mutex
 	version   uint64
@@ -64,7 +65,8 @@ func (c *cluster) client() *fake.Clientset {
 	return client
 }
 
-// streaming is a client whose lists come as watches; hiding the fake behind the interface is how client-go asks for it.
+// streaming is a client with lists that come as watches. client-go asks for them if the fake is hidden behind the
+// interface.
 func (c *cluster) streaming() kubernetes.Interface { return struct{ kubernetes.Interface }{c.client()} }
 
 func resourceOf(obj runtime.Object) string {
@@ -79,7 +81,7 @@ func resourceOf(obj runtime.Object) string {
 	panic(fmt.Sprintf("no resource for %T", obj))
 }
 
-// set stores an object as it is now under a new version, and returns that version.
+// set stores the object under a new version, and returns that version.
 func (c *cluster) set(obj runtime.Object) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,7 +266,7 @@ func (c *cluster) expire(resource string) {
 	}
 }
 
-// leave makes the server unreachable, and ends all watches; it is back with nil.
+// leave makes the server unreachable, and ends all watches. A call with nil makes it reachable again.
 func (c *cluster) leave(away error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,7 +284,7 @@ func (c *cluster) compact() {
 	c.compacted = c.version
 }
 
-// snapshot is the cluster as it is now, for a server that lags or a backup that is restored.
+// snapshot returns a copy of the cluster, for a server that lags or for a backup.
 func (c *cluster) snapshot() *cluster {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -304,7 +306,7 @@ func (c *cluster) restore(s *cluster) {
 	c.compacted = 0
 }
 
-// fallBehind makes every list that is not of the newest state be answered from the snapshot.
+// fallBehind makes the snapshot answer all lists except those of the newest state.
 func (c *cluster) fallBehind(s *cluster) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -42,7 +42,7 @@ func wireCronJob(c *batchv1.CronJob) *kubewire.CronJob {
 	return read
 }
 
-// withCronJobs watches CronJobs, too, in a log that has seen the given ones, at version 1.
+// withCronJobs makes the informer watch CronJobs, too. The log has the given ones, at version 1.
 func withCronJobs(known ...*batchv1.CronJob) func(*Config) {
 	return func(c *Config) {
 		c.CronJobs = true
@@ -53,7 +53,7 @@ func withCronJobs(known ...*batchv1.CronJob) func(*Config) {
 	}
 }
 
-// TestCronJobsAreFollowed: a third resource, through lists, watches, relists, and what was missed.
+// TestCronJobsAreFollowed: CronJobs are a third resource, with lists, watches, relists and missed changes.
 func TestCronJobsAreFollowed(t *testing.T) {
 	for name, client := range map[string]func(*cluster) kubernetes.Interface{
 		"lists":             func(c *cluster) kubernetes.Interface { return c.client() },
@@ -102,8 +102,8 @@ func followCronJobs(t *testing.T, client func(*cluster) kubernetes.Interface) {
 	}
 }
 
-// TestACronJobsWriteProvesARewind: the answer to a write of a CronJob counts as one of a Job's does: a list that is
-// behind it proves a rewind, and all resources are listed again.
+// TestACronJobsWriteProvesARewind: the answer to a write of a CronJob counts as that of a Job. A list that is behind it
+// proves a rewind, and all resources are listed again.
 func TestACronJobsWriteProvesARewind(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
 	listed := func() error {
@@ -129,7 +129,8 @@ func TestACronJobsWriteProvesARewind(t *testing.T) {
 	}
 }
 
-// TestWhatIsToldOfACronJob: every field that a decision reads, with the rules of the zones that it names.
+// TestWhatIsToldOfACronJob: the observation has every field that a decision reads, and the rules of the zones that it
+// names.
 func TestWhatIsToldOfACronJob(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
 	c := testCronJob("nightly", "TZ=Europe/Zurich 0 0 * * *")
@@ -185,7 +186,7 @@ func TestWhatIsToldOfACronJob(t *testing.T) {
 	}
 }
 
-// TestWhatATriggerIs: a value that cannot be read was asked for at no time, by who wrote the annotation.
+// TestWhatATriggerIs: a value that cannot be read has no time, and names the writer of the annotation.
 func TestWhatATriggerIs(t *testing.T) {
 	for _, row := range []struct {
 		value    string
@@ -211,7 +212,7 @@ func TestWhatATriggerIs(t *testing.T) {
 	}
 }
 
-// TestAZoneThatIsNotThere: the CronJob is told without it, and the database is asked once.
+// TestAZoneThatIsNotThere: the CronJob is reported without the zone, and the database is asked once.
 func TestAZoneThatIsNotThere(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeAll, CronJobs: true, Identity: testIdentity, Key: testKey, Logger: slog.New(slog.DiscardHandler)})
 	c := testCronJob("a", "@daily")
@@ -228,7 +229,7 @@ func TestAZoneThatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestOnlyWhoRunsCronJobsKeepsThem: the executor is told of them with --manage=all, and that they are gone.
+// TestOnlyWhoRunsCronJobsKeepsThem: only with --manage=all the executor gets CronJobs, and their ends.
 func TestOnlyWhoRunsCronJobsKeepsThem(t *testing.T) {
 	for mode, want := range map[events.Mode][]string{
 		events.ModeAll: {"keep nightly", "drop uid-nightly"}, events.ModeObserve: nil, events.ModeDelegated: nil,

@@ -18,8 +18,8 @@ func wrote(manager, subresource string, at int, fields string) metav1.ManagedFie
 	}
 }
 
-// TestEditorsAreWhoChangedTheSpec: managed fields as an API server makes them. Who wrote the status, or a label alone,
-// is no editor.
+// TestEditorsAreWhoChangedTheSpec: managed fields as an API server makes them. A client that wrote only the status or a
+// label is no editor.
 func TestEditorsAreWhoChangedTheSpec(t *testing.T) {
 	job := testJob("demo", func(j *batchv1.Job) {
 		j.ManagedFields = []metav1.ManagedFieldsEntry{

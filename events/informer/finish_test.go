@@ -51,7 +51,7 @@ func deleted(n int, grace int64) func(*corev1.Pod) {
 	}
 }
 
-// J-110: a pod finished when the last of its regular containers and sidecars did; else when it was no longer ready;
+// J-110: a pod finished when the last of its regular containers and sidecars did; else when it stopped being ready;
 // else when its deletion was asked for; else when it was created.
 func TestFinishTime(t *testing.T) {
 	always := new(corev1.ContainerRestartPolicyAlways)
@@ -85,8 +85,8 @@ func TestFinishTime(t *testing.T) {
 	}
 }
 
-// J-140, J-142: whether a pod that is being deleted had ended by itself is told by the times of its containers, when
-// they all have one that is earlier than the second in which its deletion was asked for.
+// J-140, J-142: a pod that is being deleted had ended by itself if all its containers have times of their ends, and all
+// of them are before the second in which its deletion was asked for.
 func TestEndedBeforeItsDeletion(t *testing.T) {
 	always := new(corev1.ContainerRestartPolicyAlways)
 	for _, tt := range []struct {

@@ -39,7 +39,7 @@ func TestStartTellsObjectsAndThenThatTheyAreAll(t *testing.T) {
 	})
 }
 
-// The list of pods is on its way before that of Jobs has come, and is told after it.
+// The list of pods is sent before the answer to that of Jobs has come, and is reported after it.
 func TestListsAreReadAtTheSameTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -57,7 +57,7 @@ func TestListsAreReadAtTheSameTime(t *testing.T) {
 	})
 }
 
-// A list that waits for one that never comes does not keep the informer from ending.
+// One list waits for another that never comes. The informer can end all the same.
 func TestAListThatWaitsEndsWithTheInformer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -68,7 +68,7 @@ func TestAListThatWaitsEndsWithTheInformer(t *testing.T) {
 	})
 }
 
-// A status that has counted a pod is never seen beside that pod as it was before: the list of pods is asked for again.
+// A status may have counted a pod. It is never seen beside an older version of that pod: pods are listed again.
 func TestNoPodIsOlderThanItsJobAtAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()
@@ -219,7 +219,7 @@ func TestStreamedListIsSeenLikeAnyOther(t *testing.T) {
 	})
 }
 
-// expectRewind expects that from the rewind on. The two resources are listed at the same time.
+// expectRewind compares the observations from the rewind on. The two resources are listed at the same time.
 func expectRewind(t *testing.T, told []string, want ...string) {
 	t.Helper()
 	i := max(0, slices.IndexFunc(told, func(s string) bool { return strings.HasPrefix(s, "epoch") }))
@@ -272,7 +272,8 @@ func TestRestoredClusterIsFoundWithoutAnExpiredWatch(t *testing.T) {
 	})
 }
 
-// After an outage the restored cluster may have come further than the versions that were seen: its objects have not.
+// After an outage the versions of the restored cluster may be higher than the versions that were seen. Its objects have
+// lower ones.
 func TestRestoredClusterThatHasCaughtUpIsFound(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		job := testJob("a")
@@ -296,7 +297,7 @@ func TestRestoredClusterThatHasCaughtUpIsFound(t *testing.T) {
 	})
 }
 
-// What an answer to our own write said counts, though the watch never showed it.
+// The answer to our own write counts, even if the watch never showed that version.
 func TestRestoredClusterIsFoundByWhatWasWritten(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		c.set(testJob("a"))
@@ -316,7 +317,7 @@ func TestRestoredClusterIsFoundByWhatWasWritten(t *testing.T) {
 	})
 }
 
-// While a list is under way an answer may bring a newer version than the list has: that proves nothing.
+// While a list is under way, an answer may have a newer version than the list. That proves nothing.
 func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
 	job := testJob("a")
@@ -335,8 +336,8 @@ func TestListThatAWriteOvertookIsNoRewind(t *testing.T) {
 	}
 }
 
-// The answer to the removal of the last finalizer of a pod that is being deleted carries the version that the pod had
-// with it. A list that shows this version again is of a cluster in which it was never removed.
+// A pod that is being deleted loses its last finalizer. The answer has the version with which the pod went. A list that
+// shows this version again is of a cluster in which the pod was never removed.
 func TestRemovedPodThatIsThereAgainProvesARewind(t *testing.T) {
 	feed := NewFeed(Config{Mode: events.ModeDelegated, Identity: testIdentity})
 	job := testJob("a")
@@ -444,9 +445,9 @@ func TestRelistOnDemandTellsItsReason(t *testing.T) {
 	})
 }
 
-// O-050, O-058: which Jobs are run follows from the mode that was said and from their managedBy, and from nothing else.
-// O-053: a Job whose stored managedBy is not ours is not even told, nor are its pods, but where it is observed. Of such
-// a Job nothing is kept for commands.
+// O-050, O-058: only the given mode and a Job's managedBy decide whether the Job is run.
+// O-053: a Job with another managedBy is reported only if it is observed, and so are its pods. No object of such a Job
+// is kept for commands.
 func TestUnmanagedJobsAndTheirPodsAreNotTold(t *testing.T) {
 	for _, tt := range []struct {
 		name, managedBy string

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// wordy is a pod in a namespace whose containers have written, and of which the kubelet has.
+// wordy returns a pod in a namespace, with messages of its containers and of the kubelet.
 func wordy(namespace string) *corev1.Pod {
 	ended := corev1.ContainerStateTerminated{ExitCode: 1, Message: "password=hunter2\nat line 7"}
 	return testPod("p", func(p *corev1.Pod) {
@@ -36,8 +36,8 @@ func namespace(name string, annotations map[string]string) *corev1.Namespace {
 		Annotations: annotations}}
 }
 
-// TestMessagesThatAreNotKept: the annotation of a namespace counts more than what is usual, from when it is seen
-// until it is gone. Of what is not kept no word is recorded, and each container that wrote says so.
+// TestMessagesThatAreNotKept: the annotation of a namespace overrides the default, from the time it is seen until it is
+// gone. A message that is not kept leaves no word in a record, and its container is marked.
 func TestMessagesThatAreNotKept(t *testing.T) {
 	const all, first, none = "password=hunter2\nat line 7", "password=hunter2", ""
 	for _, row := range []struct {
@@ -104,7 +104,7 @@ func stripped(t *testing.T, o any) any {
 	return o
 }
 
-// TestAStartWaitsForAnnotations until namespaces were listed, or cannot be, and not for ever.
+// TestAStartWaitsForAnnotations until namespaces are listed, or cannot be listed, and not for ever.
 func TestAStartWaitsForAnnotations(t *testing.T) {
 	for what, known := range map[string]func(s *Surroundings){
 		"they were listed":          func(s *Surroundings) { s.listed(1) },
@@ -137,7 +137,7 @@ func TestAStartWaitsForAnnotations(t *testing.T) {
 	}
 }
 
-// unheard is a sink that nobody listens to.
+// unheard is a sink that discards all.
 type unheard struct{}
 
 func (unheard) Observe(events.Observation) {}

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoMayAdopt: which Jobs an ownerless pod names is asked anew whenever it is told, and a Job that is over, or on
-// its way out, is none of them (J-011, J-175).
+// TestWhoMayAdopt: the Jobs that may adopt an ownerless pod are computed anew for each observation of the pod. A Job
+// that is over, or is being deleted, is not among them (J-011, J-175).
 func TestWhoMayAdopt(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		generated, manual := testJob("generated"), testJob("manual", selecting(map[string]string{"app": "x"}))
@@ -31,8 +31,8 @@ func TestWhoMayAdopt(t *testing.T) {
 	})
 }
 
-// TestAnOrphanTellsWhoseItWas: of a pod that nobody owns the annotation tells which Job made it or adopted it, whatever
-// log did; the ordinal is that of this life of this log (J-031, J-100).
+// TestAnOrphanTellsWhoseItWas: the annotation of a pod without an owner tells which Job made it or adopted it, in
+// whatever log. The ordinal counts only in the same epoch of the same log (J-031, J-100).
 func TestAnOrphanTellsWhoseItWas(t *testing.T) {
 	other := events.Identity{LogID: "another", Epoch: 7}
 	for _, row := range []struct {

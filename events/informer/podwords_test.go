@@ -23,7 +23,7 @@ func says(kind corev1.PodConditionType, status corev1.ConditionStatus, reason, m
 	}
 }
 
-// TestWhyAPodDoesNotRun: what scheduler and kubelet say, in a word that is a fact, and in their own words beside it.
+// TestWhyAPodDoesNotRun: the reason of scheduler and kubelet is a fact in one word, and their own message is beside it.
 func TestWhyAPodDoesNotRun(t *testing.T) {
 	seven := events.At(sec(7).Time)
 	for _, row := range []struct {

@@ -111,8 +111,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestQueueNeverGoesBack takes at random between random sightings and deletions: versions of an object only grow, the
-// last word on each arrives, and the room is given back.
+// TestQueueNeverGoesBack takes observations at random between random changes and deletions. The versions of an object
+// only grow, the last change of each object arrives, and the room is given back.
 func TestQueueNeverGoesBack(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))

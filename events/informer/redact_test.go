@@ -18,8 +18,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// fill gives every string in v a value that tells its path, every slice one element and every map one entry, so that
-// whatever gets through redaction says where it came from.
+// fill gives every string in v its path as value, every slice one element and every map one entry. A string that gets
+// through redaction then shows where it came from.
 func fill(v reflect.Value, path string, depth int) {
 	if depth > 12 {
 		return
@@ -55,9 +55,9 @@ func fill(v reflect.Value, path string, depth int) {
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// TestRedactionKeepsWhatWasJudged: testdata/kept.txt lists every field of a pod template whose text is stored. All are
-// names, references, places and choices. A field that a new version of the API brings fails here until somebody has
-// judged it, and has hidden it or run the test with -update.
+// TestRedactionKeepsWhatWasJudged: testdata/kept.txt lists every field of a pod template with a text that is stored.
+// All are names, references, places and choices. A field of a new API version fails here until a person has judged it,
+// and has hidden it or run the test with -update.
 func TestRedactionKeepsWhatWasJudged(t *testing.T) {
 	job := testJob("a")
 	fill(reflect.ValueOf(&job.Spec.Template).Elem(), "", 0)
@@ -112,7 +112,7 @@ func walk(v any, see func(string)) {
 	}
 }
 
-// TestSecretsReachNoObservation plants secrets where users put them and looks at everything that is told.
+// TestSecretsReachNoObservation plants secrets where users put them, and searches all observations for them.
 func TestSecretsReachNoObservation(t *testing.T) {
 	const secret = "hunter2-"
 	planted := 0

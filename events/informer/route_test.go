@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// J-016: a pod is of the Job whose kind, API group and UID its controller reference names; of anything else it is
-// foreign.
+// J-016: a pod belongs to the Job that its controller reference names by kind, API group and UID. For any other Job it
+// is foreign.
 // J-172: a pod that another object controls is not reported.
 //
 // TestRouting goes through the table in route.go: one Job that is managed, one that is not, and a pod.
@@ -214,7 +214,7 @@ func TestNothingIsKeptOfPodsThatAreNotOurs(t *testing.T) {
 	})
 }
 
-// TestRelistTellsTheSameInTheSameOrder: the reflector hands lists over in the order of a map.
+// TestRelistTellsTheSameInTheSameOrder: the reflector delivers lists in the order of a map.
 func TestRelistTellsTheSameInTheSameOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

@@ -15,16 +15,16 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// ofCronJob makes the Job one of the CronJob's.
+// ofCronJob makes the CronJob the Job's controller.
 func ofCronJob(uid types.UID, kind string) func(*batchv1.Job) {
 	return func(job *batchv1.Job) {
 		job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: kind, Name: "nightly", UID: uid, Controller: new(true)}}
 	}
 }
 
-// C-096, C-097, C-101, C-230: a Job says whose it is, by the kind and the UID of its controller; of one that another
-// controller runs only the CronJob is told, also that it is gone or has left. One that changes its owner is told to
-// both. Without CronJobs nothing of it is told.
+// C-096, C-097, C-101, C-230: the kind and the UID of a Job's controller say of which CronJob it is. If another
+// controller runs the Job, only the CronJob's stream has it, also that it is gone or has left. If its owner changes,
+// both CronJobs have that. Without CronJobs nothing of it is reported.
 func TestRunsAreTold(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start(withCronJobs(), func(c *Config) { c.Mode = events.ModeAll })
@@ -58,7 +58,7 @@ func TestRunsAreTold(t *testing.T) {
 	})
 }
 
-// C-098: what a CronJob believes to exist, and the first list lacks, is told as gone.
+// C-098: a Job that a CronJob has in the log, and that the first list lacks, is reported as gone.
 func TestRunsThatWereMissed(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start(withCronJobs(), func(c *Config) {
@@ -95,7 +95,7 @@ func TestTheResultOfARun(t *testing.T) {
 	}
 }
 
-// TestWhatACronJobIsToldOfARun: times, and what made it.
+// TestWhatACronJobIsToldOfARun: the times of the Job, and its maker.
 func TestWhatACronJobIsToldOfARun(t *testing.T) {
 	job := testJob("nightly-29540715")
 	started, ended := metav1.NewTime(epoch.Add(time.Minute)), metav1.NewTime(epoch.Add(time.Hour))
@@ -115,7 +115,7 @@ func TestWhatACronJobIsToldOfARun(t *testing.T) {
 	}
 }
 
-// TestARunThatIsReadLive: told as the watch would tell it, and nothing of a Job that no CronJob controls.
+// TestARunThatIsReadLive: it is reported as by the watch. A Job without a CronJob is not reported.
 func TestARunThatIsReadLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster()

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TestWhatAKubeletSaysOfASandbox: of a pod that waits for its containers it is a code, and words only where the message
-// is a new one. Of one that has ended it is nothing.
+// TestWhatAKubeletSaysOfASandbox: for a pod that waits for its containers the observation has a code, and a text only
+// if the message is a new one. For a pod that has ended it has nothing.
 func TestWhatAKubeletSaysOfASandbox(t *testing.T) {
 	notReady := func(message string) corev1.PodCondition {
 		return corev1.PodCondition{

@@ -15,14 +15,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// recorder is a sink that writes down what it is told, and does not block unless told to.
+// recorder is a sink that writes down what it gets. It blocks only on demand.
 type recorder struct {
 	t    *testing.T
 	mu   sync.Mutex
 	told []events.Observation
 	gate chan struct{} // when set, the sink is busy until it is closed
 	kept map[types.UID]bool
-	idle bool     // nobody carries commands out: nothing need be kept
+	idle bool     // commands are not carried out, so no objects need be kept
 	log  []string // of the keeper
 }
 
@@ -75,7 +75,7 @@ func (r *recorder) Reset(life events.Identity) {
 	r.log = append(r.log, fmt.Sprintf("reset to epoch %d", life.Epoch))
 }
 
-// take returns what was told since it was called last, one line for each observation.
+// take returns the observations since its last call, one line for each.
 func (r *recorder) take() []string {
 	synctest.Wait()
 	r.mu.Lock()
@@ -88,7 +88,7 @@ func (r *recorder) take() []string {
 	return lines
 }
 
-// line writes an observation as the tests read it.
+// line writes an observation in the form of the tests.
 func line(o events.Observation) string {
 	switch f := o.Facts.(type) {
 	case *events.JobSeen:

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TestSharedSpecsAreTheirOwn: what a feed that has seen another Job makes of a spec is what one makes that has seen
-// nothing. The Jobs of a pair differ in one field of the spec, the template or its pod spec.
+// TestSharedSpecsAreTheirOwn: a feed that has seen another Job reports the same spec as a fresh feed. The Jobs of a
+// pair differ in one field of the spec, the template or its pod spec.
 func TestSharedSpecsAreTheirOwn(t *testing.T) {
 	shared, pairs := 0, 0
 	for seed := range int64(20) {
@@ -54,7 +54,7 @@ func TestSharedSpecsAreTheirOwn(t *testing.T) {
 	}
 }
 
-// variants are changes of one field each, to a value at random.
+// variants returns changes of one field each, to a random value.
 func variants(fill *randfill.Filler) (all []func(*batchv1.Job)) {
 	each := func(of func(*batchv1.Job) reflect.Value, except ...string) {
 		kind := of(&batchv1.Job{}).Type()
@@ -76,8 +76,8 @@ func variants(fill *randfill.Filler) (all []func(*batchv1.Job)) {
 	return all
 }
 
-// TestWhoSharesASpec: Jobs that differ in what the API server generated share what is made of their specs, and no
-// others do.
+// TestWhoSharesASpec: Jobs that differ only in fields that the API server generated share one reading of their specs.
+// Other Jobs do not.
 func TestWhoSharesASpec(t *testing.T) {
 	elsewhere := testJob("a")
 	elsewhere.Namespace = "elsewhere"
@@ -121,7 +121,7 @@ func TestWhoSharesASpec(t *testing.T) {
 	}
 }
 
-// TestAFullMemoForgets: texts of any number need no more than its bound.
+// TestAFullMemoForgets: any number of texts takes no more memory than the bound.
 func TestAFullMemoForgets(t *testing.T) {
 	var m memo[int]
 	made := 0
@@ -149,7 +149,7 @@ func TestAFullMemoForgets(t *testing.T) {
 	}
 }
 
-// BenchmarkNewJobOfATemplate is the cost of a Job that differs from others only in what the API server generated.
+// BenchmarkNewJobOfATemplate measures a Job that differs from others only in fields that the API server generated.
 func BenchmarkNewJobOfATemplate(b *testing.B) {
 	feed := NewFeed(Config{Key: testKey})
 	var jobs []*kubewire.Job

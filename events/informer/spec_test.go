@@ -86,7 +86,7 @@ func TestEqualJobsShareASpec(t *testing.T) {
 	}
 }
 
-// TestSpecFields: what decisions read arrives under its own name.
+// TestSpecFields: each field that decisions read arrives under its own name.
 func TestSpecFields(t *testing.T) {
 	job := testJob("a", func(j *batchv1.Job) {
 		s := &j.Spec
@@ -138,8 +138,9 @@ func gang(minCount *int32) *batchv1.JobSchedulingConfiguration {
 	}}
 }
 
-// TestSchedulingIsInTheSpec: spec.scheduling tells specs apart, its minCount by a field of its own and the rest by a
-// hash, which is of fields that this program does not know, too. A Job without it has the hash that it always had.
+// TestSchedulingIsInTheSpec: specs that differ in spec.scheduling are different. Its minCount has its own field, and
+// the rest is a hash, which covers fields that this program does not know, too. A Job without it keeps its earlier
+// hash.
 func TestSchedulingIsInTheSpec(t *testing.T) {
 	seen := func(scheduling *batchv1.JobSchedulingConfiguration, unknown string) *events.JobSpec {
 		job := wireJob(testJob("a", func(j *batchv1.Job) { j.Spec.Scheduling = scheduling }))
@@ -179,8 +180,8 @@ func TestSchedulingIsInTheSpec(t *testing.T) {
 	}
 }
 
-// TestTheHashOfATemplateIsOfWhatTheServerSent: of its spec as it was sent, whether this program knows all of it or not.
-// So a later program that knows a field which this one does not gives the same template the same name.
+// TestTheHashOfATemplateIsOfWhatTheServerSent: the hash covers the template's spec as it was sent, with fields that
+// this program does not know. So a later program that knows such a field computes the same hash.
 func TestTheHashOfATemplateIsOfWhatTheServerSent(t *testing.T) {
 	job := testJob("a")
 	hash := func(value string) string {
@@ -192,7 +193,7 @@ func TestTheHashOfATemplateIsOfWhatTheServerSent(t *testing.T) {
 		}
 		return h
 	}
-	// asSent is the name as a program gives it that knows the field with that value.
+	// asSent returns the hash of a program that knows the field with that value.
 	asSent := func(value string) string {
 		labels, err := json.Marshal(map[string]any{"labels": normalised(job).Labels})
 		if err != nil {
@@ -214,7 +215,7 @@ func TestTheHashOfATemplateIsOfWhatTheServerSent(t *testing.T) {
 	}
 }
 
-// TestTheHashOfAJobTemplateIsOfWhatTheServerSent: of a CronJob likewise, and of all of the Job's spec.
+// TestTheHashOfAJobTemplateIsOfWhatTheServerSent: the same for a CronJob, over the whole spec of its Jobs.
 func TestTheHashOfAJobTemplateIsOfWhatTheServerSent(t *testing.T) {
 	hash := func(change func(*batchv1.JobTemplateSpec), value string) string {
 		c := testCronJob("nightly", "@daily")
@@ -260,7 +261,7 @@ func TestTheHashOfAJobTemplateIsOfWhatTheServerSent(t *testing.T) {
 	}
 }
 
-// later is a template with a field in its spec that nobody knows here; without one for no value.
+// later returns a template with an unknown field in its spec; without the field if the value is empty.
 func later(t *testing.T, template *corev1.PodTemplateSpec, value string) []byte {
 	t.Helper()
 	metadata, err := template.ObjectMeta.Marshal()

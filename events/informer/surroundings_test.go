@@ -22,7 +22,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// told are the facts that wait for the sink.
+// told returns the facts that wait for the sink.
 func (s *Surroundings) told() (out []events.Observation) {
 	out, s.queue = s.queue, nil
 	return out
@@ -175,7 +175,7 @@ func TestWhatWentMeanwhileIsTold(t *testing.T) {
 	}
 }
 
-// TestWithoutTheRightTheRestGoesOn: who may not list nodes is told so once, and namespaces are watched nevertheless.
+// TestWithoutTheRightTheRestGoesOn: without the right to list nodes, that is reported once, and namespaces are watched.
 func TestWithoutTheRightTheRestGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "3", DeletionTimestamp: &metav1.Time{Time: time.Unix(7, 0)}, Finalizers: []string{"x/y"}}})

@@ -16,8 +16,8 @@ func suspended(job *batchv1.Job) {
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: "True"}}
 }
 
-// TestWhoDrainsTakesNoNewJob: what the log says it ran, and what has begun, goes on; a Job without a status is new.
-// That holds as long as the process, whatever the Job's status says later.
+// TestWhoDrainsTakesNoNewJob: a Job goes on if the log says that it ran, or if it has begun; a Job without a status is
+// new. This holds as long as the process, whatever the Job's status says later.
 func TestWhoDrainsTakesNoNewJob(t *testing.T) {
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		logged, strange := testJob("logged"), testJob("strange")

@@ -76,8 +76,8 @@ func TestBucketsOfDeletions(t *testing.T) {
 	t.Errorf("there is no %s", deletions)
 }
 
-// TestARetiredJobIsNotRememberedAgain: what is told of a retired Job until its object is gone costs no memory, and
-// counts as no sync.
+// TestARetiredJobIsNotRememberedAgain: records of a retired Job before its object is gone cost no memory, and count as
+// no sync.
 func TestARetiredJobIsNotRememberedAgain(t *testing.T) {
 	s := newScript(t, plain())
 	s.retire()
@@ -105,18 +105,18 @@ func (s *script) retire() {
 	s.end()
 }
 
-// open has a pod make it one that is to be seen again.
+// open adds a pod that opens the Job again.
 func (s *script) open() {
 	s.add(demoStream, events.KindPodAdded, podOf("p", events.PodSucceeded))
 	s.end()
 }
 
-// deletion is one of the Job, whose TTL had passed an hour after the beginning.
+// deletion returns the deletion of the Job. Its TTL had passed an hour after the beginning.
 func (s *script) deletion() events.Command {
 	return &events.DeleteJob{Job: demo, Version: 2, Expired: events.Time(time.Hour)}
 }
 
-// deleted decides on a deletion, which ends so.
+// deleted decides on a deletion, which ends in that way.
 func (s *script) deleted(how events.Ending) {
 	s.ended(s.decide(s.deletion()), 0, how)
 }

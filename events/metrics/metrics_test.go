@@ -108,7 +108,7 @@ func TestSyncs(t *testing.T) {
 	}
 }
 
-// J-196: the duration of a sync is that from its decision to the end of its last command.
+// J-196: a sync lasts from its decision to the end of its last command.
 func TestSyncDuration(t *testing.T) {
 	s := newScript(t, plain())
 	at := s.decide(&events.CreatePod{Ordinal: 1}, &events.CreatePod{Ordinal: 2})
@@ -168,7 +168,7 @@ func TestJobsFinished(t *testing.T) {
 	}
 }
 
-// What the listing of a start finds was there before: J-198, J-199 and J-202 count what comes after.
+// Objects that the listing of a start finds were there before. J-198, J-199 and J-202 count later changes only.
 func TestHistoryIsNotCounted(t *testing.T) {
 	s := emptyScript(t)
 	spec := indexedJob(nil)
@@ -346,7 +346,7 @@ func TestPodsCreated(t *testing.T) {
 	}
 }
 
-// refusedThenMade has a create that is refused twice and then carried out. The second try has no record.
+// refusedThenMade adds a create that is refused twice and then carried out. The second try has no record.
 func refusedThenMade(s *script, ordinal uint64) {
 	s.t.Helper()
 	at := s.decide(&events.CreatePod{Ordinal: ordinal})
@@ -380,7 +380,7 @@ func TestPodFailurePolicy(t *testing.T) {
 		`pod_failures_handled_by_failure_policy_total{action="FailJob"} 1`,
 		`pod_failures_handled_by_failure_policy_total{action="Ignore"} 2`)
 
-	// Whatever is told first, that the finalizer is gone, or that the command is done, or that the pod is gone: once.
+	// The pod is counted once, whichever comes first: the finalizer is gone, the command is done, or the pod is gone.
 	for uid, seen := range map[types.UID]func(){
 		"f": func() { s.pod("f", events.PodFailed, untracked, exits(1)) },
 		"g": func() {
@@ -455,7 +455,7 @@ func TestTerminatedPods(t *testing.T) {
 	}
 }
 
-// J-204: Jobs of other controllers are counted by the name of theirs; ours and the built-in one's are not.
+// J-204: Jobs of other controllers are counted by the controller's name; ours and the built-in one's are not.
 // J-205: the series of skips for a stale view are there, and stay 0.
 func TestForeignAndStale(t *testing.T) {
 	m := New()
@@ -468,8 +468,8 @@ func TestForeignAndStale(t *testing.T) {
 	s.expect("stale", `stale_sync_skips_total{group="",resource="pods"} 0`, `stale_sync_skips_total{group="batch",resource="jobs"} 0`)
 }
 
-// TestNamesOfTenantsAreBounded: who creates Jobs with ever new names of controllers does not fill the memory of whoever
-// scrapes.
+// TestNamesOfTenantsAreBounded: a user may create Jobs with ever new controller names. That does not fill the memory of
+// the program that scrapes.
 func TestNamesOfTenantsAreBounded(t *testing.T) {
 	m := New()
 	for i := range 1000 {

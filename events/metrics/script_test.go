@@ -37,7 +37,7 @@ func newScript(t *testing.T, spec *events.JobSpec) *script {
 	s := emptyScript(t)
 	s.listed()
 	spec.Hash = "h"
-	if spec.PodFailurePolicy != "" { // which another Job of the namespace has stored
+	if spec.PodFailurePolicy != "" { // another Job of the namespace has stored it
 		spec.Policies = "p"
 		at := s.add(events.JobStream("before"), events.KindPoliciesStored, &events.JobPolicies{Hash: "p", PodFailurePolicy: spec.PodFailurePolicy})
 		s.end()
@@ -173,8 +173,8 @@ func condition(kind, reason string) events.JobCondition {
 	return events.JobCondition{Type: kind, Status: "True", Reason: reason}
 }
 
-// expect compares the metrics whose names begin so with lines such as `jobs_finished_total{reason="x"} 1`; of a
-// histogram the count and the sum.
+// expect compares the metrics with such a prefix to lines such as `jobs_finished_total{reason="x"} 1`. A histogram has
+// its count and its sum.
 func (s *script) expect(prefix string, want ...string) {
 	s.t.Helper()
 	if got := lines(s.t, s.metrics, prefix); !slices.Equal(got, want) {

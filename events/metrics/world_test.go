@@ -29,7 +29,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// seeds is how many worlds are looked at: under the race detector each takes up to a second.
+// seeds returns the number of worlds: under the race detector each takes up to a second.
 func seeds() uint64 {
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		return 400
@@ -37,10 +37,9 @@ func seeds() uint64 {
 	return 16
 }
 
-// TestCountsAreWhatTheServerStored lets the controller work in simulated worlds, with requests that fail in all ways
-// and users who edit, delete and strip, and compares the counters with the API server's own list of writes (J-198,
-// J-199, J-202,
-// J-203); and J-201, whose two counters differ by the pods that hold the finalizer.
+// TestCountsAreWhatTheServerStored lets the controller work in simulated worlds: requests fail in all ways, and users
+// edit, delete and strip finalizers. The counters are compared with the API server's own list of writes (J-198, J-199,
+// J-202, J-203). For J-201 the two counters differ by the pods that hold the finalizer.
 func TestCountsAreWhatTheServerStored(t *testing.T) {
 	counted := map[string]float64{}
 	for seed := range seeds() {
@@ -70,7 +69,7 @@ func TestCountsAreWhatTheServerStored(t *testing.T) {
 	}
 }
 
-// TestCountingGoesOnAfterAStart: the counters of the processes before and after a crash that left nothing in flight add
+// TestCountingGoesOnAfterAStart: a process crashes with nothing in flight, and another one starts. Their counters add
 // up to those of a reader of the whole log.
 func TestCountingGoesOnAfterAStart(t *testing.T) {
 	started := 0
@@ -117,7 +116,7 @@ func TestCountingGoesOnAfterAStart(t *testing.T) {
 	}
 }
 
-// TestACreateThatACrashLeftInDoubtIsCountedOnce: by the process that learns what came of it (J-203).
+// TestACreateThatACrashLeftInDoubtIsCountedOnce: the process that learns the outcome counts it (J-203).
 func TestACreateThatACrashLeftInDoubtIsCountedOnce(t *testing.T) {
 	const name = "job_pods_creation_total succeeded"
 	busy := 0
@@ -148,7 +147,7 @@ func TestACreateThatACrashLeftInDoubtIsCountedOnce(t *testing.T) {
 	}
 }
 
-// lives are the ends of what each process wrote; 0 for that of the last.
+// lives returns the last record of each process; 0 for the last process.
 func lives(t *testing.T, log store.Reader) (ends []events.Sequence) {
 	t.Helper()
 	for rec, err := range log.Read(context.Background(), 0) {
@@ -177,7 +176,7 @@ func fold(t *testing.T, log store.Reader, world *projector.World) {
 
 const added, deleted = "terminated_pods_tracking_finalizer_total add", "terminated_pods_tracking_finalizer_total delete"
 
-// prefix is a log that ends earlier.
+// prefix is a log up to a record.
 type prefix struct {
 	store.Reader
 	end events.Sequence // 0 for all
@@ -196,14 +195,14 @@ func (p prefix) Read(ctx context.Context, from events.Sequence) iter.Seq2[events
 // calm reports whether no command is in flight or in doubt.
 func calm(w *projector.World) bool {
 	for _, j := range w.Jobs() {
-		if j.Busy() || j.Look { // a write of unknown end may be stored, and is history then
+		if j.Busy() || j.Look { // the write of unknown end may be stored, and is history then
 			return false
 		}
 	}
 	return true
 }
 
-// worked is a world of the seed in which the controller worked until nothing happened any more.
+// worked returns the world of a seed, after the controller worked in it until nothing happened any more.
 func worked(t *testing.T, seed uint64, change ...func(*drive.Config)) *drive.Driver {
 	t.Helper()
 	upTo := func(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
@@ -270,8 +269,8 @@ func jobs(seed uint64) []*batchv1.Job {
 	return out
 }
 
-// held is the number of ended pods that hold the finalizer: one of an index that waits for its replacement may be left,
-// when its Job is suspended.
+// held returns the number of ended pods that hold the finalizer. When a Job is suspended, a pod of an index that waits
+// for its replacement may be left.
 func held(pods []*corev1.Pod) (n float64) {
 	for _, p := range pods {
 		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
@@ -282,8 +281,8 @@ func held(pods []*corev1.Pod) (n float64) {
 	return n
 }
 
-// known are the pods that the log ever heard of: one that was created without an answer, and removed before anybody saw
-// it, nobody can count.
+// known returns the pods that the log has. A pod may be created without an answer and removed before the watch shows
+// it: such a pod cannot be counted.
 func known(t *testing.T, log store.Reader) map[types.UID]bool {
 	t.Helper()
 	pods := map[types.UID]bool{}
@@ -301,7 +300,7 @@ func known(t *testing.T, log store.Reader) map[types.UID]bool {
 	return pods
 }
 
-// stored is what the controller's writes brought, by metric.
+// stored returns the effects of the controller's writes, by metric.
 func stored(writes []apiserver.Write, known map[types.UID]bool) map[string]float64 {
 	out := map[string]float64{}
 	for _, w := range writes {
@@ -340,7 +339,7 @@ func stored(writes []apiserver.Write, known map[types.UID]bool) map[string]float
 	return out
 }
 
-// sums are the counters, those of success and failure apart, and of histograms the number of observations.
+// sums returns the counters, with success and failure apart. A histogram is the number of its observations.
 func sums(t *testing.T, m *metrics.Metrics) map[string]float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()
