@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/examples"
 )
 
-// TestEveryKindHasOneRowOfFacts takes an example of each kind. Its row has its kind, and no other row has it, nor the row
-// another type; its object is the one that its row says.
+// TestEveryKindHasOneRowOfFacts takes an example of each kind. Exactly one row has that kind, and that row has its type
+// and its object.
 func TestEveryKindHasOneRowOfFacts(t *testing.T) {
 	rows := map[events.Kind]*events.FactTraits{}
 	types := map[*events.FactTraits]string{}

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestSpecsThatDifferInAFieldOfTheAPISaySo: a field of the spec that Differs forgets would be edited by nobody.
+// TestSpecsThatDifferInAFieldOfTheAPISaySo: if Differs forgot a field, an edit of that field would have no editor.
 func TestSpecsThatDifferInAFieldOfTheAPISaySo(t *testing.T) {
 	named := []string{"Hash", "Redacted", "Policies", "Key"} // of other fields
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[events.JobSpec]()) {

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhatIsKeptOfAMessage: no word of what is not kept is left, and it is said when there was one.
+// TestWhatIsKeptOfAMessage: a message that is not kept leaves no word, and a mark that there was one.
 func TestWhatIsKeptOfAMessage(t *testing.T) {
 	for _, row := range []struct {
 		keep, message, kept string

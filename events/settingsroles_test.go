@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoseJobs: what a Job is follows from its managedBy and the settings of the run, which are both records.
+// TestWhoseJobs: the role of a Job follows from its managedBy and from the settings of the run. Both are records.
 func TestWhoseJobs(t *testing.T) {
 	delegated := events.Settings{Mode: events.ModeDelegated}
 	both := events.Settings{Mode: events.ModeDelegated, ObserveOthers: true}

@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// httpServer takes Events over HTTP. It asks for patience before the first.
+// httpServer takes Events over HTTP. It answers the first request with Retry-After.
 type httpServer struct {
 	mu      sync.Mutex
 	stored  []*corev1.Event
@@ -75,8 +75,8 @@ func (s *httpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// TestEventsReachAServer: an Event is sent in protobuf, once more when the server asks for that; one that happens again
-// is counted by a patch, and made anew when it has expired.
+// TestEventsReachAServer: an Event is sent in protobuf, and again if the server asks for that. When it happens again, a
+// patch counts it; if it has expired meanwhile, it is created anew.
 func TestEventsReachAServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &httpServer{}

@@ -17,9 +17,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestEventsAreCombinedAsByClientGo: of random Events the same ones are sent, with the same names, counts, times,
-// messages and patches, as client-go's correlator sends. Which of ten messages it forgets is random there, so a message
-// that was combined with others does not come again here.
+// TestEventsAreCombinedAsByClientGo: of random Events the same ones are sent as by client-go's correlator, with the
+// same names, counts, times, messages and patches. Which of ten messages client-go forgets is random, so a message that
+// was combined with others does not come again here.
 func TestEventsAreCombinedAsByClientGo(t *testing.T) {
 	sent, combined, counted, skipped := 0, 0, 0, 0
 	for seed := range uint64(40) {
@@ -102,7 +102,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return cmp.Equal(x, y)
 }
 
-// TestAnEventThatIsNotSentCostsLittle: 224 allocations when an object and a patch of it were made.
+// TestAnEventThatIsNotSentCostsLittle: it took 224 allocations when an object and a patch were made for it.
 func TestAnEventThatIsNotSentCostsLittle(t *testing.T) {
 	e := Event{Job: events.JobRef{Namespace: "default", Name: "large", UID: "uid-large"}, Type: "Normal", Reason: SuccessfulCreate, At: 1}
 	c := newCorrelator(time.Now)
@@ -121,8 +121,8 @@ func TestAnEventThatIsNotSentCostsLittle(t *testing.T) {
 	}
 }
 
-// BenchmarkCorrelate is the cost of an Event of a Job with many pods, of which nearly none is sent, beside that of
-// client-go's correlator.
+// BenchmarkCorrelate measures an Event of a Job with many pods; hardly any of these Events is sent. Beside it
+// client-go's correlator does the same.
 func BenchmarkCorrelate(b *testing.B) {
 	e := Event{Job: events.JobRef{Namespace: "default", Name: "large", UID: "uid-large"}, Type: "Normal", Reason: SuccessfulCreate, At: 1}
 	b.Run("ours", func(b *testing.B) {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestEventsOfCronJobs: what was done for a CronJob is told in the words of the built-in controller, and a failure with
-// the API server's.
+// TestEventsOfCronJobs: actions for a CronJob are told in the words of the built-in controller, and failures with the
+// API server's message.
 func TestEventsOfCronJobs(t *testing.T) {
 	ended := func(kind events.CommandKind, how events.Ending, class events.RefusalClass, change ...func(*events.CommandEnded)) events.Facts {
 		f := &events.CommandEnded{Type: kind, Ending: how, Class: class}
@@ -96,8 +96,8 @@ func TestEventsOfCronJobsAreAboutThem(t *testing.T) {
 	})
 }
 
-// C-203: warnings of a CronJob that repeat thin out. The first nine messages of a reason are told as they are, what
-// follows is combined; after 25 there is one in 300 s. What has another reason is told all the same.
+// C-203: repeated warnings of a CronJob thin out. The first nine messages of a reason are sent as they are, and later
+// ones are combined; after 25 there is one in 300 s. A warning with another reason is sent all the same.
 func TestRepeatedWarningsOfACronJobThinOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()

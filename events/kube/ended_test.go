@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhatEndedIsTold: a process that has read the decisions tells it, and so does one that begins behind them (J-194).
+// TestWhatEndedIsTold: a process sends the Event whether it has read the decisions or begins behind them (J-194).
 func TestWhatEndedIsTold(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -28,9 +28,9 @@ func cond(kind, value string, words ...string) events.JobCondition {
 	return c
 }
 
-// J-194: each outcome is told as the contract's table has it, and nothing else is.
-// J-059: that a namespace is being deleted is not told.
-// J-167: the finish is told when its write is confirmed, not before.
+// J-194: each outcome leads to the Event in the contract's table, and nothing else does.
+// J-059: no Event says that a namespace is being deleted.
+// J-167: the Event of the finish is sent when its write is confirmed, not before.
 func TestEvents(t *testing.T) {
 	completed := status(cond("SuccessCriteriaMet", "True"), cond("Complete", "True", "CompletionsReached", "Reached expected number of succeeded pods"))
 	tooMany := status(cond("Complete", "True"))
@@ -148,8 +148,9 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestWhatWeGaveUpIsNotTold: a create that ended unknown because this controller stopped, or lost the Lease, has a
-// sentence of ours and no words of the server. A refusal that never reached the server is told in our words.
+// TestWhatWeGaveUpIsNotTold: a create ended unknown because this controller stopped, or lost the Lease. It has our
+// sentence and no message of the server, so no Event is sent. A refusal that never reached the server is told in our
+// words.
 func TestWhatWeGaveUpIsNotTold(t *testing.T) {
 	said := events.Evidence{Namespace: "default", Name: "demo-x", Sentence: "given up: the controller stops"}
 	for _, command := range []events.Command{&events.CreatePod{}, &events.DeletePod{}} {

@@ -26,7 +26,7 @@ func createPods(a *appender, n int) {
 	}
 }
 
-// combined is the Event into which the server's others were combined.
+// combined returns the Event into which others of the server were combined.
 func (s *server) combined(t *testing.T) corev1.Event {
 	t.Helper()
 	s.mu.Lock()
@@ -40,7 +40,7 @@ func (s *server) combined(t *testing.T) corev1.Event {
 	return corev1.Event{}
 }
 
-// requests is how many requests were made since it was asked.
+// requests returns how many requests were made since its last call.
 func (s *server) requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,9 +63,9 @@ func running(t *testing.T, p *Publisher) (stop func()) {
 	}
 }
 
-// TestCountsAreGathered: that an Event happened again is told once for all that comes within three seconds, and what
-// the API server keeps of it is what each for itself would have come to. Until then the offset stays before the first
-// of them, so that a crash loses none.
+// TestCountsAreGathered: one request counts all repetitions of an Event within three seconds. The API server has the
+// same Event afterwards as with a request for each. Until then the offset stays before the first repetition, so a crash
+// loses none.
 func TestCountsAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()
@@ -97,7 +97,7 @@ func TestCountsAreGathered(t *testing.T) {
 	})
 }
 
-// TestACountIsToldBeforeWhatComesAfterIt: of one Job Events are told in their order.
+// TestACountIsToldBeforeWhatComesAfterIt: the Events of one Job are sent in their order.
 func TestACountIsToldBeforeWhatComesAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()
@@ -117,7 +117,7 @@ func TestACountIsToldBeforeWhatComesAfterIt(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsIsToldAtTheEnd: who stops tells the counts that still wait, and the offset is behind them.
+// TestWhatWaitsIsToldAtTheEnd: a stop sends the counts that still wait, and moves the offset behind them.
 func TestWhatWaitsIsToldAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()

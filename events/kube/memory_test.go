@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestSpecsOfJobsThatEndedAreForgotten: of a Job that is retired, or gone before it was.
+// TestSpecsOfJobsThatEndedAreForgotten: the spec of a Job that is retired, or that was gone before.
 func TestSpecsOfJobsThatEndedAreForgotten(t *testing.T) {
 	for _, end := range []events.Facts{&events.JobRetired{}, &events.JobGone{}} {
 		m := newMemory(nil)

@@ -26,7 +26,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// server takes Events like an API server: a name can be taken once.
+// server takes Events like an API server: two Events cannot have one name.
 type server struct {
 	mu     sync.Mutex
 	stored map[string]*corev1.Event
@@ -147,7 +147,7 @@ func complete() *events.WriteStatus {
 	return w
 }
 
-// publisher is a new process on the log.
+// publisher starts a new process on the log.
 func publisher(t *testing.T, log store.Log, s *server, change ...func(*Config)) *Publisher {
 	t.Helper()
 	c := Config{Log: log, Client: s.client(), Mode: events.ModeDelegated, Logger: slog.New(slog.DiscardHandler)}
@@ -203,7 +203,7 @@ func TestPublishesWhatBecameDurable(t *testing.T) {
 	})
 }
 
-// O-080: the source of an Event is job-controller, and its reporting instance says whose that is.
+// O-080: the source of an Event is job-controller, and its reporting instance names the controller.
 func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()
@@ -233,10 +233,10 @@ func TestEventLooksLikeTheBuiltInControllers(t *testing.T) {
 	})
 }
 
-// O-084: the Event of an end bears the verdict.
+// O-084: the Event of an end has the verdict.
 //
-// TestTheEventOfAnEndHasTheVerdict: that of the decision which ended the Job, also after a restart of the publisher in
-// between. Other Events have none, and so has an end without a verdict.
+// TestTheEventOfAnEndHasTheVerdict: it has the verdict of the decision that ended the Job, also after a restart of the
+// publisher in between. Other Events have none, and an end without a verdict has none.
 func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
 	const verdict = "COMPLETE after 3 s: 1 pod succeeded"
 	for _, row := range []struct {
@@ -271,7 +271,7 @@ func TestTheEventOfAnEndHasTheVerdict(t *testing.T) {
 
 // J-167: a crash does not make the finish be told twice.
 //
-// TestCrashes: whatever the publisher had read when it died, each Event is stored once.
+// TestCrashes: each Event is stored once, whatever the publisher had read when it died.
 func TestCrashes(t *testing.T) {
 	want := []string{
 		"SuccessfulCreate Created pod: demo-x",
@@ -381,7 +381,7 @@ func TestWouldDecideIsNotRemembered(t *testing.T) {
 	})
 }
 
-// J-195: Kubernetes Events that the server does not take hold up nothing, and those after them are told.
+// J-195: Events that the server refuses hold up nothing, and later ones are sent.
 func TestServerTrouble(t *testing.T) {
 	gone := apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", errors.New("no"))
 	for _, tt := range []struct {

@@ -16,8 +16,8 @@ func (a *appender) refused(decided events.Sequence, class events.RefusalClass, w
 	}, events.Evidence{Namespace: "default", Name: "demo-x", Message: words})
 }
 
-// TestARefusalThatGoesOnIsToldAgain: each record of it is an Event, of a new process too, and so is its end (J-194,
-// J-058).
+// TestARefusalThatGoesOnIsToldAgain: each record of the refusal leads to an Event, in a new process, too. So does its
+// end (J-194, J-058).
 func TestARefusalThatGoesOnIsToldAgain(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -46,8 +46,8 @@ func TestARefusalThatGoesOnIsToldAgain(t *testing.T) {
 	}
 }
 
-// TestAnUnknownCompletionModeIsTold: at each look at such a Job there would be (J-010), also when its spec was stored
-// before this process began to read.
+// TestAnUnknownCompletionModeIsTold: at each look at such a Job (J-010), also when its spec was stored before this
+// process began to read.
 func TestAnUnknownCompletionModeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()
@@ -69,8 +69,8 @@ func TestAnUnknownCompletionModeIsTold(t *testing.T) {
 	})
 }
 
-// TestTooManySucceededAreFoundInTheStoredStatus: the write that completes the Job need not change how many succeeded
-// (J-194, J-167).
+// TestTooManySucceededAreFoundInTheStoredStatus: the write that completes the Job need not change the number of
+// succeeded pods (J-194, J-167).
 func TestTooManySucceededAreFoundInTheStoredStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, s := newAppender(t), newServer()

@@ -22,7 +22,8 @@ func waitingJobs(from, to int) (jobs []events.JobRef) {
 	return jobs
 }
 
-// TestJobsHearThatTheDiskIsFull: each once, a hundred in an hour at most, and again when it is still so an hour later.
+// TestJobsHearThatTheDiskIsFull: each Job gets one Event, at most a hundred Jobs an hour, and another one if the disk
+// is still full an hour later.
 func TestJobsHearThatTheDiskIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -63,8 +64,8 @@ func TestJobsHearThatTheDiskIsFull(t *testing.T) {
 	})
 }
 
-// TestARestartTellsNobodyTwice: the Event's name follows from the Job and from where the log ends, which does not
-// change while there is no room.
+// TestARestartTellsNobodyTwice: the Event's name depends on the Job and on the end of the log, which does not change
+// while there is no room.
 func TestARestartTellsNobodyTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, log := newServer(), newAppender(t).log

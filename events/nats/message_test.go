@@ -81,7 +81,7 @@ func samples() []events.Record {
 	}
 }
 
-// TestTheFormOfAMessageIsForEver shows messages whole. Subscribers in every language depend on what stands there.
+// TestTheFormOfAMessageIsForEver shows whole messages. Subscribers in every language depend on this form.
 func TestTheFormOfAMessageIsForEver(t *testing.T) {
 	var text strings.Builder
 	for _, contentType := range []string{nats.JSON, nats.Protobuf} {
@@ -143,8 +143,7 @@ func TestAMessageIsReadBackExactly(t *testing.T) {
 	}
 }
 
-// TestAnyProtobufLibraryReadsTheData takes the data apart with the generated code: what a subscriber in another
-// language has.
+// TestAnyProtobufLibraryReadsTheData reads the data with the generated code, as a subscriber in another language does.
 func TestAnyProtobufLibraryReadsTheData(t *testing.T) {
 	binary, text := nats.Encoder{Cluster: "c"}, nats.Encoder{Cluster: "c", ContentType: nats.JSON}
 	for _, r := range append(samples(), busy(t)...) {
@@ -307,8 +306,8 @@ func TestARestoredLogHasOtherIDs(t *testing.T) {
 	}
 }
 
-// TestAMessageHoldsAllThatTheChainTakesIn: each record can be written again as it is in the log, and what one message
-// says of the chain can be computed from what the one before says.
+// TestAMessageHoldsAllThatTheChainTakesIn: each record can be written again as in the log. The chain value of a message
+// can be computed from that of the message before.
 func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
 	all := append(samples(), busy(t)...)
 	digest := events.Hash{9}
@@ -358,7 +357,7 @@ func TestAMessageHoldsAllThatTheChainTakesIn(t *testing.T) {
 	}
 }
 
-// TestMessagesWithoutSaltsAreRead, and nothing is made of what they do not say.
+// TestMessagesWithoutSaltsAreRead, and nothing is concluded from their absence.
 func TestMessagesWithoutSaltsAreRead(t *testing.T) {
 	e := nats.Encoder{Cluster: "c"}
 	for _, r := range samples() {
@@ -392,7 +391,7 @@ func TestMessagesWithoutSaltsAreRead(t *testing.T) {
 	}
 }
 
-// TestMessagesOfBeforeAreRefused in one sentence, though all else of them is as it was.
+// TestMessagesOfBeforeAreRefused with one sentence, although the rest of their form is the same.
 func TestMessagesOfBeforeAreRefused(t *testing.T) {
 	const want = "this message was written by a jobledger of before the first release, and this one does not read it: " +
 		"begin at a message behind it, or delete the stream, and it is made again"
@@ -416,8 +415,8 @@ func TestMessagesOfBeforeAreRefused(t *testing.T) {
 	}
 }
 
-// TestARecordOfAPublisherToComeIsNotCalledForged: its JSON says more than is known here, so nothing is said of the
-// chain.
+// TestARecordOfAPublisherToComeIsNotCalledForged: its JSON has fields that are unknown here, so the chain is not
+// judged.
 func TestARecordOfAPublisherToComeIsNotCalledForged(t *testing.T) {
 	e := nats.Encoder{Cluster: "c", ContentType: nats.JSON}
 	r := samples()[3]

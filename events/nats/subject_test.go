@@ -38,8 +38,7 @@ func FuzzASubjectIsReadBackExactly(f *testing.F) {
 	} {
 		f.Add(name, name, name, "JobAdded")
 	}
-	// What NATS says of a token: no white space, no dot, no wildcard; and of all that is recommended only these
-	// characters.
+	// NATS allows no white space, dot or wildcard in a token. Of the characters that it recommends we use only these.
 	legal := regexp.MustCompile(`^jobledger\.v1(\.[-_=a-zA-Z0-9]+){5}$`)
 	f.Fuzz(func(t *testing.T, cluster, namespace, name, event string) {
 		want := nats.Subject{Cluster: cluster, Namespace: namespace, Kind: nats.KindJob, Name: name, Event: event}
@@ -54,8 +53,7 @@ func FuzzASubjectIsReadBackExactly(f *testing.F) {
 	})
 }
 
-// FuzzATokenHasOneSpelling: two subjects never mean the same, so what a filter selects is never there under another
-// name.
+// FuzzATokenHasOneSpelling: no two subjects mean the same, so a filter misses nothing under another spelling.
 func FuzzATokenHasOneSpelling(f *testing.F) {
 	for _, token := range []string{"-", "a", "_", "=2D", "=41", "=2d", "=", "=4", "==", "a=", "--", ""} {
 		f.Add(token)

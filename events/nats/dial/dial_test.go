@@ -87,7 +87,7 @@ func TestWhatIsShownOfAServerHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// TestAURLThatCannotBeReadKeepsItsSecret: what says what is wrong with it would print it.
+// TestAURLThatCannotBeReadKeepsItsSecret: an error that quotes the URL would print its secret.
 func TestAURLThatCannotBeReadKeepsItsSecret(t *testing.T) {
 	for _, url := range []string{"nats://me:s3cret%zz@host:4222", "nats://me:s3cret/x@host:4222", "nats://a,nats://s3cret%@b"} {
 		file := write(t, t.TempDir(), "c.json", `{"url":"`+url+`"}`)

@@ -24,7 +24,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/dial"
 )
 
-// patient is for what should happen at once, on a machine that has much else to do.
+// patient is a limit for things that happen at once, on a busy machine.
 const patient = 2 * time.Minute
 
 // serve runs a server in this process until the test ends.
@@ -46,7 +46,7 @@ func serve(t *testing.T, o *natsd.Options) string {
 	return s.ClientURL()
 }
 
-// reaches connects and asks the server something, in vain if it must not let us in.
+// reaches connects and asks the server something. With want false the server must not let it in.
 func reaches(t *testing.T, c dial.Config, want bool) {
 	t.Helper()
 	loaded, err := c.Load()
@@ -70,8 +70,8 @@ func reaches(t *testing.T, c dial.Config, want bool) {
 	}
 }
 
-// TestNothingIsKeptForTheNextServer: an acknowledgement that waits for a connection would be of a place in a stream
-// that may hold another message by then.
+// TestNothingIsKeptForTheNextServer: an acknowledgement that waits for a connection would name a place in a stream. By
+// then another message may have that place.
 func TestNothingIsKeptForTheNextServer(t *testing.T) {
 	loaded, err := dial.Config{URL: "nats://127.0.0.1:1"}.Load() // where nothing listens
 	if err != nil {

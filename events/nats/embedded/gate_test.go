@@ -25,7 +25,7 @@ const records = "records" // the stream
 
 var subject = nats.Subject{Cluster: "c", Namespace: "n", Kind: nats.KindJob, Name: "j", Event: "JobAdded"}.String()
 
-// world is a server with a stream, whose publisher is the test, and readers.
+// world is a server with a stream and readers. The test is the publisher.
 type world struct {
 	*embedded.Server
 	t      *testing.T
@@ -66,7 +66,7 @@ func as(t *testing.T, user, dir string) natsgo.Option {
 	return natsgo.UserInfo(user, strings.TrimSpace(string(secret)))
 }
 
-// publish stores a message, which must follow those before it, so a message of another client fails it.
+// publish stores a message. It must follow the message before, so a message of another client makes it fail.
 func (w *world) publish() {
 	w.t.Helper()
 	if _, err := w.js.Publish(w.t.Context(), subject, fmt.Append(nil, w.stored), jetstream.WithExpectLastSequence(w.stored)); err != nil {
@@ -75,7 +75,7 @@ func (w *world) publish() {
 	w.stored++
 }
 
-// unharmed checks that the stream is there, with the messages of the publisher and no others.
+// unharmed checks that the stream has the publisher's messages, and no others.
 func (w *world) unharmed() {
 	w.t.Helper()
 	st, err := w.js.Stream(w.t.Context(), records)
@@ -88,7 +88,7 @@ func (w *world) unharmed() {
 	w.publish()
 }
 
-// readAs is a connection of a reader, and what the server complains about on it.
+// readAs returns a reader's connection, and the errors that the server sends on it.
 func (w *world) readAs() (*natsgo.Conn, jetstream.JetStream, <-chan error) {
 	w.t.Helper()
 	refused := make(chan error, 1000)
@@ -96,7 +96,7 @@ func (w *world) readAs() (*natsgo.Conn, jetstream.JetStream, <-chan error) {
 	return conn, js, refused
 }
 
-// eavesdrop gives the subjects of all that is sent in the account with the stream, until it is asked for.
+// eavesdrop collects the subjects of all messages in the account with the stream, until heard is called.
 func (w *world) eavesdrop() (heard func() []string) {
 	w.t.Helper()
 	conn, _ := connect(w.t, w.URL(), w.owner)
@@ -180,7 +180,7 @@ func TestReadersReadKeepTheirPlaceAndAcknowledge(t *testing.T) {
 }
 
 // TestWhereverAReaderWantsAnAnswerItDoesNotReachTheStream: the server does not check the reply subject of a request.
-// Each request that a reader may make is made with each subject that would do harm.
+// Each request that a reader may make is made with each harmful reply subject.
 func TestWhereverAReaderWantsAnAnswerItDoesNotReachTheStream(t *testing.T) {
 	w := newWorld(t)
 	conn, js, _ := w.readAs()
@@ -258,7 +258,7 @@ func TestReadersPublishAndListenNowhereElse(t *testing.T) {
 	w.unharmed()
 }
 
-// TestAReaderDoesNotFillTheLog: the server tells of each message that may not be sent.
+// TestAReaderDoesNotFillTheLog: the server logs each message that may not be sent.
 func TestAReaderDoesNotFillTheLog(t *testing.T) {
 	var said strings.Builder
 	dir := t.TempDir()
@@ -324,7 +324,7 @@ func TestASecretThatAnybodyMayReadIsRefused(t *testing.T) {
 	}
 }
 
-// TestConsumersThatDoMoreThanReadAreRefused: what they would do is said in the data of a request.
+// TestConsumersThatDoMoreThanReadAreRefused: only the data of a request says what a consumer would do.
 func TestConsumersThatDoMoreThanReadAreRefused(t *testing.T) {
 	w := newWorld(t)
 	conn, js, _ := w.readAs()
@@ -455,8 +455,8 @@ func TestADurableConsumerStaysAsItsMakerWantedIt(t *testing.T) {
 	}
 }
 
-// TestReadersThatFloodTheServerDoNotStarveThePublisher: each of several connections sends what it can, as fast as it
-// can, and the publisher's messages are all taken, each behind the one before it.
+// TestReadersThatFloodTheServerDoNotStarveThePublisher: several connections send whatever they can, as fast as they
+// can. All messages of the publisher are stored, each behind the one before it.
 func TestReadersThatFloodTheServerDoNotStarveThePublisher(t *testing.T) {
 	w := newWorld(t)
 	_, js, _ := w.readAs()

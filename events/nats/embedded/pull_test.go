@@ -28,8 +28,8 @@ func (w *world) fill(n, size int) {
 	w.stored += uint64(n)
 }
 
-// TestRequestsForMessagesAreBounded: one that JetStream would answer with a thousand heartbeats in a second, or with
-// all that it has.
+// TestRequestsForMessagesAreBounded: a request is refused if JetStream would answer it with a thousand heartbeats in a
+// second, or with all messages that it has.
 func TestRequestsForMessagesAreBounded(t *testing.T) {
 	w := newWorld(t)
 	conn, js, _ := w.readAs()
@@ -70,8 +70,8 @@ func TestRequestsForMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAReaderThatAsksForAllAtOnceDoesNotFillTheMemory: forty consumers ask for all messages, many times what fits into
-// the memory of a controller. Messages are published at the same time.
+// TestAReaderThatAsksForAllAtOnceDoesNotFillTheMemory: forty consumers ask for all messages, many times the memory of a
+// controller. Messages are published at the same time.
 func TestAReaderThatAsksForAllAtOnceDoesNotFillTheMemory(t *testing.T) {
 	const messages, size, consumers, most = 20_000, 1000, 40, 400 << 20
 	w := newWorld(t)

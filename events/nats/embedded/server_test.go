@@ -63,8 +63,8 @@ func TestAnAddressThatIsTakenIsSaid(t *testing.T) {
 	}
 }
 
-// TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut: somebody without a secret opens as many connections as there may be,
-// and more, before the publisher connects.
+// TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut: before the publisher connects, a client without a secret opens more
+// connections than are allowed.
 func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
 	var said lockedText
 	s, err := embedded.Start(embedded.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(&said, nil))})
@@ -89,8 +89,8 @@ func TestWhoOnlyConnectsKeepsNobodyOfThisProcessOut(t *testing.T) {
 	}
 }
 
-// TestWhoOnlyConnectsKeepsNoReaderOut: somebody without a secret opens more connections than there may be. A reader
-// logs in all the same, and stays when as many come again.
+// TestWhoOnlyConnectsKeepsNoReaderOut: a client without a secret opens more connections than are allowed. A reader logs
+// in all the same, and stays connected when as many come again.
 func TestWhoOnlyConnectsKeepsNoReaderOut(t *testing.T) {
 	dir := t.TempDir()
 	s, err := embedded.Start(embedded.Config{
@@ -122,7 +122,7 @@ func TestWhoOnlyConnectsKeepsNoReaderOut(t *testing.T) {
 	}
 }
 
-// TestAnEmptySecretIsMadeAnew: the disk was full, or the machine stopped, when it was to be written.
+// TestAnEmptySecretIsMadeAnew: the disk was full, or the machine stopped, when the secret was to be written.
 func TestAnEmptySecretIsMadeAnew(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, embedded.Reader)
@@ -137,7 +137,7 @@ func TestAnEmptySecretIsMadeAnew(t *testing.T) {
 	connect(t, s.URL(), as(t, embedded.Reader, dir))
 }
 
-// lockedText is what was written. It is safe for concurrent use.
+// lockedText is the text written so far. It is safe for concurrent use.
 type lockedText struct {
 	mu sync.Mutex
 	b  strings.Builder

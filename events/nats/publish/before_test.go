@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestAStreamOfBeforeIsRefused: one that holds messages which were kept of the last program before the first release.
-// Nothing is published behind them, and one sentence says what to do. When the stream is deleted, a new one is made.
+// TestAStreamOfBeforeIsRefused: the stream has stored messages of the last program before the first release. Nothing is
+// published behind them, and one sentence says what to do. When the stream is deleted, a new one is made.
 func TestAStreamOfBeforeIsRefused(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 40).Grow(0)
 	js := s.JetStream()

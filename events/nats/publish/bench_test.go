@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/store/livetail"
 )
 
-// BenchmarkPublish compares the publisher, which reads a log on disk and makes the messages, with what the client's own
-// asynchronous publishing reaches with messages that are there already: same server, same messages, same round. The
-// goal of speed/nats.go is 0.8.
+// BenchmarkPublish compares the publisher, which reads a log on disk and makes the messages, with the client's own
+// asynchronous publishing of prepared messages: same server, same messages, same round. The goal of speed/nats.go is
+// 0.8.
 func BenchmarkPublish(b *testing.B) {
 	n := 50_000
 	if testing.Short() {
@@ -89,7 +89,7 @@ func BenchmarkPublish(b *testing.B) {
 	)
 }
 
-// untilAcked waits without asking all the time.
+// untilAcked waits, with pauses between its questions.
 func untilAcked(b *testing.B, p *natstest.Publisher, head events.Sequence) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -162,9 +162,9 @@ func messagesOf(b *testing.B, log *livetail.Log, cluster string) []*natsgo.Msg {
 	return all
 }
 
-// BenchmarkDelivery is how long it takes until a subscriber has a record: ours from the moment at which it is durable,
-// and beside it the client's own publishing of a message, without a log. What a user waits for after a pod has
-// finished, the two syncs of the log's disk included, is delivered-…-ns.
+// BenchmarkDelivery measures the time until a subscriber has a record: from the moment at which it is durable with
+// ours, and beside it with the client's own publishing of a message, without a log. A user waits for delivered-…-ns
+// after a pod has finished; it includes the two syncs of the log's disk.
 func BenchmarkDelivery(b *testing.B) {
 	s := natstest.NewServer(b).Start()
 	log := onDisk(b, 0)

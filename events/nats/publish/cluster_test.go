@@ -58,7 +58,7 @@ func (c serverCluster) url() string {
 	return strings.Join(all, ",")
 }
 
-// leader waits until the stream has one, and all its replicas have what it has.
+// leader waits until the stream has a leader and all its replicas are up to date.
 func (c serverCluster) leader(t *testing.T, js jetstream.JetStream) *natstest.Server {
 	t.Helper()
 	var leader string
@@ -90,9 +90,8 @@ func (c serverCluster) leader(t *testing.T, js jetstream.JetStream) *natstest.Se
 	return nil
 }
 
-// TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges: while records are published and taken, the server that
-// leads the stream lets another one lead, and at length that one is stopped: they then take up to ten seconds to choose
-// the next.
+// TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges: records are published and taken. Meanwhile the leader of
+// the stream hands over, and at last it is stopped. The servers then take up to ten seconds to choose the next one.
 func TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges(t *testing.T) {
 	c, l := newCluster(t), natstest.NewLedger(t, 6600)
 	p := natstest.Publish(t, c[0], l.Log, func(config *publish.Config) {
@@ -130,7 +129,7 @@ func TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges(t *testing.T) {
 	}
 }
 
-// taker is a subscriber that keeps what it took.
+// taker is a subscriber that keeps the events that it took.
 type taker struct {
 	mu  sync.Mutex
 	all []nats.ID

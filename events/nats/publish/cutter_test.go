@@ -77,7 +77,7 @@ func (c *cutter) run() {
 	}
 }
 
-// lives is how many bytes go through a connection before it dies.
+// lives returns how many bytes go through a connection, each way, before it dies.
 func (c *cutter) lives() (up, down int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *cutter) lives() (up, down int64) {
 	return 3000 + c.rng.Int64N(60_000), 3000 + c.rng.Int64N(6_000)
 }
 
-// heal lets connections live from now on. It says how many died.
+// heal lets connections live from now on. It returns how many died.
 func (c *cutter) heal() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -55,8 +55,8 @@ func TestAStreamThatIsGoneIsNoticedWithoutARecord(t *testing.T) {
 	}
 }
 
-// TestAStreamThatIsChangedIsNoticedWithoutARecord: what would lose messages is refused at once, not with the next
-// record.
+// TestAStreamThatIsChangedIsNoticedWithoutARecord: settings that would lose messages are refused at once, not with the
+// next record.
 func TestAStreamThatIsChangedIsNoticedWithoutARecord(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 300).Grow(0)
 	p := natstest.Publish(t, s, l.Log, func(c *publish.Config) { c.Look = 20 * time.Millisecond })
@@ -126,8 +126,8 @@ func (s *said) lines(of string) (n int, all string) {
 	return strings.Count(s.text.String(), of), s.text.String()
 }
 
-// TestAMissingRightIsLoggedOnce: the server says it of each message, with its subject, and each is tried again and
-// again.
+// TestAMissingRightIsLoggedOnce: the server reports it for each message, with its subject, and each message is tried
+// again and again.
 func TestAMissingRightIsLoggedOnce(t *testing.T) {
 	s := natstest.NewServer(t, func(o *natsd.Options) {
 		o.Users = []*natsd.User{{Username: "me", Permissions: &natsd.Permissions{
@@ -151,7 +151,7 @@ func TestAMissingRightIsLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestAStopIsNoTrouble: what ends because it is told to end is not logged as broken.
+// TestAStopIsNoTrouble: an end on request is not logged as a failure.
 func TestAStopIsNoTrouble(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 300).Grow(0)
 	var log said

@@ -27,7 +27,7 @@ func publishAll(t *testing.T, s *natstest.Server, l *natstest.Ledger) {
 	p.Stop()
 }
 
-// afterPowerCut is the server with the store that it had when saved was made: what it acknowledged since is gone.
+// afterPowerCut restarts the server with the store in saved: messages that it acknowledged since are gone.
 func afterPowerCut(t *testing.T, s *natstest.Server, saved string) {
 	t.Helper()
 	s.Stop()
@@ -45,8 +45,8 @@ func save(t *testing.T, s *natstest.Server) (dir string) {
 	return dir
 }
 
-// TestWhatTheServerLostBehindAnotherLogIsPublishedAgain: the newest message that is left is not ours, so it does not
-// say how far we had got.
+// TestWhatTheServerLostBehindAnotherLogIsPublishedAgain: the newest message in the stream is of another log, so it does
+// not say how far ours had got.
 func TestWhatTheServerLostBehindAnotherLogIsPublishedAgain(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -90,7 +90,7 @@ func TestWhatTheServerLostBehindAnotherLogIsPublishedAgain(t *testing.T) {
 	}
 }
 
-// TestALogThatAnotherOneFollowedGoesOnWhereItEnded: two logs take turns, as they should not; nothing is lost, and
+// TestALogThatAnotherOneFollowedGoesOnWhereItEnded: two logs take turns, which they should not. Nothing is lost, and
 // nothing comes twice.
 func TestALogThatAnotherOneFollowedGoesOnWhereItEnded(t *testing.T) {
 	s, l, other := natstest.NewServer(t).Start(), natstest.NewLedger(t, 700), anotherLog(t, 2)
@@ -120,8 +120,8 @@ func wantBothWhole(t *testing.T, s *natstest.Server, l, other *natstest.Ledger) 
 	}
 }
 
-// TestAnotherLogThatWritesMeanwhileTakesNothingAway: the first message after that of another log does not stand where
-// it should, and is refused; the second would, as far as places say.
+// TestAnotherLogThatWritesMeanwhileTakesNothingAway: our first message after those of another log is refused, because
+// its place is taken. Our second message would be accepted, by its place alone.
 func TestAnotherLogThatWritesMeanwhileTakesNothingAway(t *testing.T) {
 	s, l, other := natstest.NewServer(t).Start(), natstest.NewLedger(t, 900), anotherLog(t, 1)
 	p := natstest.Publish(t, s, l.Log)
@@ -139,7 +139,8 @@ func TestAnotherLogThatWritesMeanwhileTakesNothingAway(t *testing.T) {
 	wantBothWhole(t, s, l, other)
 }
 
-// TestAMessageOfSomebodyElseDoesNotStopIt: whoever may publish can write to the stream by mistake, also while it runs.
+// TestAMessageOfSomebodyElseDoesNotStopIt: a client with the right to publish writes to the stream by mistake, also
+// while the publisher runs.
 func TestAMessageOfSomebodyElseDoesNotStopIt(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 900)
 	publishAll(t, s, l.Grow(100))
@@ -153,8 +154,8 @@ func TestAMessageOfSomebodyElseDoesNotStopIt(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestWhatOneStreamKnewAnotherMayNot: messages were deleted by hand, so the server knew the records, at other places;
-// what is in its place now does not know them.
+// TestWhatOneStreamKnewAnotherMayNot: messages were deleted by hand, so the server knew the records, at other places.
+// The stream that takes its place does not know them.
 func TestWhatOneStreamKnewAnotherMayNot(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -200,8 +201,8 @@ func TestWhatOneStreamKnewAnotherMayNot(t *testing.T) {
 	}
 }
 
-// TestWhatAnEmptyStreamLostIsPublishedAgain: all that it held was over its age, or purged, so no message says how far
-// we had got; its end does.
+// TestWhatAnEmptyStreamLostIsPublishedAgain: all messages were over their age, or purged, so no message says how far we
+// had got. The stream's last sequence does.
 func TestWhatAnEmptyStreamLostIsPublishedAgain(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 900)
 	publishAll(t, s, l.Grow(300))

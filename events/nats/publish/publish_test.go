@@ -116,7 +116,8 @@ func TestWithoutAServerFromTheStartNothingElseIsWrong(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestAStartAsksTheStreamAndNotTheOffset: after a crash the offset may be old, and the window for duplicates long over.
+// TestAStartAsksTheStreamAndNotTheOffset: after a crash the offset may be old, and the window for duplicates may be
+// over.
 func TestAStartAsksTheStreamAndNotTheOffset(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000).Grow(2000)
 	p := natstest.Publish(t, s, l.Log)
@@ -174,7 +175,7 @@ func TestAStreamThatIsMadeAnewGetsAllThatTheLogHas(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas: it is as empty as one whose messages were deleted, and
+// TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas: the stream looks like one with deleted messages, but it
 // never had any.
 func TestAStreamWhosePlacesDoNotBeginWithOneGetsAllThatTheLogHas(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 500).Grow(300)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestALogIsWrittenAgainFromItsStream: record for record and byte for byte, in the same batches, with the same chain.
-// Only how it is laid out in files and commits is its own.
+// Only its files and commits may differ.
 func TestALogIsWrittenAgainFromItsStream(t *testing.T) {
 	for _, contentType := range []string{nats.Protobuf, nats.JSON} {
 		t.Run(contentType, func(t *testing.T) {
@@ -81,7 +81,7 @@ func appendBatch(t *testing.T, log store.Log, b events.Batch) {
 	}
 }
 
-// anotherEpoch is what begins another epoch of a log.
+// anotherEpoch returns the batch that begins another epoch of a log.
 func anotherEpoch(t *testing.T, log store.Reader) events.Batch {
 	t.Helper()
 	head := log.Head()

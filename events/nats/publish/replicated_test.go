@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// makeReplicated makes the stream on three servers, as its owner might, and gives a JetStream that the test uses.
+// makeReplicated makes the stream on three servers, as its owner might. It returns a JetStream for the test.
 func makeReplicated(t *testing.T, c serverCluster, atomic bool) jetstream.JetStream {
 	t.Helper()
 	js := natstest.JetStream(t, c.url())
@@ -33,8 +33,8 @@ func makeReplicated(t *testing.T, c serverCluster, atomic bool) jetstream.JetStr
 	return js
 }
 
-// TestASecondWriterDoesNotKillAReplicatedStream: another client publishes to the stream on three servers, by mistake,
-// while our messages are on their way. Some of ours are refused then. With the header Nats-Expected-Last-Msg-Id one
+// TestASecondWriterDoesNotKillAReplicatedStream: another client publishes by mistake to the stream on three servers,
+// while our messages are in flight. Some of ours are refused then. With the header Nats-Expected-Last-Msg-Id one
 // refusal stopped the stream on every server, for good (see TestOneWrongRecordBeforeKillsAReplicatedStream).
 func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {
 	for _, row := range []struct {
@@ -72,8 +72,7 @@ func TestASecondWriterDoesNotKillAReplicatedStream(t *testing.T) {
 	}
 }
 
-// TestAReplicatedStreamThatIsMadeTakesAtomicBatches: otherwise publishing there would take one turn on the network for
-// each record.
+// TestAReplicatedStreamThatIsMadeTakesAtomicBatches: without them each record would take a round trip.
 func TestAReplicatedStreamThatIsMadeTakesAtomicBatches(t *testing.T) {
 	c, l := newCluster(t), natstest.NewLedger(t, 100).Grow(0)
 	p := natstest.Publish(t, c[0], l.Log, func(config *publish.Config) { config.Dial.URL, config.Stream.Replicas = c.url(), 3 })
@@ -87,8 +86,8 @@ func TestAReplicatedStreamThatIsMadeTakesAtomicBatches(t *testing.T) {
 	}
 }
 
-// TestOneWrongRecordBeforeKillsAReplicatedStream is why the publisher does not say to several servers which record its
-// message follows: the servers, not we, are tested here. When it fails, they have been mended.
+// TestOneWrongRecordBeforeKillsAReplicatedStream shows why the publisher does not tell several servers which record its
+// message follows. It tests the servers, not us. When it fails, they have been mended.
 func TestOneWrongRecordBeforeKillsAReplicatedStream(t *testing.T) {
 	c := newCluster(t)
 	js := makeReplicated(t, c, false)
@@ -115,8 +114,8 @@ func TestOneWrongRecordBeforeKillsAReplicatedStream(t *testing.T) {
 	})
 }
 
-// TestARecordThatSeveralServersKnewIsNotWaitedFor: messages were deleted by hand, so the servers refuse their records,
-// and each batch with one of them, for as long as they know duplicates.
+// TestARecordThatSeveralServersKnewIsNotWaitedFor: messages were deleted by hand. The servers refuse their records, and
+// each batch with one of them, for as long as they know duplicates.
 func TestARecordThatSeveralServersKnewIsNotWaitedFor(t *testing.T) {
 	c, l := newCluster(t), natstest.NewLedger(t, 900)
 	js := makeReplicated(t, c, true)

@@ -16,8 +16,8 @@ import (
 )
 
 // BenchmarkPublishReplicated publishes to streams of three servers, with atomic batches and with one message in flight.
-// Beside them are the client's own publishing of messages that are there already, with 4,096 in flight, which says
-// nothing about their order, and with one in flight.
+// Beside them the client publishes prepared messages: with 4,096 in flight, which says nothing about their order, and
+// with one in flight.
 func BenchmarkPublishReplicated(b *testing.B) {
 	n := 20_000
 	if testing.Short() {

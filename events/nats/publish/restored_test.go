@@ -17,7 +17,7 @@ func copyOf(l *natstest.Ledger, through int) *natstest.Ledger {
 	return c.Grow(through)
 }
 
-// TestARestoredLogIsNotTakenForDuplicates: the sequences after the restore were published before, in the life that
+// TestARestoredLogIsNotTakenForDuplicates: the sequences after the restore were already published in the epoch that
 // ended.
 func TestARestoredLogIsNotTakenForDuplicates(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 3000).Grow(2000)
@@ -79,8 +79,7 @@ func TestANewLogGoesOnAfterTheOldOne(t *testing.T) {
 	}
 }
 
-// TestALogThatWasRestoredInSecretIsNotPublished: its next sequences mean something else than the messages that bear
-// them.
+// TestALogThatWasRestoredInSecretIsNotPublished: without a new epoch its next sequences are those of other messages.
 func TestALogThatWasRestoredInSecretIsNotPublished(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -134,7 +133,7 @@ func TestWhatTheLogNoLongerKeepsIsAGapThatShows(t *testing.T) {
 	}
 }
 
-// TestARestoredLogSaysWhereItBegan: what the life before had left out is not what this one leaves out.
+// TestARestoredLogSaysWhereItBegan: the earlier epoch and the new one leave out different records.
 func TestARestoredLogSaysWhereItBegan(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 2000).Grow(1000)
 	p := natstest.Publish(t, s, &prunedLog{Log: l.Log, first: 701})
@@ -151,8 +150,8 @@ func TestARestoredLogSaysWhereItBegan(t *testing.T) {
 	}
 }
 
-// TestTheStreamIsAskedWhatItKnows: a stream that is ahead of the log proves that records are lost, and so does one with
-// another chain value under the same sequence. It is told once, and a survey finds the same.
+// TestTheStreamIsAskedWhatItKnows: a stream that is ahead of the log proves a loss of records. So does a stream with
+// another chain value under the same sequence. It is reported once, and a survey finds the same.
 func TestTheStreamIsAskedWhatItKnows(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -201,7 +200,7 @@ func TestTheStreamIsAskedWhatItKnows(t *testing.T) {
 	}
 }
 
-// otherChain is a log with the same records but for one, which has another salt.
+// otherChain returns a log with the same records, except that one of them has another salt.
 func otherChain(t *testing.T, l *natstest.Ledger) *natstest.Ledger {
 	c := &natstest.Ledger{T: t, Log: memlog.New(life), Left: natstest.Batches(t, l.Log)}
 	c.Left[20].Records[0].FactsSalt[0]++

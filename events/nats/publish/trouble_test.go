@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// problem waits until a publisher says what is wrong.
+// problem waits until a publisher reports a problem.
 func problem(t *testing.T, p *natstest.Publisher, want string) {
 	t.Helper()
 	natstest.Eventually(t, "it says "+want, func() error {
@@ -100,7 +100,7 @@ func TestAServerWithoutJetStreamSaysSo(t *testing.T) {
 	problem(t, p, "JetStream")
 }
 
-// TestASlowSubscriberSlowsNobody: it has a consumer of its own, and takes nothing.
+// TestASlowSubscriberSlowsNobody: the subscriber has its own consumer, and takes nothing.
 func TestASlowSubscriberSlowsNobody(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 2000).Grow(10)
 	p := natstest.Publish(t, s, l.Log)
@@ -126,9 +126,9 @@ func TestASlowSubscriberSlowsNobody(t *testing.T) {
 	wantWhole(t, s, l.Log)
 }
 
-// TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog cuts connections at random places: what was sent is lost before
-// the server or its acknowledgement after it. The window is small, and the one for duplicates over at once: they are
-// not what keeps the order.
+// TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog cuts connections at random places: either a message is lost
+// before the server, or its acknowledgement after it. The window is small, and the window for duplicates is over at
+// once, so neither of them keeps the order.
 func TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog(t *testing.T) {
 	records := 5000
 	if os.Getenv("JOBLEDGER_LONG") != "" {

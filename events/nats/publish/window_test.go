@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestOnlyOfTheOldestMessageIsItBelievedThatTheServerHadIt: of those before a later one nothing is known, and to go on
-// after it would leave them out.
+// TestOnlyOfTheOldestMessageIsItBelievedThatTheServerHadIt: "I had it" for a later message says nothing about the
+// messages before it. If the publisher went on behind it, it would leave these out.
 func TestOnlyOfTheOldestMessageIsItBelievedThatTheServerHadIt(t *testing.T) {
 	elsewhere := ack{Sequence: 3, Duplicate: true}
 	for _, row := range []struct {

@@ -16,7 +16,7 @@ const (
 
 var life = natstest.Life
 
-// stray is the subject of messages that somebody else published to the stream by mistake.
+// stray is the subject of messages that another client published to the stream by mistake.
 const stray = nats.Prefix + "." + cluster + ".stray"
 
 // publishStray publishes one such message.
@@ -27,8 +27,8 @@ func publishStray(t testing.TB, js jetstream.JetStream) {
 	}
 }
 
-// messages are the records in the stream, in its order. Stray messages are passed over here. (A purge of them would not
-// do: it is acknowledged before each of several servers has purged, and a consumer may read from one that has not.)
+// messages returns the records in the stream, in its order. It skips stray messages. (A purge of them would not do: it
+// is acknowledged before each of several servers has purged, and a consumer may read from a server that has not.)
 func messages(t testing.TB, s *natstest.Server) []nats.Event {
 	t.Helper()
 	js := s.JetStream()

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestADurableSubscriptionRemembersWhichRecordItBeginsWith: it ends before that record was published, and the next Run,
-// which is told no beginning, still waits for it.
+// TestADurableSubscriptionRemembersWhichRecordItBeginsWith: a subscriber ends before that record was published. The
+// next Run has no setting for the beginning, and still waits for that record.
 func TestADurableSubscriptionRemembersWhichRecordItBeginsWith(t *testing.T) {
 	for _, row := range []struct {
 		sentence string

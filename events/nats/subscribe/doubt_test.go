@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// killed is a State as a process leaves it that is killed once the function took an event: what is saved later is lost.
+// killed is a State of a process that is killed once the function took an event: later saves are lost.
 type killed struct {
 	subscribe.State
 	at   events.Sequence
@@ -28,9 +28,9 @@ func (k *killed) Save(taken subscribe.Taken) error {
 	return k.State.Save(taken)
 }
 
-// TestWhatIsInDoubtOutlivesASubscriber: it ends before the stream was asked what it passed over. Record 9 is the newest
-// of a Job, and was purged; the one who goes on tells of it, or is handed it, and does so without a purge as little as
-// before.
+// TestWhatIsInDoubtOutlivesASubscriber: a subscriber ends before it asked the stream about the places that it passed
+// over. Record 9 is the newest of a Job. If it was purged, the next subscriber reports it or gets it; without a purge
+// nothing is reported.
 func TestWhatIsInDoubtOutlivesASubscriber(t *testing.T) {
 	for _, purged := range []bool{true, false} {
 		for _, anew := range []bool{true, false} {

@@ -18,9 +18,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded breaks connections in the middle of it, with messages
-// delivered to nobody, as happens to a process that is killed. The next one does not wait until the server takes them
-// for lost, which is after an hour here, and keeps their order.
+// TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded breaks connections while messages are delivered and not yet
+// taken, as when a process is killed. The next subscriber does not wait until the server gives these messages up, which
+// takes an hour here, and gets all in order.
 func TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 2000).Grow(0)
@@ -79,7 +79,7 @@ func TestADurableSubscriptionGoesOnWhereAcknowledgementsEnded(t *testing.T) {
 	}
 }
 
-// TestAStoppedSubscriptionGetsNothingTwice: what was taken is acknowledged when Run returns.
+// TestAStoppedSubscriptionGetsNothingTwice: all events that were taken are acknowledged when Run returns.
 func TestAStoppedSubscriptionGetsNothingTwice(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 1000).Grow(0)
@@ -115,8 +115,8 @@ func TestAStoppedSubscriptionGetsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestASlowFunctionLosesNothing: it takes longer than the server waits for an acknowledgement, and others come
-// meanwhile.
+// TestASlowFunctionLosesNothing: the function takes longer than the server waits for an acknowledgement, and other
+// messages come meanwhile.
 func TestASlowFunctionLosesNothing(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 600).Grow(300)
@@ -163,7 +163,7 @@ func TestASlowFunctionLosesNothing(t *testing.T) {
 	whole(t, sub.await(int(l.Log.Head().Sequence)), 1)
 }
 
-// TestOneAtATimeUsesADurableSubscription: another one waits, and takes over.
+// TestOneAtATimeUsesADurableSubscription: a second subscriber waits, and then takes over.
 func TestOneAtATimeUsesADurableSubscription(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 800).Grow(400)
@@ -183,7 +183,7 @@ func TestOneAtATimeUsesADurableSubscription(t *testing.T) {
 	whole(t, second.await(int(l.Log.Head().Sequence)-head), records(t, l)[head].Sequence)
 }
 
-// gate is a dialer that gets through only while it is open.
+// gate is a dialer that connects only while it is open.
 type gate struct{ shut atomic.Bool }
 
 func (g *gate) Dial(network, address string) (net.Conn, error) {
@@ -193,8 +193,8 @@ func (g *gate) Dial(network, address string) (net.Conn, error) {
 	return net.Dial(network, address)
 }
 
-// TestWhoWasAwayWaitsForTheOneThatTookOver: the first one's connection breaks, another one begins with the name
-// meanwhile. The first one comes back, waits, and then goes on after what the other one took.
+// TestWhoWasAwayWaitsForTheOneThatTookOver: a subscriber's connection breaks, and another one begins under the same
+// name. The first one comes back, waits, and then goes on behind the events that the other took.
 func TestWhoWasAwayWaitsForTheOneThatTookOver(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -258,8 +258,8 @@ func TestWhoWasAwayWaitsForTheOneThatTookOver(t *testing.T) {
 	}
 }
 
-// TestWhatAnotherTookMeanwhileIsReadNevertheless: two that begin at the same moment do not see each other. The other
-// one here takes what it can get, and acknowledges it; ours has all in order.
+// TestWhatAnotherTookMeanwhileIsReadNevertheless: two subscribers that begin at the same moment do not see each other.
+// The other one takes and acknowledges what it can get. Ours has all events in order.
 func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 3000).Grow(300)
@@ -286,7 +286,7 @@ func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 			taken++
 		}
 	}
-	// What the other one took last shows at the next that is ours.
+	// A message that the other one took last is noticed at the next message of ours.
 	head := int(l.Log.Head().Sequence)
 	natstest.Eventually(t, "all is taken", func() error {
 		if got := sub.events(); int(got[len(got)-1].ID.Sequence) < head-10 {
@@ -300,8 +300,8 @@ func TestWhatAnotherTookMeanwhileIsReadNevertheless(t *testing.T) {
 	whole(t, sub.events(), 1)
 }
 
-// TestWhatOneThatWasKilledAcknowledgedIsNotMissing: it acknowledged 3 alone, so 1, 2 and 4 come again without it. The
-// next one cannot know that 3 was taken, and has it again.
+// TestWhatOneThatWasKilledAcknowledgedIsNotMissing: a killed subscriber acknowledged 3 alone, so 1, 2 and 4 come again
+// without it. The next one cannot know that 3 was taken, and gets it again.
 func TestWhatOneThatWasKilledAcknowledgedIsNotMissing(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	js := makeStream(t, s)

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// TestWhatFellOutOfAHole: places that held messages of others alone lack no record, and a record that the stream has is
-// not missing.
+// TestWhatFellOutOfAHole: places that held only messages of other clients lack no record. A record that the stream has
+// is not missing.
 func TestWhatFellOutOfAHole(t *testing.T) {
 	log, other := events.Identity{LogID: "a", Epoch: 1}, events.Identity{LogID: "b", Epoch: 1}
 	at := func(of events.Identity, sequence events.Sequence) *nats.Head {
@@ -34,8 +34,9 @@ func TestWhatFellOutOfAHole(t *testing.T) {
 	}
 }
 
-// TestGapsAreOne: of one log, from where the first begins to where the last one ends; of several streams it is of all.
-// An event tells that of its own log, and those of others come with the next ones.
+// TestGapsAreOne: gaps of one log become one, from the beginning of the first to the end of the last; with gaps of
+// several streams it covers all streams. An event has the gap of its own log, and gaps of other logs come with their
+// next events.
 func TestGapsAreOne(t *testing.T) {
 	log, other := events.Identity{LogID: "a", Epoch: 1}, events.Identity{LogID: "b", Epoch: 1}
 	job := events.JobStream("j")

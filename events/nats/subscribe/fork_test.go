@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// publishWith publishes records with the chain values of the log that holds them; chain is moved behind them.
+// publishWith publishes records with the chain values of their log. It moves chain behind them.
 func publishWith(t testing.TB, js jetstream.JetStream, life events.Identity, chain *events.Hash, contentType string, records ...events.Record) {
 	t.Helper()
 	e := nats.Encoder{Cluster: cluster, Chain: chain, ContentType: contentType}
@@ -30,14 +30,15 @@ func publishWith(t testing.TB, js jetstream.JetStream, life events.Identity, cha
 	}
 }
 
-// rewritten are records 1 to 5 of a forged log: other contents under the same IDs and times.
+// rewritten returns records 1 to 5 of a forged log: other contents under the same IDs and times.
 func rewritten() []events.Record {
 	all := timers(1, 5)
 	all[2].Evidence.Reason = "nothing happened"
 	return all
 }
 
-// TestALogThatWasRewrittenIsToldOf, and one that was not is not, whatever else happens. Records 1 to 5 are taken first.
+// TestALogThatWasRewrittenIsToldOf: a rewritten log is reported, and a log that was not rewritten never is. Records 1
+// to 5 are taken first.
 func TestALogThatWasRewrittenIsToldOf(t *testing.T) {
 	kind := []nats.Filter{{Event: events.KindTimerFired.String()}}
 	forge := func(t *testing.T, js jetstream.JetStream, to events.Sequence) {

@@ -13,9 +13,9 @@ import (
 
 const jobC = "0e8b7a66-5544-4332-a110-ffeeddccbbc0" // nobody asks for it
 
-// TestTheNewestRecordOfAJobThatWasPurgedIsReported: of two Jobs that are asked for, one says nothing more, so no later
-// record names the one that was purged before it came. Without a purge nothing is reported, though places of another
-// Job are passed over.
+// TestTheNewestRecordOfAJobThatWasPurgedIsReported: two Jobs are asked for, and the newest record of one was purged
+// before it came. No later record names it, and it is reported all the same. Without a purge nothing is reported,
+// although places of another Job are passed over.
 func TestTheNewestRecordOfAJobThatWasPurgedIsReported(t *testing.T) {
 	for _, purged := range []bool{true, false} {
 		for _, durable := range []string{"", "d"} {

@@ -59,8 +59,8 @@ func keep(url, name string) error {
 	})
 }
 
-// TestAKilledSubscriberGoesOnWhereAcknowledgementsEnded kills a process with SIGKILL again and again, while events
-// come: the next one goes on in order, and only what was not acknowledged comes twice.
+// TestAKilledSubscriberGoesOnWhereAcknowledgementsEnded kills a process with SIGKILL again and again while events come.
+// The next one goes on in order, and only events that were not acknowledged come twice.
 func TestAKilledSubscriberGoesOnWhereAcknowledgementsEnded(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 6000).Grow(500)

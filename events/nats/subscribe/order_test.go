@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats/subscribe"
 )
 
-// head is what Order looks at: the headers of record seq of a stream, after previous.
+// head returns the headers of record seq of a stream, after previous. Order looks at nothing else.
 func head(life events.Identity, seq, previous events.Sequence, stream string) *nats.Head {
 	return &nats.Head{
 		ID: nats.ID{Log: life, Sequence: seq}, Previous: previous, Floor: 1,
@@ -98,8 +98,8 @@ func text(f subscribe.Finding) (s string) {
 	return s
 }
 
-// TestOrderFindsWhateverIsMissing loses records of many streams at random: every loss shows at the next record of the
-// cluster, or of its stream, and nothing else does, also when Order cannot remember all streams.
+// TestOrderFindsWhateverIsMissing loses records of many streams at random. Every loss shows at the next record of the
+// cluster or of its stream, and nothing else is reported. This holds even if Order cannot remember all streams.
 func TestOrderFindsWhateverIsMissing(t *testing.T) {
 	const records, streams = 250_000, 90_000
 	seed := rand.Uint64()

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// delivered is a message of a place in the stream, as the server delivers it for the nth time.
+// delivered is a message at a place in the stream, with the number of its delivery.
 type delivered struct {
 	jetstream.Msg
 	place, n uint64
@@ -18,12 +18,12 @@ func (d delivered) Metadata() (*jetstream.MsgMetadata, error) {
 	return &jetstream.MsgMetadata{Sequence: jetstream.SequencePair{Stream: d.place, Consumer: d.n}}, nil
 }
 
-// TestSettle: a server in a hurry delivers one message twice before another one. Only when each has come are all there.
+// TestSettle: a server may deliver one message twice before another one. All are there only when each has come.
 func TestSettle(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		places []uint64
-		lost   uint64 // deliveries to another one, before the last of these
+		lost   uint64 // deliveries to another subscriber before the last of these
 		all    bool
 	}{
 		{"each came, in another order", []uint64{9, 8}, 0, true},

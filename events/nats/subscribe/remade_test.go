@@ -29,7 +29,8 @@ func timers(from, to events.Sequence) (all []events.Record) {
 	return all
 }
 
-// TestNothingOfThePastComesAfterTheStreamWasMadeAnew: the publisher fills the new one with all that the log keeps.
+// TestNothingOfThePastComesAfterTheStreamWasMadeAnew: the publisher fills the new stream with all records that the log
+// has. A subscriber gets only newer ones.
 func TestNothingOfThePastComesAfterTheStreamWasMadeAnew(t *testing.T) {
 	kinds := []nats.Filter{{Event: events.KindTimerFired.String()}}
 	for _, row := range []struct {
@@ -71,7 +72,7 @@ func TestNothingOfThePastComesAfterTheStreamWasMadeAnew(t *testing.T) {
 	}
 }
 
-// TestAStreamThatIsStillEmptyIsFollowed: the publisher has made it and fills it later.
+// TestAStreamThatIsStillEmptyIsFollowed: the publisher has made the stream, and fills it later.
 func TestAStreamThatIsStillEmptyIsFollowed(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
 		t.Run("durable "+durable, func(t *testing.T) {
@@ -88,8 +89,8 @@ func TestAStreamThatIsStillEmptyIsFollowed(t *testing.T) {
 	}
 }
 
-// TestNothingOfThePastComesFromAStoreThatWasRestored: the stream is the same, older than it was, and so is the durable
-// subscription.
+// TestNothingOfThePastComesFromAStoreThatWasRestored: the server's store is restored, so the stream and the durable
+// subscription are older than before.
 func TestNothingOfThePastComesFromAStoreThatWasRestored(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
 		t.Run("durable "+durable, func(t *testing.T) {
@@ -122,8 +123,8 @@ func TestNothingOfThePastComesFromAStoreThatWasRestored(t *testing.T) {
 	}
 }
 
-// TestWhatTheStreamThatWasMadeAnewLacksIsReported, also to one that asks for kinds of events and could not see it
-// otherwise.
+// TestWhatTheStreamThatWasMadeAnewLacksIsReported: also to a subscriber that asks for some kinds of events and could
+// not see it otherwise.
 func TestWhatTheStreamThatWasMadeAnewLacksIsReported(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -158,7 +159,7 @@ func TestWhatTheStreamThatWasMadeAnewLacksIsReported(t *testing.T) {
 	}
 }
 
-// TestASubscriberIsToldThatTheStreamWasMadeAnew: it says so, and with which record it goes on.
+// TestASubscriberIsToldThatTheStreamWasMadeAnew: the report says with which record it goes on.
 func TestASubscriberIsToldThatTheStreamWasMadeAnew(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
 		t.Run("durable "+durable, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// TestATakeoverWhileTheStreamGrowsMissesNothing: between our look at the stream and our look at the subscription more
-// was published, and the one before us took it.
+// TestATakeoverWhileTheStreamGrowsMissesNothing: we look at the stream, and then at the subscription. In between more
+// was published, and the subscriber before us took it.
 func TestATakeoverWhileTheStreamGrowsMissesNothing(t *testing.T) {
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, 300).Grow(100)
 	p := natstest.Publish(t, s, l.Log)

@@ -62,7 +62,7 @@ func TestASubscriptionBeginsWhereItIsTold(t *testing.T) {
 	}
 }
 
-// TestAnEmptyStreamDoesNotSayWhichLogItIsFor: the first message does.
+// TestAnEmptyStreamDoesNotSayWhichLogItIsFor: only its first message does.
 func TestAnEmptyStreamDoesNotSayWhichLogItIsFor(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -338,7 +338,7 @@ func TestWhatCannotWorkIsSaid(t *testing.T) {
 	}
 }
 
-// pending is nil when the durable subscription has acknowledged all up to that place.
+// pending returns nil when the durable subscription has acknowledged all through that place.
 func pending(js jetstream.JetStream, durable string, place uint64) error {
 	c, err := js.Consumer(context.Background(), stream, durable)
 	if err != nil {

@@ -35,8 +35,8 @@ func record(sequence events.Sequence) subscribe.Taken {
 	return subscribe.Taken{ID: nats.ID{Log: life, Sequence: sequence}}
 }
 
-// TestADurableSubscriptionGoesOnBehindWhatWasTaken, whatever the server has forgotten while there was no subscriber.
-// Records 1 to 5 were taken.
+// TestADurableSubscriptionGoesOnBehindWhatWasTaken: records 1 to 5 were taken. The subscription goes on behind them,
+// whatever the server has forgotten while there was no subscriber.
 func TestADurableSubscriptionGoesOnBehindWhatWasTaken(t *testing.T) {
 	t.Run("everything", func(t *testing.T) { goesOnBehindWhatWasTaken(t) })
 	t.Run("one kind", func(t *testing.T) { goesOnBehindWhatWasTaken(t, nats.Filter{Event: events.KindTimerFired.String()}) })
@@ -173,7 +173,7 @@ func goesOnBehindWhatWasTaken(t *testing.T, filters ...nats.Filter) {
 	}
 }
 
-// TestAStateAloneRemembersToo: for a subscription that the server does not remember.
+// TestAStateAloneRemembersToo: a state is enough for a subscription that the server does not remember.
 func TestAStateAloneRemembersToo(t *testing.T) {
 	js := makeStream(t, natstest.NewServer(t).Start())
 	put(t, js, life, 1, timers(1, 5)...)
@@ -188,8 +188,8 @@ func TestAStateAloneRemembersToo(t *testing.T) {
 	whole(t, start(t, js, config, nil).await(3), 6)
 }
 
-// TestTwoDoNotShareAStateFile: each would write over what the other took, and one of them go back. The second waits,
-// and goes on behind.
+// TestTwoDoNotShareAStateFile: two subscribers with one file would overwrite each other's progress. The second one
+// waits, and goes on behind the first.
 func TestTwoDoNotShareAStateFile(t *testing.T) {
 	for _, durable := range []string{"", "d"} {
 		t.Run("durable "+durable, func(t *testing.T) {
@@ -247,7 +247,8 @@ type full struct{}
 func (full) Load() (subscribe.Taken, error) { return subscribe.Taken{}, nil }
 func (full) Save(subscribe.Taken) error     { return errors.New("no space left") }
 
-// TestAStateThatCannotBeKeptIsToldOfOnce: and what else remembers is said. Without a durable name nothing does.
+// TestAStateThatCannotBeKeptIsToldOfOnce: the report says what else remembers the progress. Without a durable name
+// nothing does.
 func TestAStateThatCannotBeKeptIsToldOfOnce(t *testing.T) {
 	js := makeStream(t, natstest.NewServer(t).Start())
 	put(t, js, life, 1, timers(1, 5)...)

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// acknowledge tells the server that a delivery was taken, by the name of such an acknowledgement: stream, consumer,
-// tries, place, delivery, time, how many are left. The places of these tests are also the deliveries.
+// acknowledge tells the server that a delivery was taken. The subject of an acknowledgement has stream, consumer,
+// tries, place, delivery, time, and how many are left. In these tests places and deliveries have the same numbers.
 func acknowledge(t *testing.T, conn *natsgo.Conn, place int) {
 	t.Helper()
 	name := fmt.Sprintf("$JS.ACK.%s.d.1.%d.%d.1.0", stream, place, place)
@@ -24,8 +24,8 @@ func acknowledge(t *testing.T, conn *natsgo.Conn, place int) {
 	}
 }
 
-// TestAStateIsTrustedBeforeAcknowledgements: the server counts 3 as acknowledged, which nobody took, when the
-// connection breaks. So it never delivers 3 again, and the subscriber reads it.
+// TestAStateIsTrustedBeforeAcknowledgements: when the connection breaks, the server counts 3 as acknowledged, although
+// no subscriber took it. The server never delivers 3 again, so the subscriber reads it from the stream.
 func TestAStateIsTrustedBeforeAcknowledgements(t *testing.T) {
 	s := natstest.NewServer(t).Start()
 	js := makeStream(t, s)

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
-// stray publishes what is no record of a log.
+// stray publishes a message that is no record of a log.
 func stray(t testing.TB, js jetstream.JetStream) {
 	t.Helper()
 	if _, err := js.Publish(t.Context(), nats.Subject{Cluster: cluster, Kind: "job", Event: "x"}.String(), []byte("{}")); err != nil {
@@ -37,7 +37,7 @@ func spoilt(t testing.TB, js jetstream.JetStream, r events.Record) {
 	}
 }
 
-// ofBefore publishes a message that was kept of the last program before the first release.
+// ofBefore publishes a stored message of the last program before the first release.
 func ofBefore(t testing.TB, js jetstream.JetStream, r events.Record) {
 	t.Helper()
 	m := natstest.Before(t)[0]
@@ -98,8 +98,8 @@ func TestAMessageThatCannotBeReadIsNotPassedOverInSilence(t *testing.T) {
 	}
 }
 
-// TestAmongMessagesOfOthersPlacesAreFound: nothing is reported missing where only they were, also after they were
-// deleted.
+// TestAmongMessagesOfOthersPlacesAreFound: the stream has messages of other clients between the records. These places
+// are not reported as missing records, also after the messages were deleted.
 func TestAmongMessagesOfOthersPlacesAreFound(t *testing.T) {
 	js := makeStream(t, natstest.NewServer(t).Start())
 	for seq := events.Sequence(1); seq <= 40; seq++ {

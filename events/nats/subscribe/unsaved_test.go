@@ -17,8 +17,8 @@ func (k *kept) Save(t Taken) error {
 	return nil
 }
 
-// TestNothingIsSavedBeforeTheFirstEvent: what is in doubt before it is no event that was taken, and a file that said so
-// could not be read.
+// TestNothingIsSavedBeforeTheFirstEvent: records in doubt before the first event are not saved, because a state without
+// an event could not be read.
 func TestNothingIsSavedBeforeTheFirstEvent(t *testing.T) {
 	var state kept
 	s := &subscriber{Config: Config{State: &state, Notice: func(Notice) {}}, holes: []hole{{place: 3, from: 5, to: 9}}}

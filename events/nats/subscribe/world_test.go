@@ -39,7 +39,7 @@ func makeStream(t testing.TB, s *natstest.Server) jetstream.JetStream {
 	return js
 }
 
-// put publishes records as a publisher would that lost others.
+// put publishes records as a publisher would that lost the records between them.
 func put(t testing.TB, js jetstream.JetStream, life events.Identity, floor events.Sequence, records ...events.Record) {
 	t.Helper()
 	e := nats.Encoder{Cluster: cluster}
@@ -116,11 +116,11 @@ func start(t testing.TB, js jetstream.JetStream, c subscribe.Config, take func(c
 			return nil
 		})
 	}()
-	t.Cleanup(func() { _ = s.end() }) // whoever cares asks for itself
+	t.Cleanup(func() { _ = s.end() }) // tests that need the result call end themselves
 	return s
 }
 
-// end stops it, and gives what Run returned.
+// end stops the subscription, and returns the error of Run.
 func (s *subscription) end() error {
 	s.stop()
 	err := <-s.ended
@@ -134,7 +134,7 @@ func (s *subscription) events() []subscribe.Event {
 	return append([]subscribe.Event(nil), s.taken...)
 }
 
-// says waits until it told of a trouble.
+// says waits until the subscription reports a trouble.
 func (s *subscription) says(t testing.TB, trouble string) {
 	t.Helper()
 	natstest.Eventually(t, "it says "+trouble, func() error {
