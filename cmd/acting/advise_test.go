@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWhatWasLeftOut: whoever names no NATS server, or no user where one is wanted, is told what to give.
+// TestWhatWasLeftOut: an error about a missing NATS server, or a missing user, says what to give.
 func TestWhatWasLeftOut(t *testing.T) {
 	refused, unknown := errors.New("connection refused"), errors.New("nats: Authorization Violation")
 	named := subscribeFlags{}

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// TestAnOldPointIsAWarning: of a log that ends more than an hour before its copy it is said that the cluster went on.
+// TestAnOldPointIsAWarning: if a restored log ends more than an hour before its copy, a warning says that the cluster
+// went on since.
 func TestAnOldPointIsAWarning(t *testing.T) {
 	end := events.At(time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC))
 	for _, row := range []struct {

@@ -14,7 +14,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// electing is a JetStream that answers each look for a stream with the next of these errors, and the last one for ever.
+// electing is a JetStream that answers each search for a stream with the next of these errors, and repeats the last
+// one.
 type electing struct {
 	jetstream.JetStream
 	answers []error
@@ -32,9 +33,9 @@ func (e *electing) StreamNameBySubject(ctx context.Context, _ string) (string, e
 
 func (e *electing) Stream(context.Context, string) (jetstream.Stream, error) { return nil, nil }
 
-// TestSubscribeWaitsForALeader: a cluster of NATS servers that was just started, or lost one, has no leader of
-// JetStream for some seconds. Then it refuses, or is silent. What does not pass ends the command at once, and a server
-// without JetStream after a minute.
+// TestSubscribeWaitsForALeader: a cluster of NATS servers has no leader of JetStream for some seconds after a start, or
+// after it lost one. It refuses then, or is silent. A lasting error ends the command at once; a server without
+// JetStream ends it after a minute.
 func TestSubscribeWaitsForALeader(t *testing.T) {
 	leaderless := &jetstream.APIError{Code: 503, ErrorCode: 10008, Description: "JetStream system temporarily unavailable"}
 	forLong := make([]error, 600)

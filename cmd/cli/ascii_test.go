@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
-// TestASCIILosesNothing: what others wrote is escaped as in JSON, wherever a write ends, and documents give it back.
+// TestASCIILosesNothing: texts of other programs are escaped as in JSON, wherever a write ends. A JSON document still
+// has the same values.
 func TestASCIILosesNothing(t *testing.T) {
 	const text = "größe 你好 😀 → … \xff"
 	for cut := range len(text) {

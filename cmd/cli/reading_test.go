@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestShortReadingsShowNothing: what takes a second or less is not shown, nor what comes behind the answer.
+// TestShortReadingsShowNothing: nothing is shown for a reading of a second or less, and nothing after the answer.
 func TestShortReadingsShowNothing(t *testing.T) {
 	var screen bytes.Buffer
 	clock := time.Unix(0, 0)

@@ -24,8 +24,8 @@ func commandIn(t *testing.T, env map[string]string, args ...string) (out, err st
 	return o.String(), e.String()
 }
 
-// TestOutputIsASCIIWhereTheLocaleAsks: what any command prints is ASCII where the locale is not UTF-8, as wide as it is
-// otherwise, and the same value where it is a document. Where the locale is UTF-8 nothing changes.
+// TestOutputIsASCIIWhereTheLocaleAsks: with a locale that is not UTF-8 the output of any command is ASCII. Its lines
+// have the same width, and a document has the same value. With a UTF-8 locale nothing changes.
 func TestOutputIsASCIIWhereTheLocaleAsks(t *testing.T) {
 	said := 0
 	for i, args := range everyCommand(t) {
@@ -79,7 +79,7 @@ func documentOf(args []string) func([]byte, any) error {
 	return nil
 }
 
-// everyCommand are command lines for all that reads a log, and the help of all commands.
+// everyCommand returns command lines for all commands that read a log, and for the help of all commands.
 func everyCommand(t *testing.T) (all [][]string) {
 	t.Helper()
 	add := func(line string) { all = append(all, strings.Fields(line)) }

@@ -28,13 +28,13 @@ import (
 type servedLog struct {
 	dir  string
 	url  string
-	jobs []string // as NAMESPACE/job/NAME, as questions about one Job have it in an address
+	jobs []string // as NAMESPACE/job/NAME, the form in addresses of questions
 	crons,
 	noons []string // CronJobs; and for each a time of it
 }
 
 // TestAnswersAreTheSameBytes: the command that reads a log, the command that asks a controller, and the address of each
-// question give the same bytes, of all objects of the recorded incidents. A further question is in it without being
+// question give the same bytes, for all objects of the recorded incidents. New questions are covered without being
 // named here.
 func TestAnswersAreTheSameBytes(t *testing.T) {
 	dirs, err := filepath.Glob("../../examples/incidents/*/log")
@@ -95,7 +95,7 @@ func openIncident(t *testing.T, from string) *servedLog {
 	return i
 }
 
-// arguments are all those with which a question can be asked about a log.
+// arguments returns all argument lists with which a question can be asked about a log.
 func (i *servedLog) arguments(q *ask.Entry) (all [][]string) {
 	one := func(objects []string) {
 		for _, object := range objects {
@@ -128,10 +128,10 @@ func (i *servedLog) arguments(q *ask.Entry) (all [][]string) {
 	return all
 }
 
-// parameters are given to questions whose answer depends on the time of asking.
+// parameters are for questions with answers that depend on the time of asking.
 var parameters = map[string]url.Values{"next": {"after": {"2026-12-01T00:00:00Z"}}}
 
-// same asks a question in all ways.
+// same asks a question in all ways, and compares the answers.
 func (i *servedLog) same(t *testing.T, q *ask.Entry, args []string) {
 	t.Helper()
 	what := strings.Join(append([]string{q.Name}, args...), " ")

@@ -64,9 +64,9 @@ func makeWork(t testing.TB, dir string) {
 	listJobs(t, dir)
 }
 
-// readingCommands are the commands that read a log and end, as the tree of commands has them: those that take --log and
-// --server. A drill takes them, too: it asks what explain is asked, and compares; ui, mcp and serve go on, and are tried
-// where they are made.
+// readingCommands returns the commands that read a log and end: those in the tree of commands that take --log and
+// --server. A drill takes them, too, and asks the question of explain. ui, mcp and serve do not end, and have their own
+// tests.
 func readingCommands() (names []string) {
 	root := newRoot(&cli.CLI{Out: os.Stdout, Err: os.Stderr, Getenv: func(string) string { return "" }}, "jobledger")
 	var walk func(cmd *cobra.Command)
@@ -83,8 +83,8 @@ func readingCommands() (names []string) {
 	return names
 }
 
-// questions are what each reading command is asked: JOB is a Job, CRON the CronJob, TIME one of its due times, MIDDLE
-// the time and AT the record in the middle of the damaged file. Those with JOB are asked of several Jobs.
+// questions are the arguments of each reading command. JOB is a Job, CRON the CronJob, TIME one of its due times,
+// MIDDLE the time and AT the record in the middle of the damaged file. Lines with JOB are asked about several Jobs.
 var questions = map[string][]string{
 	"get": {
 		"get job/JOB", "get job/JOB -o json", "get jobs", "get jobs -o json", "get jobs --why", "get jobs --since MIDDLE", "get jobs --sort-by name",
@@ -117,8 +117,8 @@ type askedLog struct {
 	whole     map[string]typed // what is said of the log before it is damaged
 }
 
-// newAskedLog prepares the questions about a log of which a file is to be damaged, by a path of it: about the last
-// failed Job before that file, one in it, the first behind it, and the one that runs all the time.
+// newAskedLog prepares the questions about a log with a file that is to be damaged: about the last failed Job before
+// that file, one in it, the first behind it, and the one that runs all the time.
 func newAskedLog(t *testing.T, dir, file string) *askedLog {
 	t.Helper()
 	a := &askedLog{dir: dir, whole: map[string]typed{}}
@@ -221,7 +221,7 @@ func (a *askedLog) ask(jobs []string, pods map[string]string, middle string, at 
 	}
 }
 
-// port serves a log as a controller does that has it open; empty where the log cannot be opened.
+// port serves a log as the controller that writes it does; empty if the log cannot be opened.
 func port(t *testing.T, dir string) string {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)

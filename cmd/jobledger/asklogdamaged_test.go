@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestEveryReadingCommandIsAsked: whoever adds a command that reads a log says what it is asked.
+// TestEveryReadingCommandIsAsked: a new command that reads a log needs questions here.
 func TestEveryReadingCommandIsAsked(t *testing.T) {
 	names := readingCommands()
 	if len(names) < 10 {
@@ -25,7 +25,7 @@ func TestEveryReadingCommandIsAsked(t *testing.T) {
 	}
 }
 
-// hurts are the ways in which a log is damaged whose answers are looked at. The file is in the middle of the log.
+// hurts are the kinds of damage under which answers are checked. The damaged file is in the middle of the log.
 var hurts = []struct {
 	what     string
 	tries    int  // in the short form; ten times as many in the long one
@@ -68,13 +68,13 @@ var hurts = []struct {
 	{"the lists swapped", 1, true, func(p *patient, _ string) { swapped("*.jobs")(p) }},
 }
 
-// namesDamage is how the damage of a log is named on stderr.
+// namesDamage matches the report of damage on stderr.
 var namesDamage = regexp.MustCompile(`(?m)^damage: |log is corrupt`)
 
-// TestNoAnswerHidesDamage asks every command that reads a log about logs with a damaged file, from the directory and
-// through a port: about Jobs before the damage, in it, behind it and across it. Each answer is as it was of the whole
-// log, or the command fails and names the damage, and claims nothing complete. The short form asks each question of
-// every third log or so, the long one (JOBLEDGER_LONG) all of all.
+// TestNoAnswerHidesDamage runs every command that reads a log on logs with a damaged file, from the directory and
+// through a port. It asks about Jobs before the damage, in it, behind it and across it. Either an answer is that of the
+// whole log, or the command fails, names the damage, and does not claim to be complete. The short form asks each
+// question of about every third log, the long one (JOBLEDGER_LONG) all questions of all logs.
 func TestNoAnswerHidesDamage(t *testing.T) {
 	base := t.TempDir()
 	dir, other := filepath.Join(base, "log"), filepath.Join(base, "other")
@@ -104,7 +104,7 @@ func TestNoAnswerHidesDamage(t *testing.T) {
 	}
 }
 
-// judge asks the questions that are wanted, by their numbers.
+// judge asks the questions with wanted numbers.
 func (a *askedLog) judge(t *testing.T, dir, from string, harmless bool, wanted func(int) bool) {
 	t.Helper()
 	for i, q := range a.questions {
@@ -118,7 +118,7 @@ func (a *askedLog) judge(t *testing.T, dir, from string, harmless bool, wanted f
 	}
 }
 
-// wrong says what is wrong with an answer; empty when nothing is.
+// wrong returns what is wrong with an answer; empty when nothing is.
 func (a *askedLog) wrong(q string, r typed, harmless bool) string {
 	same := r.out == a.whole[q].out || strings.HasPrefix(q, "replay") // which says what it did not check
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestALogOfBeforeIsRefused: a log that was kept of the last program before the first release, with packed files, a
-// snapshot and its witnesses. Its version numbers are higher than today's, and every command says in one sentence what
-// it is and what to do. Nothing of it is changed.
+// TestALogOfBeforeIsRefused: a stored log of the last program before the first release, with packed files, a snapshot
+// and its witnesses. Its version numbers are higher than today's. Every command says in one sentence what it is and
+// what to do, and changes nothing of it.
 func TestALogOfBeforeIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	before := unpackBefore(t, dir)
@@ -35,9 +35,8 @@ func TestALogOfBeforeIsRefused(t *testing.T) {
 	}
 }
 
-// TestFilesOfBeforeBesideALog: a snapshot and witnesses of before in the directory of a log of today are refused in one
-// sentence, which names the file. No record of the log is lost by them. An index is derived: it is not used, and is
-// made again.
+// TestFilesOfBeforeBesideALog: an old snapshot and old witnesses in the directory of today's log are refused in one
+// sentence, which names the file. No record of the log is lost by them. An old index is not used, and is made again.
 func TestFilesOfBeforeBesideALog(t *testing.T) {
 	before := unpackBefore(t, t.TempDir())
 	for _, row := range []struct {
@@ -77,7 +76,7 @@ func TestFilesOfBeforeBesideALog(t *testing.T) {
 	}
 }
 
-// unpackBefore unpacks the log of before to a directory, and gives its files.
+// unpackBefore unpacks that log to a directory, and returns its files.
 func unpackBefore(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	archive, err := os.ReadFile(filepath.Join("testdata", "before", "log.tgz"))
@@ -100,7 +99,7 @@ func unpackBefore(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// deadCluster is a kubeconfig of a server that nobody runs.
+// deadCluster returns a kubeconfig for a server that does not run.
 func deadCluster(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")

@@ -13,8 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestAnswersBesideDamage: what can be read before and behind a damaged file is told, and nothing false is said of the
-// rest.
+// TestAnswersBesideDamage: answers have all records before and behind a damaged file, and nothing false about the rest.
 func TestAnswersBesideDamage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	makeWork(t, dir)
@@ -77,8 +76,8 @@ func TestAnswersBesideDamage(t *testing.T) {
 	}
 }
 
-// TestPrunedAndDamaged: that a log is pruned is said also where a later file of it is damaged, and not where the
-// beginning is.
+// TestPrunedAndDamaged: an answer says that a log is pruned if a later file of it is missing, and not if the first file
+// is.
 func TestPrunedAndDamaged(t *testing.T) {
 	for _, row := range []struct {
 		gone int
@@ -98,7 +97,7 @@ func TestPrunedAndDamaged(t *testing.T) {
 	}
 }
 
-// jobWithin is a Job that was added in a file of a log.
+// jobWithin returns the name of a Job that was added in that file of a log.
 func jobWithin(t *testing.T, dir, file string) (name string) {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)
@@ -118,7 +117,7 @@ func jobWithin(t *testing.T, dir, file string) (name string) {
 	return ""
 }
 
-// clear clears all pages of a file but the meta pages.
+// clear overwrites all pages of a file except the meta pages.
 func (p *patient) clear(file string) {
 	content := p.read(file)
 	for _, at := range p.pages(file) {

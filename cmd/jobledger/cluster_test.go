@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// fakeCluster is a Kubernetes that does what it is told, at the time it is told: enough of one for the real loop to
-// write a log with. Nothing in it depends on the machine, so the log is the same every time, to the last byte.
+// fakeCluster is a Kubernetes that does what a test asks, at the time the test asks for it. The real loop can write a
+// log with it. Nothing in it depends on the machine, so the log has the same bytes every time.
 type fakeCluster struct {
 	t       testing.TB
 	log     store.Log
@@ -31,7 +31,7 @@ type fakeCluster struct {
 	inputs  []loop.Input
 	refuse  *events.TaskResult     // how the next create ends, when it is not to succeed
 	hold    bool                   // tasks stay in flight
-	other   func(events.Task) bool // ends a command that is about no Job; it reports whether it does
+	other   func(events.Task) bool // ends a command that is about no Job, and returns true; false for another command
 }
 
 type fakeJob struct {
@@ -62,7 +62,7 @@ func newKeyedCluster(t testing.TB, log store.Log, key string) *fakeCluster {
 	return startCluster(t, log, projector.NewWorld(), key, began)
 }
 
-// startCluster starts a controller on what was recovered of a log. It settles when it is told to.
+// startCluster starts a controller on the world of a recovered log. The test calls settle.
 func startCluster(t testing.TB, log store.Log, world *projector.World, key string, now events.Time) *fakeCluster {
 	t.Helper()
 	return startClusterIn(t, log, world, key, now, events.DefaultSettings())
@@ -234,7 +234,7 @@ func (c *fakeCluster) showJob(job *fakeJob) {
 	c.see(c.observed(job))
 }
 
-// observed is what is seen of a Job.
+// observed returns the observation of a Job.
 func (c *fakeCluster) observed(job *fakeJob) events.Observation {
 	seen, spec := job.seen, job.spec
 	template := []byte(`{"spec":{"containers":[{"name":"main","image":"example.com/work:1"}]}}`)
@@ -276,7 +276,7 @@ func (c *fakeCluster) showPod(job *fakeJob, pod *fakePod, containers ...events.C
 	}})
 }
 
-// pods are those of a Job that have not ended, by ordinal.
+// pods returns a Job's pods that have not ended, by ordinal.
 func (c *fakeCluster) pods(job *fakeJob) []*fakePod {
 	var out []*fakePod
 	for _, p := range job.pods {

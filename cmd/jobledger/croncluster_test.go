@@ -44,7 +44,7 @@ func newCronCluster(t testing.TB, log store.Log, now events.Time) *cronCluster {
 	return c
 }
 
-// boot makes a loop on what was recovered of the log, and lists what there is.
+// boot makes a loop on the world of the recovered log, and lists the objects.
 func (c *cronCluster) boot(world *projector.World) {
 	c.t.Helper()
 	settings := events.DefaultSettings()
@@ -79,7 +79,7 @@ func (c *cronCluster) boot(world *projector.World) {
 	c.settle()
 }
 
-// away lets the controller be down for that long.
+// away lets time pass while the controller is down.
 func (c *cronCluster) away(d time.Duration) {
 	c.t.Helper()
 	c.durable()
@@ -91,7 +91,7 @@ func (c *cronCluster) away(d time.Duration) {
 	c.boot(world)
 }
 
-// until lets time go by until that moment.
+// until lets time pass until t.
 func (c *cronCluster) until(t time.Time) {
 	c.t.Helper()
 	c.pass(events.At(t).Sub(c.now))
@@ -117,7 +117,7 @@ func (c *cronCluster) addCron(namespace, name, schedule, zone string, change fun
 	return k
 }
 
-// change changes a CronJob, as somebody does with that field manager.
+// change changes a CronJob, as a user does with that field manager.
 func (c *cronCluster) change(k *fakeCron, manager string, change func(*events.CronJobSeen)) {
 	c.t.Helper()
 	before := k.seen
@@ -158,7 +158,7 @@ func (c *cronCluster) deleteCron(k *fakeCron) {
 	c.settle()
 }
 
-// newRun makes a Job of a CronJob. One without a due time was made by hand, with that field manager, or asked for.
+// newRun makes a Job of a CronJob. Without a due time it was made by hand, with that field manager, or by a trigger.
 func (c *cronCluster) newRun(k *fakeCron, name string, due events.Time, by string) *fakeJob {
 	c.made++
 	k.all++
@@ -182,7 +182,7 @@ func (c *cronCluster) newRun(k *fakeCron, name string, due events.Time, by strin
 	return job
 }
 
-// byHand makes a Job of a CronJob as somebody does with 'kubectl create job --from'.
+// byHand makes a Job of a CronJob as a user does with 'kubectl create job --from'.
 func (c *cronCluster) byHand(k *fakeCron, name string) {
 	c.t.Helper()
 	c.newRun(k, name, 0, "kubectl-create")
@@ -208,7 +208,7 @@ func (c *cronCluster) run(k *fakeCron, d time.Duration, code int32, message stri
 	c.pass(2 * time.Second)
 }
 
-// endCron ends a command about a CronJob; it reports whether it is one.
+// endCron ends a command about a CronJob. It returns false for another command.
 func (c *cronCluster) endCron(task events.Task) bool {
 	i := slices.IndexFunc(c.crons, func(k *fakeCron) bool { return k.ref.UID == task.Job.UID })
 	if i < 0 {
@@ -267,7 +267,7 @@ func (c *cronCluster) endCron(task events.Task) bool {
 	return true
 }
 
-// runSeen is what a CronJob is told of a Job of it.
+// runSeen returns the facts of a Job for its CronJob.
 func (j *fakeJob) runSeen() *events.RunSeen {
 	r := &events.RunSeen{
 		Job: j.ref.UID, Name: j.ref.Name, Version: j.seen.Version, Created: j.seen.Created, Started: j.seen.Status.StartTime,

@@ -18,8 +18,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestCronJobsInManyFiles: what a log of many files tells of CronJobs is what one of a single file tells: the lists,
-// with lists beside the files and without, the state of each, now and then, and what became of each due time.
+// TestCronJobsInManyFiles: a log of many files gives the same answers about CronJobs as a log of one file: the lists,
+// with and without lists beside the files, the state of each CronJob, now and at other times, and the outcome (fate) of
+// each due time.
 func TestCronJobsInManyFiles(t *testing.T) {
 	one := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	nights(t, one)
@@ -82,13 +83,14 @@ func same(t *testing.T, what string, want, got map[string]string) {
 	}
 }
 
-// sequences are numbers of records, which differ: a file states what the one before it had.
+// sequences matches numbers of records, which differ: a file states again what the file before it had.
 var sequences = regexp.MustCompile(`"(sequence|record|first|last|continue|command)": "?[0-9/]+"?,?`)
 
-// due is the time of the turn that looked last, to the second: a turn that states something again takes a millisecond.
+// due matches the time of the turn that looked last, to the second: a turn that states something again takes a
+// millisecond.
 var due = regexp.MustCompile(`("dueThrough": "[^"]+:\d\d)\.\d+Z"`)
 
-// toldOfAll is what a log tells of its CronJobs: the list, and the state of each, now and at some times.
+// toldOfAll returns a log's answers about its CronJobs: the list, and the state of each, now and at some times.
 func toldOfAll(t *testing.T, src history.Source) map[string]string {
 	t.Helper()
 	ctx := context.Background()

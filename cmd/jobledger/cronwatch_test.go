@@ -9,8 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestGetWatchesCronJobs: `get -w` shows how CronJobs are, then what changes and nothing else, and ends well when it is
-// interrupted.
+// TestGetWatchesCronJobs: `get -w` shows the CronJobs, then only changes, and exits with 0 when it is interrupted.
 func TestGetWatchesCronJobs(t *testing.T) {
 	for _, row := range []struct {
 		args         string

@@ -23,7 +23,7 @@ import (
 
 const boltPage = 4096
 
-// allFiles is what was hurt when the whole directory was replaced.
+// allFiles is the name of the damaged file when the whole directory was replaced.
 const allFiles = "all"
 
 // patient is a copy of a log that is to be damaged.
@@ -95,8 +95,8 @@ func (p *patient) flip(path string, from, to int) {
 	p.write(path, content)
 }
 
-// pages gives the places of the data pages of a file: branches and leaves, in use or left from an earlier commit. They
-// are ordered by what they hold, because bbolt may put the pages of one commit in any order.
+// pages returns the places of a file's data pages: branches and leaves, in use or left from an earlier commit. They are
+// ordered by content, because bbolt may write the pages of one commit in any order.
 func (p *patient) pages(path string) (at []int) {
 	content := p.read(path)
 	for page := 2 * boltPage; page+boltPage <= len(content); page += boltPage {
@@ -165,7 +165,7 @@ func swappedFiles(p *patient) {
 	p.hurt += " " + filepath.Base(all[2])
 }
 
-// stray puts a file where none belongs: within the records of the middle one.
+// stray adds a file where none belongs: its name is a record within the middle file.
 func stray(content func(*patient) []byte) func(*patient) {
 	return func(p *patient) {
 		var first int
@@ -207,7 +207,7 @@ func swapped(pattern string) func(*patient) {
 	}
 }
 
-// rewritten changes a byte of a record in a plain file and puts its checksum right.
+// rewritten changes a byte of a record in a plain file and corrects its checksum.
 func rewritten(file func(*patient) string) func(*patient) {
 	return func(p *patient) {
 		content := p.read(file(p))
@@ -229,8 +229,8 @@ func rewritten(file func(*patient) string) func(*patient) {
 	}
 }
 
-// rewrittenBlock changes a byte of records in a block of a packed file, one in so many that name a Job, and puts the
-// checksum right.
+// rewrittenBlock changes a byte of records in blocks of a packed file, and corrects the checksum. It does so for some
+// of the records that name a Job.
 func rewrittenBlock(p *patient) {
 	db, err := bbolt.Open(p.packed(), 0o600, nil)
 	p.must(err)
@@ -275,8 +275,8 @@ func changedBlock(value []byte, r *rand.Rand) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(changed, crc32.Checksum(changed, crc32.MakeTable(crc32.Castagnoli))), encoder.Close()
 }
 
-// forged replaces the log by one in which pods ran on another node, and all else fits. Keep says which files of the old
-// one stay beside it.
+// forged replaces the log by one in which pods ran on another node, and all else fits. The old files that keep names
+// stay beside it.
 func forged(keep ...string) func(*patient) {
 	return func(p *patient) {
 		kept := map[string][]byte{}
@@ -307,7 +307,7 @@ func forged(keep ...string) func(*patient) {
 	}
 }
 
-// back puts the log as it was halfway in its place. Keep says which files of the newer one stay beside it.
+// back replaces the log by an older copy of it. The newer files that keep names stay beside it.
 func back(keep ...string) func(*patient) {
 	return func(p *patient) {
 		kept := map[string][]byte{}
@@ -345,7 +345,7 @@ func newestMeta(p *patient) {
 // number is that of the commit that a meta page is of.
 func number(page []byte) uint64 { return binary.LittleEndian.Uint64(page[16+48:]) }
 
-// offset lets a consumer be further than the log.
+// offset sets a consumer's offset beyond the log's end.
 func offset(p *patient) {
 	log, err := boltlog.Open(p.dir, smallFiles)
 	p.must(err)

@@ -26,8 +26,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// damageRows are the kinds of damage of the table in docs/format.md. Each is tried so often, with another place each
-// time.
+// damageRows are the kinds of damage in the table of docs/format.md. Each is tried several times, each time in another
+// place.
 var damageRows = []struct {
 	what  string
 	tries int
@@ -122,7 +122,7 @@ const (
 	silent        = "SILENT"
 )
 
-// judged is what became of one damaged log.
+// judged is the result for one damaged log.
 type judged struct {
 	verify, events, get, replay, run string
 	readable                         int // percent of all records
@@ -130,7 +130,7 @@ type judged struct {
 	why                              string // it is silent
 }
 
-// healthy is the log before it was damaged, and what commands say of it.
+// healthy is the log before the damage, with the answers of commands.
 type healthy struct {
 	dir     string
 	head    store.Head
@@ -216,8 +216,8 @@ func firstOf(path string) events.Sequence {
 	return events.Sequence(n)
 }
 
-// shown gives the lines of events -o json by their sequences, without what is taken from the records before: the names
-// of Jobs. Whole is false when a line is none.
+// shown returns the lines of events -o json by their sequences, without the names of Jobs, which come from earlier
+// records. Whole is false if a line cannot be read.
 func shown(r typed) (lines map[events.Sequence]string, whole bool) {
 	lines, whole = map[events.Sequence]string{}, true
 	for line := range strings.Lines(r.out) {
@@ -240,7 +240,7 @@ func shown(r typed) (lines map[events.Sequence]string, whole bool) {
 	return lines, whole
 }
 
-// namedInJSON is the damage that an answer in JSON names.
+// namedInJSON matches the damage that an answer in JSON names.
 var namedInJSON = regexp.MustCompile(`,\n  "damage": \[\n(    .*\n)*  \]`)
 
 // judge looks at a damaged log with every command.
@@ -389,7 +389,7 @@ func (h *healthy) judge(p *patient) (j judged) {
 	return j
 }
 
-// start opens a log as a controller does, as far as no cluster is needed.
+// start opens a log as a controller does, up to the point where a cluster is needed.
 func start(dir string) (r typed) {
 	defer func() { r.panicked = recover() }()
 	log, err := boltlog.Open(dir, store.Options{RotateBytes: smallFiles.RotateBytes})
@@ -404,9 +404,9 @@ func start(dir string) (r typed) {
 	return r
 }
 
-// TestDamageTable damages a log in every way of the table, looks at it with every command, and compares with the table
-// in docs/format.md; -update writes it. Nothing may be silent, nothing may panic, and what is in the files that are not
-// damaged can be read.
+// TestDamageTable damages a log in every way of the table, runs every command on it, and compares the results with the
+// table in docs/format.md; -update rewrites it. No damage may stay silent, no command may panic, and the records in
+// files without damage can be read.
 func TestDamageTable(t *testing.T) {
 	base := t.TempDir()
 	dir, older, other := filepath.Join(base, "log"), filepath.Join(base, "older"), filepath.Join(base, "other")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestALogOfAnotherUser: who may not open the lock of a log is told how to read it.
+// TestALogOfAnotherUser: a user without the right to open the lock of a log is told how to read it.
 func TestALogOfAnotherUser(t *testing.T) {
 	denied := fmt.Errorf("open the lock of the log: %w", &fs.PathError{Op: "open", Path: "/var/lib/jobledger/log/LOCK", Err: syscall.EACCES})
 	got := cli.ExplainOpen("/var/lib/jobledger/log", denied).Error()

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestEveryCommandInDocs: each command that README.md or a page of docs shows is one that there is. Other tests run the
-// sessions (TestIncidentDocuments, TestCronJobDocument, TestStreamDocument; in test/: TestDemo, TestNothingIsLeft).
-// Here all are held against the real commands and flags, targets of make, values of the chart, and files, also those
-// that need a cluster.
+// TestEveryCommandInDocs: each command that README.md or a page of docs shows exists. Other tests run the sessions
+// (TestIncidentDocuments, TestCronJobDocument, TestStreamDocument; in test/: TestDemo, TestNothingIsLeft). Here all are
+// compared with the real commands and flags, targets of make, values of the chart, and files, also the commands that
+// need a cluster.
 func TestEveryCommandInDocs(t *testing.T) {
 	d := docs{t: t, root: filepath.Join("..", "..")}
 	d.makefile = d.read("Makefile")
@@ -78,7 +78,7 @@ func TestEverySessionInDocsIsRun(t *testing.T) {
 	}
 }
 
-// TestACommandThatIsNoneIsFound: what TestEveryCommandInDocs finds.
+// TestACommandThatIsNoneIsFound: rows of commands with faults that TestEveryCommandInDocs must find.
 func TestACommandThatIsNoneIsFound(t *testing.T) {
 	d := docs{t: t, root: filepath.Join("..", "..")}
 	d.makefile = "\ndemo: ## x\n\t$(KEEP)\n"
@@ -118,7 +118,7 @@ func TestACommandThatIsNoneIsFound(t *testing.T) {
 	}
 }
 
-// docs is what commands are held against.
+// docs is the list of real commands, targets, values and files.
 type docs struct {
 	t        *testing.T
 	root     string
@@ -135,7 +135,7 @@ func (d *docs) read(file string) string {
 	return string(text)
 }
 
-// otherPrograms are those of which only the files that they name are looked at.
+// otherPrograms are programs of which only the named files are checked.
 var otherPrograms = []string{"cd", "cp", "cut", "export", "git", "grep", "kustomize", "nats", "sed", "skopeo", "sleep", "tail", "tar"}
 
 // verbs are those of kubectl that the pages use.
@@ -163,8 +163,8 @@ func (d *docs) check(words []string, named bool) error {
 	return errors.Join(err, d.checkFiles(words[1:]))
 }
 
-// checkOurs parses a command line as the program does, without carrying it out. What a sentence names may lack values
-// and arguments.
+// checkOurs parses a command line as the program does, without running it. A command in a sentence may lack values and
+// arguments.
 func checkOurs(name string, args []string, named bool) error {
 	args = slices.DeleteFunc(slices.Clone(args), func(word string) bool { return word == "…" })
 	for i, word := range args {
@@ -277,7 +277,7 @@ var theirs = []string{
 	"--quick", "--program", "--records", "--crash", "--file-bytes", "--set", "--concurrent-job-syncs",
 }
 
-// TestFlagsAndMetricsInDocs: each flag and each metric that a sentence names is one that there is.
+// TestFlagsAndMetricsInDocs: each flag and each metric that a sentence names exists.
 func TestFlagsAndMetricsInDocs(t *testing.T) {
 	d := docs{t: t, root: filepath.Join("..", "..")}
 	flags := map[string]bool{}

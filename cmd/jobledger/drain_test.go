@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestDrainedIsWhenNothingGoesOn: a drain waits for Jobs that run and for finalizers, and not for what is suspended.
+// TestDrainedIsWhenNothingGoesOn: a drain waits for Jobs that run and for finalizers, and not for suspended Jobs.
 func TestDrainedIsWhenNothingGoesOn(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	t.Cleanup(func() { _ = log.Close() })

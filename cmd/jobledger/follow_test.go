@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// screen is what a command has written so far.
+// screen is the output of a command so far.
 type screen struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
@@ -55,7 +55,7 @@ func (s *screen) await(t *testing.T, text string) {
 	}
 }
 
-// TestWatch: `events -w` shows what there is, then what comes, and ends well when it is interrupted.
+// TestWatch: `events -w` shows the records there are, then new ones, and exits with 0 when it is interrupted.
 func TestWatch(t *testing.T) {
 	for _, args := range []string{
 		"events -w -o json", "events -w -o wide", "events job/demo -w -o json", "events -w -n default -o json --kind JobAdded",
@@ -88,7 +88,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// begin runs a command beside a controller that writes a log, until it is interrupted: then it must end well.
+// begin runs a command beside a controller that writes a log. After interrupt it must exit with 0.
 func begin(t *testing.T, log store.Reader, args string) (out *screen, interrupt func()) {
 	t.Helper()
 	server := httptest.NewServer(serve.Handler(serve.Config{Log: log, Lists: joblist.New(joblist.Config{Log: log})}))
@@ -108,7 +108,7 @@ func begin(t *testing.T, log store.Reader, args string) (out *screen, interrupt 
 	}
 }
 
-// TestGetWatches: `get -w` shows how it is, then what changes and nothing else, and ends well when it is interrupted.
+// TestGetWatches: `get -w` shows the state, then only changes, and exits with 0 when it is interrupted.
 func TestGetWatches(t *testing.T) {
 	for _, row := range []struct {
 		args         string

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEventsNameAGap: a moment that is asked for and lies in a time in which the cluster was not watched is named; a
-// span around that time has the records that say so themselves.
+// TestEventsNameAGap: a question about a moment at which the cluster was not watched names the gap. A question about a
+// span around the gap has the records of the gap itself.
 func TestEventsNameAGap(t *testing.T) {
 	const log = "../../examples/incidents/delegated/log"
 	listing := ""

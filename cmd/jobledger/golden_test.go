@@ -19,10 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// goldenDir holds logs as bytes, with what today's program says of them. Until proto/frozen.binpb is committed they are
-// made again as it suits. From then on none of them is changed any more: a directory of its own takes those that are
-// written otherwise. bbolt's pages depend on the size of a page and on the byte order: these are of 4,096 bytes and
-// little endian.
+// goldenDir holds logs as bytes, with the answers of today's program. Until proto/frozen.binpb is committed the logs
+// may be made again. From then on none of them changes; logs of another form get a new directory. bbolt's pages depend
+// on the size of a page and on the byte order: these have 4,096 bytes and are little endian.
 const goldenDir = "testdata/golden"
 
 // goldenLogs are the logs that are kept.
@@ -39,13 +38,13 @@ var goldenLogs = []struct {
 	{"epochs", makeEpochs},
 }
 
-// goldenCommands are what is asked of each log.
+// goldenCommands are run on each log.
 var goldenCommands = [][]string{
 	{"verify"}, {"get", "jobs", "-A", "-o", "json"}, {"events", "-o", "json"}, {"replay"},
 }
 
-// TestGoldenLogs asks today's program about logs that earlier ones wrote. With -update it makes those again that are
-// not frozen, writes down what is said of all, and says what changed.
+// TestGoldenLogs runs today's commands on logs of earlier programs. With -update it makes the logs again that are not
+// frozen, writes all answers down, and prints the changes.
 func TestGoldenLogs(t *testing.T) {
 	repo := repository{dir: "."}
 	frozen := repo.frozenLogs(t)
@@ -86,7 +85,7 @@ func TestGoldenLogs(t *testing.T) {
 	}
 }
 
-// asked is what today's program says of a log.
+// asked returns the answers of today's program about a log.
 func asked(t *testing.T, archive []byte) []byte {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "log")
@@ -111,7 +110,7 @@ func (r repository) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// freezes is the commit that froze the schema: the one that added proto/frozen.binpb. It is empty before that, and
+// freezes returns the commit that added proto/frozen.binpb, which froze the schema. It is empty before that, and
 // without git, which CI must have.
 func (r repository) freezes(t *testing.T) string {
 	t.Helper()
@@ -130,7 +129,7 @@ func (r repository) freezes(t *testing.T) string {
 	return all[len(all)-1]
 }
 
-// frozenLogs are the logs that the commit that froze the schema has, or a later one added, with their hashes in git,
+// frozenLogs returns the logs in the commit that froze the schema, and those added later, with their hashes in git,
 // wherever this package was then.
 func (r repository) frozenLogs(t *testing.T) map[string]string {
 	t.Helper()
@@ -162,7 +161,7 @@ func (r repository) frozenLogs(t *testing.T) map[string]string {
 	return frozen
 }
 
-// changed says which of these logs are not as they were.
+// changed returns which of these logs differ from before.
 func (r repository) changed(frozen map[string]string) (wrong []string) {
 	for _, name := range slices.Sorted(maps.Keys(frozen)) {
 		if now, err := r.git("hash-object", "--", name); err != nil || now != frozen[name] {
@@ -172,8 +171,8 @@ func (r repository) changed(frozen map[string]string) (wrong []string) {
 	return wrong
 }
 
-// renew makes the logs again. What differs from all that are frozen goes into the first directory that has none of
-// them.
+// renew makes the logs again. A log that differs from all frozen ones goes into the first directory without frozen
+// logs.
 func renew(t *testing.T, frozen map[string]string) {
 	t.Helper()
 	era := "first"
@@ -209,7 +208,7 @@ func renew(t *testing.T, frozen map[string]string) {
 	}
 }
 
-// pack makes an archive of a log: always the same one of the same bytes.
+// pack makes an archive of a log. The same files give the same archive.
 func pack(t *testing.T, dir string) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -66,8 +66,8 @@ func (w *frozenWorld) expect(sentence string, logs ...string) {
 	}
 }
 
-// TestFrozenLogsStay: from the commit that freezes the schema on a golden log may neither change nor go, whatever later
-// commits made of it. Tags freeze nothing.
+// TestFrozenLogsStay: once the schema is frozen, a golden log may neither change nor go, whatever later commits did to
+// it. Tags freeze nothing.
 func TestFrozenLogsStay(t *testing.T) {
 	w := newFrozenWorld(t)
 	w.write("first/morning.tgz", "as a program had it that nobody has")

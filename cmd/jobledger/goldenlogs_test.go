@@ -87,7 +87,7 @@ func pruneTo(t *testing.T, dir string, part, of events.Sequence) {
 	})
 }
 
-// makeCrashed leaves a log as a power cut does, while a commit was written: its pages are there, its meta page in part.
+// makeCrashed leaves a log as after a power cut during a commit: its pages are written, its meta page only in part.
 func makeCrashed(t *testing.T, dir string) {
 	before := filepath.Join(t.TempDir(), "log")
 	written(t, before, func(log *boltlog.Log) {

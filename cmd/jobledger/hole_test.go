@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestADamagedFileWithoutItsIndexStopsNoNewJob: the loop asks the log for the past of each new Job. The files of which
-// that cannot be told are named on the page of readiness, which stays ready.
+// TestADamagedFileWithoutItsIndexStopsNoNewJob: the loop asks the log for the past of each new Job. A damaged file
+// without an index cannot tell. The page of readiness names such files, and stays ready.
 func TestADamagedFileWithoutItsIndexStopsNoNewJob(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	makeSeason(t, dir, "", seasonJobs)

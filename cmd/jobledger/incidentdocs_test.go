@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/cmd/cli"
 )
 
-// TestIncidentDocuments runs the commands of README.md and of all pages below docs that ask the recorded incidents, and
-// compares what they print with what the pages say. -update writes it.
+// TestIncidentDocuments runs the commands of README.md and of all pages below docs that ask the recorded incidents. It
+// compares their output with that on the pages; -update rewrites the pages.
 func TestIncidentDocuments(t *testing.T) {
 	t.Chdir("../..") // where the documents' commands are to be run
 	least := map[string]int{"docs/postmortem.md": 5, "docs/observe.md": 4, "docs/handover.md": 1, "docs/troubleshooting.md": 2, "README.md": 1}
@@ -49,7 +49,7 @@ func pages(t *testing.T, root string) []string {
 	return append(all, filepath.Join(root, "README.md"))
 }
 
-// answered is a document with what its commands print, and how many ask the recorded incidents.
+// answered returns a document with the output of its commands, and how many of them ask the recorded incidents.
 func answered(t *testing.T, text string) (string, int) {
 	var out strings.Builder
 	n, inside, skip := 0, false, false

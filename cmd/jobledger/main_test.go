@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as it is typed.
 func TestScripts(t *testing.T) { runScripts(t, ownState, "testdata/script") }
 
-// TestARacedController plays the script of a whole controller with the program that JOBLEDGER_RACED names, which make
-// test builds under the race detector: a race ends it with another code than the script wants. This test itself, and
-// what only tests need, are built plain.
+// TestARacedController runs the script of a whole controller with the program that JOBLEDGER_RACED names. make test
+// builds it under the race detector; a race ends it with another exit code than the script wants. This test itself is
+// built plain.
 func TestARacedController(t *testing.T) {
 	program := os.Getenv("JOBLEDGER_RACED")
 	if program == "" {
@@ -51,7 +51,7 @@ func TestARacedController(t *testing.T) {
 	}
 	first := func(e *testscript.Env) error {
 		e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
-		e.Setenv("GORACE", "atexit_sleep_ms=20") // else it waits a second before it ends, for reports of other threads
+		e.Setenv("GORACE", "atexit_sleep_ms=20") // else it waits a second at its end for reports of other threads
 		return ownState(e)
 	}
 	runScripts(t, first, "", "testdata/script/run.txtar")
@@ -71,7 +71,7 @@ func runScripts(t *testing.T, setup func(*testscript.Env) error, dir string, fil
 	})
 }
 
-// condition is what a line of a script may ask for beside what testscript knows: [root].
+// condition adds a condition for lines of a script: [root].
 func condition(name string) (bool, error) {
 	if name != "root" {
 		return false, fmt.Errorf("no such condition: %s", name)

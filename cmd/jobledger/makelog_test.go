@@ -71,7 +71,7 @@ func makelog(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(log.Close())
 }
 
-// rewrite writes the morning with its records changed: altered, such a log is whole, and does not replay.
+// rewrite writes the morning with changed records: such a log is whole, and does not replay.
 func rewrite(t testing.TB, log store.Log, change func([]events.Record) []events.Record) {
 	original := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	morning(t, original)

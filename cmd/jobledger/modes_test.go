@@ -32,8 +32,8 @@ type modes struct {
 	known map[string]*fakeJob // by name
 }
 
-// run does something as one run of a controller with settings, behind a pause. The lists of its start have all pods,
-// and the Jobs that the settings are about.
+// run does something as one run of a controller with settings, after a pause. The lists of its start have all pods, and
+// the Jobs that the settings cover.
 func (m *modes) run(settings func(*events.Settings), do func()) {
 	m.t.Helper()
 	log, err := boltlog.Open(m.dir, smallFiles)
@@ -189,7 +189,8 @@ func (m *modes) write() {
 	})
 }
 
-// TestALogThatChangesItsMode: what is said of a Job says who ran it then, not who runs Jobs now.
+// TestALogThatChangesItsMode: an answer about a Job names the controller that ran it then, not the one that runs Jobs
+// now.
 func TestALogThatChangesItsMode(t *testing.T) {
 	m := &modes{t: t, dir: filepath.Join(t.TempDir(), "log"), known: map[string]*fakeJob{}}
 	m.write()
@@ -251,9 +252,9 @@ func TestALogThatChangesItsMode(t *testing.T) {
 	}
 }
 
-// TestAJobThatIsNoLongerLookedAt: an observer's log goes on with delegated Jobs alone. The built-in controller's Jobs
-// are not watched from then on, though their pods are, so no answer says how they are, and nothing is decided about
-// them.
+// TestAJobThatIsNoLongerLookedAt: an observer's log goes on with delegated Jobs alone. From then on the built-in
+// controller's Jobs are not watched, though their pods are. So no answer gives their present state, and nothing is
+// decided about them.
 func TestAJobThatIsNoLongerLookedAt(t *testing.T) {
 	m := &modes{t: t, dir: filepath.Join(t.TempDir(), "log"), known: map[string]*fakeJob{}}
 	m.run(func(s *events.Settings) { s.Mode = events.ModeObserve }, func() {

@@ -16,8 +16,8 @@ import (
 // crowdSpaces is how many namespaces have a Job etl.
 const crowdSpaces = 12
 
-// crowd writes the log of Jobs and CronJobs with names that are asked for, into a directory. It gives the names of two
-// pods: that of the Job solo, and that of a run of the CronJob nightly.
+// crowd writes the log of Jobs and CronJobs with various names into a directory. It returns the names of two pods: that
+// of the Job solo, and that of a run of the CronJob nightly.
 //
 //	team-00 to team-11/etl  Jobs, oldest first: that of team-03 failed, that of team-05 is stuck, the others succeeded
 //	web/solo                a Job that failed
@@ -160,8 +160,8 @@ var bothNames = []nameRow{
 	{"kind and namespace with name", "job web/solo", 0, ""},
 }
 
-// TestNames: every command that takes the name of an object takes it in the same ways. A wrong one is told with what to
-// write instead.
+// TestNames: every command that takes the name of an object accepts the same forms. The error about a wrong name says
+// what to write instead.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	solo, run := crowd(t, dir)
@@ -195,7 +195,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// manyNamespaces: a name that many namespaces have is told in few lines, those in trouble first.
+// manyNamespaces: a name that many namespaces have gives few lines, Jobs in trouble first.
 func manyNamespaces(t *testing.T, dir string) {
 	for _, typed := range []string{"explain etl", "explain job/etl", "get etl", "events etl", "replay --job etl"} {
 		r := command(append(strings.Fields(typed), "--log", dir)...)

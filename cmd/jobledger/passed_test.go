@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// flooded is the log of a morning, in which the namespace batch was over its budget from its beginning on. The
-// controller was killed a minute after it had said so last.
+// flooded is the log of a morning in which the namespace batch was over its budget from the beginning. The controller
+// was killed a minute after its last record of that.
 func flooded(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "log")
@@ -50,8 +50,9 @@ func flooded(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestWhatWasPassedOverIsSaid: each answer that may miss something, as a namespace was over its budget of log, says so,
-// for people and for programs. None claims to be complete. Answers about other namespaces do not speak of it.
+// TestWhatWasPassedOverIsSaid: a namespace was over its budget of log, so answers may miss something. Each such answer
+// says so, for people and for programs, and none claims to be complete. Answers about other namespaces do not mention
+// it.
 func TestWhatWasPassedOverIsSaid(t *testing.T) {
 	dir := flooded(t)
 	for _, row := range []struct{ ask, says, json string }{
@@ -101,8 +102,8 @@ func TestWhatWasPassedOverIsSaid(t *testing.T) {
 }
 
 // floodedCrons writes, by hand, the log of the CronJob batch/nightly, which another controller runs, and of the CronJob
-// default/hourly. Neither was started at 09:15, as far as was seen. The namespace batch was over its budget from 09:00
-// on, and of nightly 7 versions of then have no record.
+// default/hourly. By the records, neither was started at 09:15. The namespace batch was over its budget from 09:00 on,
+// and 7 versions of nightly have no record.
 func floodedCrons(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "log")
@@ -143,8 +144,8 @@ func floodedCrons(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestWhatWasPassedOverOfCronJobsIsSaid: no answer about due times claims that nothing ran, where a Job may have come
-// and gone without a record.
+// TestWhatWasPassedOverOfCronJobsIsSaid: a Job may have come and gone without a record. No answer about due times
+// claims that nothing ran then.
 func TestWhatWasPassedOverOfCronJobsIsSaid(t *testing.T) {
 	dir := floodedCrons(t)
 	for _, row := range []struct {
@@ -203,7 +204,7 @@ func TestWhatWasPassedOverOfCronJobsIsSaid(t *testing.T) {
 	}
 }
 
-// spokenOf is what a command prints, on both outputs.
+// spokenOf returns the output of a command, on both streams.
 func spokenOf(t *testing.T, dir, args string) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// unclear are words that the code has or had for itself, each with those that a reader knows. No text of the program
-// uses them.
+// unclear are words of the code, each with the words that a reader knows. No text of the program has them.
 var unclear = []struct{ word, say string }{
 	{`lets? go of|let go\b`, "remove the finalizer; drop"},
 	{`(is|are|was|were|been|stays?) served`, "is over"},
@@ -27,8 +26,7 @@ var unclear = []struct{ word, say string }{
 	{`\d+/0 (done|refused|unknown|withdrawn)`, "command 1 of record N"},
 }
 
-// TestPlainWords: what users read says it in words that they know: each text of the program, and what its commands
-// print.
+// TestPlainWords checks texts for users: each text of the program, and the output of its commands.
 func TestPlainWords(t *testing.T) {
 	all := texts(t)
 	for text, place := range printed(t) {
@@ -47,8 +45,8 @@ func TestPlainWords(t *testing.T) {
 	}
 }
 
-// printed are the lines that users see: expected output in scripts, golden text, examples of a terminal in the
-// documents. Each with its place.
+// printed returns the lines that users see, each with its place: expected output in scripts, golden text, and examples
+// of a terminal in the documents.
 func printed(t *testing.T) map[string]string {
 	t.Helper()
 	lines := map[string]string{}
@@ -87,7 +85,7 @@ func printed(t *testing.T) map[string]string {
 	return lines
 }
 
-// inConsole reports of each line whether it stands in an example of a terminal.
+// inConsole returns a function that reports for each line whether it is in an example of a terminal.
 func inConsole() func(string) bool {
 	inside := false
 	return func(line string) bool {

@@ -33,11 +33,10 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// running is a story of the command: lives of it on one log, beside one cluster, with what a disk and an API server saw
-// of them.
+// running is several runs of the command on one log, beside one cluster, with the records that disk and API server saw.
 type running struct {
 	trace   *powercut.Trace
-	written map[events.Sequence][][]byte // all records that there were under a number
+	written map[events.Sequence][][]byte // all records that there were at each sequence
 	decided map[string]events.Sequence   // where a command was decided
 	key     []byte                       // of the log
 }
@@ -70,7 +69,7 @@ func tell(t *testing.T, r *rand.Rand) *running {
 	return s
 }
 
-// live is one life: until all Jobs have ended, unless the process is killed before.
+// live is one run: until all Jobs have ended, unless the process is killed before.
 func (s *running) live(t *testing.T, recorder *powercut.Recorder, server *httpapi.Server, dir string) {
 	t.Helper()
 	read, write, err := os.Pipe()
@@ -158,9 +157,9 @@ func settled(w *world.World) bool {
 	return !slices.ContainsFunc(w.Server.AllPods(), func(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, events.TrackingFinalizer) })
 }
 
-// TestTheCommandUnderPowerCuts cuts the power of "jobledger run": it opens its log, works, turns files over, packs
-// them, is killed, goes on, and stops with a snapshot and lists of Jobs. What reached the API server is in the log that
-// is left, and every command reads it.
+// TestTheCommandUnderPowerCuts cuts the power of "jobledger run": it opens its log, works, begins files, packs them, is
+// killed, goes on, and stops with a snapshot and lists of Jobs. The log that is left has every command that reached the
+// API server, and every reading command can read it.
 func TestTheCommandUnderPowerCuts(t *testing.T) {
 	r, states, calls, met := cutlog.Seed(t), 0, 0, map[string]bool{}
 	for range cutlog.Number("JOBLEDGER_STORIES", 1, 10) {
@@ -195,7 +194,7 @@ func TestTheCommandUnderPowerCuts(t *testing.T) {
 	t.Logf("%d states of %d calls", states, calls)
 }
 
-// cut gives what is wrong with n states of a trace to fn, until it says that it is enough.
+// cut passes the faults of n states of a trace to fn, until fn returns true.
 func (s *running) cut(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, fn func(cutlog.Cut, error) bool) {
 	t.Helper()
 	heard, states := cutlog.Heard{Written: s.written}, 0
@@ -210,8 +209,7 @@ func (s *running) cut(t *testing.T, r *rand.Rand, tr *powercut.Trace, n int, fn 
 	}
 }
 
-// hear takes what was sent to the API server: the commands that asked for it are durable by then, and so is the key
-// that seals pods.
+// hear notes a request to the API server: by then its command is durable, and so is the key that seals pods.
 func (s *running) hear(h *cutlog.Heard, said []byte) error {
 	for lines := bufio.NewScanner(bytes.NewReader(said)); lines.Scan(); {
 		at, ok := s.decided[lines.Text()]
@@ -223,7 +221,7 @@ func (s *running) hear(h *cutlog.Heard, said []byte) error {
 	return nil
 }
 
-// judge says what is wrong with a state. Thorough also asks the commands that read.
+// judge returns what is wrong with a state. If thorough, it also runs the reading commands.
 func (s *running) judge(t *testing.T, c cutlog.Cut, heard cutlog.Heard, thorough bool) error {
 	t.Helper()
 	root := c.Put(t)
@@ -237,8 +235,8 @@ func (s *running) judge(t *testing.T, c cutlog.Cut, heard cutlog.Heard, thorough
 	return cutlog.Check(t.Context(), dir, heard, store.Options{RotateBytes: 32 << 10})
 }
 
-// readers asks the commands of an operator, who looks before anything is started again. What is beside the records, the
-// lists of Jobs and indexes, must not change what they say.
+// readers runs the commands that an operator uses before anything is started again. The files beside the records, lists
+// of Jobs and indexes, must not change the answers.
 func readers(t *testing.T, c cutlog.Cut, dir string) error {
 	t.Helper()
 	bare := c

@@ -29,9 +29,9 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// smallFilesCommand is "jobledger run" on a log whose files turn over often and are packed at once: smallFilesCommand
-// DIR SERVER. It stops in good order when its standard input ends. What it writes to the API server it says before on
-// its standard output, in the words of commandKeys.
+// smallFilesCommand is "jobledger run" on a log with small files, which are packed at once: smallFilesCommand DIR
+// SERVER. It stops in good order when its standard input ends. Before it writes to the API server, it names the write
+// on its standard output, in the form of commandKeys.
 const smallFilesCommand = "jobledger-small-files"
 
 func smallFilesMain() {
@@ -86,8 +86,8 @@ func assembleRun(args ...string) (*controller.Config, error) {
 	return f.Config(settings, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }
 
-// telling says what is written to a server before it is, a line for each, and passes everything on. Events are no
-// commands.
+// telling prints a line for each write before it passes the write on to the server. Events are no commands, and are not
+// printed.
 func telling(upstream *url.URL) http.Handler {
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(upstream) }, FlushInterval: -1}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

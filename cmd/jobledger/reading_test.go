@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestCommandsShowThatTheyRead: each command that reads shows so on a terminal once a second has passed, and takes the
-// line off again before its answer. Here a second passes with each look at the clock.
+// TestCommandsShowThatTheyRead: each command that reads shows that on a terminal once a second has passed, and clears
+// the line before its answer. Here each look at the clock takes a second.
 func TestCommandsShowThatTheyRead(t *testing.T) {
 	jobs, crons := incident(t, "delegated"), incident(t, "cronjobs-run")
 	for _, args := range []string{

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestReplayOfOneJob: what is replayed of one Job are its decisions, all of them, and what is found is what a replay of
-// the whole log finds of it, also where the log was altered.
+// TestReplayOfOneJob: the replay of one Job covers all its decisions. It finds the same as a replay of the whole log
+// finds for that Job, also in an altered log.
 func TestReplayOfOneJob(t *testing.T) {
 	log := memlog.New(events.Identity{LogID: testLogID, Epoch: 1})
 	morning(t, log)
@@ -59,8 +59,8 @@ func TestReplayOfOneJob(t *testing.T) {
 	}
 }
 
-// altered changes the first decision at or after a record: its first create asks for another ordinal, or its first
-// command is gone.
+// altered changes the first decision at or after a record: its first create gets another ordinal, or its first command
+// is removed.
 func altered(records []events.Record, from events.Sequence) []events.Record {
 	out := append([]events.Record(nil), records...)
 	for i := range out {
@@ -85,7 +85,7 @@ func altered(records []events.Record, from events.Sequence) []events.Record {
 	return out
 }
 
-// forgedLog is a log of which one record is another, or cannot be read.
+// forgedLog is a log with one record that was changed, or that cannot be read.
 type forgedLog struct {
 	store.Reader
 	at     events.Sequence
@@ -117,8 +117,8 @@ func (l forgedLog) ReadStream(ctx context.Context, s events.Stream, from events.
 	return l.forge(l.Reader.ReadStream(ctx, s, from, d))
 }
 
-// TestReplayOfOneJobOfAForgedLog: values that no controller writes, in each number of each record of a Job, end the
-// replay of that Job with an error that says which record it is; or they are values that it can be replayed with.
+// TestReplayOfOneJobOfAForgedLog puts values that no controller writes into each number of each record of a Job. Either
+// the replay of that Job ends with an error that names the record, or it can go on with the value.
 func TestReplayOfOneJobOfAForgedLog(t *testing.T) {
 	refused := map[string]int{}
 	for _, l := range valuesLogs(t) {

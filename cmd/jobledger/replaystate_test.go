@@ -63,8 +63,8 @@ func edit(t *testing.T, r *events.Record) {
 	r.Facts = &events.StoredState{Encoded: encoded}
 }
 
-// TestReplayNoticesEachEditedState: that of the controller, of a Job that is busy, and of one that is only stated
-// again.
+// TestReplayNoticesEachEditedState: the state of the controller, of a busy Job, and of a Job without a record in the
+// file.
 func TestReplayNoticesEachEditedState(t *testing.T) {
 	records := recordsOf(t, func(log store.Log) { season(t, log, 20, nil) })
 	states := 0
@@ -153,8 +153,8 @@ func TestReplayComparesOtherRules(t *testing.T) {
 }
 
 // TestARecordThatRefersToNothing: neither a replay nor a controller decides on such a log, and neither panics. A
-// controller looks at the record while its file is the newest that stands alone. When there is a newer one, a start
-// reads nothing before that: it is as if the log were as it should be.
+// controller reads the record while its file is the newest that stands alone. When there is a newer such file, a start
+// reads nothing before it, and finds no fault.
 func TestARecordThatRefersToNothing(t *testing.T) {
 	tried, passed := 0, 0
 	sound, err := loop.Recover(t.Context(), batchesOf(morningRecords(t)))

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestReplayStrict: a decision that these rules decide otherwise than other rules did is no failure, but with --strict.
-// A decision that says that it is by other rules than those with which its controller started is one.
+// TestReplayStrict: if other rules made a decision, a difference is a failure only with --strict. A decision that names
+// other rules than its controller started with is always a failure.
 func TestReplayStrict(t *testing.T) {
 	byOthers := func(records []events.Record, starts bool) []events.Record {
 		for i := range records {

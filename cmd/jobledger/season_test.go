@@ -69,8 +69,8 @@ func (c *fakeCluster) snapshot() {
 	}
 }
 
-// eachDurable is a log that commits each batch by itself, so that its files are the same ones each time: how many
-// batches share a commit depends on how busy the machine is, and that decides which page of a file holds what.
+// eachDurable is a log that commits each batch by itself, so its files are always the same. How many batches otherwise
+// share a commit depends on the load of the machine, and decides which page of a file holds what.
 type eachDurable struct{ store.Log }
 
 func (l eachDurable) Append(b events.Batch, _ bool) store.Commit {
@@ -128,7 +128,7 @@ func makeSeason(t testing.TB, dir, older string, jobs int) {
 	trim(t, dir)
 }
 
-// trim takes most of the space that the tail holds ahead, so that copies are small.
+// trim removes most of the space that the newest file holds ahead, so copies are small.
 func trim(t testing.TB, dir string) {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*.db"))
@@ -158,7 +158,7 @@ func copyLog(t testing.TB, from, to string) {
 	}
 }
 
-// typed is what came of a command as it is typed.
+// typed is the result of a command.
 type typed struct {
 	out, err string
 	code     int

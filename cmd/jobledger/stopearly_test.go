@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// TestAStopWhileTheLogIsReadIsNoFailure: a log of many records takes a while to be folded, and an operator may change
-// their mind.
+// TestAStopWhileTheLogIsReadIsNoFailure: a log of many records takes a while to fold, and an operator may stop the
+// program meanwhile.
 func TestAStopWhileTheLogIsReadIsNoFailure(t *testing.T) {
 	dir, kubeconfig := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "kubeconfig")
 	makeSeason(t, dir, "", 3)

@@ -77,7 +77,7 @@ func streamlog(ts *testscript.TestScript, neg bool, args []string) {
 	poll(ts, "the publisher", func() bool { return p.Status().Lag == 0 && p.Status().Problem == "" })
 }
 
-// streamParts writes all of a log but some records to the stream, as if it had lost them, or spoilt.
+// streamParts writes a log to the stream without some records, as if it had lost them, or with unreadable ones.
 func streamParts(ts *testscript.TestScript, server *embedded.Server, log *boltlog.Log, from, to events.Sequence, spoilt bool) {
 	conn, err := natsgo.Connect(server.URL(), append(server.Options(), natsgo.Timeout(time.Minute))...)
 	ts.Check(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
-// nodeModules installs what the example for Node needs, once, and gives the directory; the test is skipped where there
-// is no Node, and where there is no registry of its packages, unless that is where it must not be: in CI.
+// nodeModules installs the packages of the example for Node, once, and returns the directory. The test is skipped
+// without Node, and, except in CI, without a registry of its packages.
 func nodeModules(t *testing.T) string {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
@@ -48,12 +48,10 @@ func nodeModules(t *testing.T) string {
 	return dir
 }
 
-// unreachable is how npm says that the network or its registry is to blame; neither is needed to work on this
-// repository.
+// unreachable matches npm's errors about the network or its registry. Work on this repository needs neither.
 var unreachable = regexp.MustCompile(`npm (error|ERR!) code (E(NOTFOUND|AI_AGAIN|CONN\w+|TIMEDOUT|SOCKETTIMEDOUT|NETUNREACH|HOSTUNREACH|429|5\d\d)|ERR_SOCKET_TIMEOUT)\b`)
 
-// TestNode: a program in another language needs the .proto files and nothing else of ours, and docs/stream.md is right
-// about it.
+// TestNode: a program in another language needs only the .proto files of ours, as docs/stream.md says.
 func TestNode(t *testing.T) {
 	dir := nodeModules(t)
 	protos, err := filepath.Abs("../../proto")

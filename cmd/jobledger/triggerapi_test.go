@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// startTriggerAPI serves what a trigger asks for: triggerapi KUBECONFIG CRONJOB LEASE PATCH. The Lease was renewed just
-// now. A PATCH is taken, and written to its file; who asks is alice.
+// startTriggerAPI serves the requests of a trigger: triggerapi KUBECONFIG CRONJOB LEASE PATCH. The Lease was renewed
+// just now. A PATCH is accepted, and written to its file; the user is alice.
 func startTriggerAPI(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: triggerapi KUBECONFIG CRONJOB LEASE PATCH")

@@ -30,9 +30,9 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// FuzzValues puts another value into one field of one record, as whoever writes a log again with the right checksums
-// can. What cannot be is refused in words that name record and field; all else is read, replayed and listed, without a
-// panic and in no more time than a hundred logs as they were.
+// FuzzValues puts another value into one field of one record, as a forger can who corrects the checksums. An impossible
+// value is refused with an error that names record and field. With any other value the log is read, replayed and
+// listed, without a panic, and in at most the time of a hundred unchanged logs.
 func FuzzValues(f *testing.F) {
 	logs := valuesLogs(f)
 	for which, l := range logs {
@@ -75,7 +75,7 @@ func processor(t testing.TB) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// valued is a log whose values are changed.
+// valued is a log with values that are changed.
 type valued struct {
 	records []events.Record
 	parts   []events.Parts
@@ -120,8 +120,8 @@ func newValued(t testing.TB, log store.Log) *valued {
 	return &l
 }
 
-// someDues tells of three CronJobs in two nights. The run of the first night lasts beyond the second, so that the next
-// one is held back. A run is refused, another is asked for, and no controller watched for an hour.
+// someDues writes the log of three CronJobs in two nights. The run of the first night lasts beyond the second, so the
+// next one is held back. One run is refused, another is triggered, and no controller watched for an hour.
 func someDues(t testing.TB, log store.Log) {
 	c := newCronCluster(t, log, events.At(march(27, "23:40:00")))
 	etl := c.addCron("prod", "etl", "30 1,2 * * *", "Europe/Berlin", func(s *events.CronJobSeen) { s.Policy = "Forbid" })
@@ -149,7 +149,7 @@ func someDues(t testing.TB, log store.Log) {
 	c.durable()
 }
 
-// useWith does with the log what commands and a start do, with one record in the place of its own.
+// useWith does with the log what commands and a start do, with one record replaced.
 func (l *valued) useWith(ctx context.Context, at int, r events.Record) {
 	records := append([]events.Record(nil), l.records...)
 	records[at] = r

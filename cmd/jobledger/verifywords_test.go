@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// TestVerifyDoesNotSendToVerify: of a log whose only file is damaged in its middle, verify says how much is whole in
-// that file. It does not name itself as what to do next.
+// TestVerifyDoesNotSendToVerify: a log has one file, damaged in its middle. verify says how much of that file is whole,
+// and does not name itself as the next step.
 func TestVerifyDoesNotSendToVerify(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	log, err := boltlog.Open(dir, store.Options{LogID: testLogID})

@@ -25,7 +25,7 @@ var (
 // others are flags of other programs that our texts name.
 var others = map[string]bool{"headers-only": true, "request-timeout": true, "controllers": true, "pinnedpubkey": true}
 
-// TestHintsNameWhatExists: every flag and command that a text of the program names is there.
+// TestHintsNameWhatExists: every flag and command that a text of the program names exists.
 func TestHintsNameWhatExists(t *testing.T) {
 	flags, commands := map[string]bool{"help": true, "version": true}, map[string]bool{"help": true}
 	root := newRoot(&cli.CLI{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}, "jobledger")
