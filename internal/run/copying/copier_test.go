@@ -124,7 +124,7 @@ func (r *running) grow(t *testing.T, batches, bytes int) {
 	w.Durable(storetest.Pod("job-a", batches))
 }
 
-// TestACopyIsSecondsBehind: what is durable is there within 10 seconds, what is much at once, and an hour without
+// TestACopyIsSecondsBehind: durable records are copied within 10 seconds, and many records at once. An hour without
 // records costs no request.
 func TestACopyIsSecondsBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestWhileThePlaceIsAwayTheOffsetStays(t *testing.T) {
 	})
 }
 
-// TestACopyThatIsAheadEndsTheCopying: another copy of the log was copied there, and went on.
+// TestACopyThatIsAheadEndsTheCopying: the place has the copy of another instance of the log, which went on.
 func TestACopyThatIsAheadEndsTheCopying(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		place, dir := indir.New(filepath.Join(t.TempDir(), "copy")), t.TempDir()

@@ -22,8 +22,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/indir"
 )
 
-// TestADrill of a sound copy: each check holds, whatever is wanted of it, and the live log, which has gone on,
-// explains the same.
+// TestADrill of a sound copy: each check holds, whatever checks are wanted. The live log, which has gone on, gives the
+// same explanations.
 func TestADrill(t *testing.T) {
 	dir := newLog(t, nil, nil)
 	root := copied(t, dir)
@@ -74,7 +74,8 @@ func kept(t *testing.T, root string) string {
 	return "manifests/" + filepath.Base(all[0])
 }
 
-// TestTheReport has who, when, which head, what was checked and how long; texts of others are no marks in it.
+// TestTheReport has the user, the time, the head, the checks and how long they took. Foreign texts cannot add markup to
+// it.
 func TestTheReport(t *testing.T) {
 	dir := newLog(t, nil, nil)
 	r, err := drilled(t, indir.New(copied(t, dir)), func(c *drill.Config) { c.By = "a|b <c>\x1b[31m" })
@@ -100,7 +101,8 @@ func TestTheReport(t *testing.T) {
 	}
 }
 
-// TestADamagedObject is found and named: cut, flipped, missing. What is made again from the records is a note.
+// TestADamagedObject is found and named: cut, flipped, missing. For an object that can be made again from the records,
+// the report has a note.
 func TestADamagedObject(t *testing.T) {
 	dir := newLog(t, nil, nil)
 	for what, spoil := range map[string]func(path string, content []byte) error{
@@ -141,7 +143,7 @@ func TestADamagedObject(t *testing.T) {
 	}
 }
 
-// TestAManifestThatLies: each says something else of the same objects, and is sound in itself.
+// TestAManifestThatLies: each row's manifest is consistent, and makes a wrong statement about the same objects.
 func TestAManifestThatLies(t *testing.T) {
 	root := copied(t, newLog(t, nil, nil))
 	content, err := os.ReadFile(filepath.Join(root, copylog.ManifestName))
@@ -203,8 +205,7 @@ func TestAManifestThatLies(t *testing.T) {
 	}
 }
 
-// TestADecisionThatDiffers: the log is whole and its chain is right, and one of its decisions is not the one that the
-// rules make.
+// TestADecisionThatDiffers: the log is whole and its chain is right, but one of its decisions is not that of the rules.
 func TestADecisionThatDiffers(t *testing.T) {
 	n := 0
 	root := copied(t, newLog(t, func(rec *events.Record) {
@@ -232,8 +233,7 @@ func TestADecisionThatDiffers(t *testing.T) {
 	}
 }
 
-// TestStatesThatDiffer: a state that the log stores is not what the records before it give; a list of Jobs tells of
-// another Job.
+// TestStatesThatDiffer: a stored state is not that of the records before it, or a list of Jobs names another Job.
 func TestStatesThatDiffer(t *testing.T) {
 	n := 0
 	root := copied(t, newLog(t, func(rec *events.Record) {
@@ -271,7 +271,7 @@ func TestStatesThatDiffer(t *testing.T) {
 	fails(t, r, "Lists of Jobs", "is not what")
 }
 
-// TestALiveLogThatSaysSomethingElse, that is another one, or that has lost what the copy has.
+// TestALiveLogThatSaysSomethingElse: it is also another log, or a log that has lost records of the copy.
 func TestALiveLogThatSaysSomethingElse(t *testing.T) {
 	dir := newLog(t, nil, nil)
 	root := copied(t, dir)
@@ -302,7 +302,7 @@ func TestALiveLogThatSaysSomethingElse(t *testing.T) {
 	}
 }
 
-// TestADrillIsInterrupted at each object that comes and at later checks: nothing is left.
+// TestADrillIsInterrupted at each object that is downloaded and at later checks: nothing is left.
 func TestADrillIsInterrupted(t *testing.T) {
 	root := copied(t, newLog(t, nil, nil))
 	for _, check := range []string{"restore", "verify", "decide", "explain"} {
@@ -323,7 +323,7 @@ func TestADrillIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestWhatAKilledDrillLeft is deleted by the next one there; the directory of a drill that goes on is not.
+// TestWhatAKilledDrillLeft: the next drill there deletes it. The directory of a drill that runs stays.
 func TestWhatAKilledDrillLeft(t *testing.T) {
 	root, around := copied(t, newLog(t, nil, nil)), t.TempDir()
 	dead, alive := filepath.Join(around, "jobledger-drill-1"), filepath.Join(around, "jobledger-drill-2")
@@ -350,7 +350,7 @@ func TestWhatAKilledDrillLeft(t *testing.T) {
 	}
 }
 
-// TestADrillKeepsAway from the live log, from the copy, from any log, and from what is not empty.
+// TestADrillKeepsAway from the live log, from the copy, from any log, and from a directory that is not empty.
 func TestADrillKeepsAway(t *testing.T) {
 	dir := newLog(t, nil, nil)
 	root := copied(t, dir)

@@ -28,7 +28,7 @@ import (
 
 var small = store.Options{RotateBytes: 256 << 10, LogID: "0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f"}
 
-// changing is a log of which some records are stored otherwise than their writer knows.
+// changing is a log that stores some records otherwise than its writer knows.
 type changing struct {
 	*boltlog.Log
 	change func(*events.Record)
@@ -42,7 +42,7 @@ func (c changing) Append(b events.Batch, soon bool) store.Commit {
 	return c.Log.Append(b, soon)
 }
 
-// sound is a log of which nothing was changed. Tests copy it.
+// sound is the directory of an unchanged log. Tests copy it.
 var sound string
 
 func TestMain(m *testing.M) {
@@ -105,7 +105,7 @@ func write(dir string, change, misread func(*events.Record)) error {
 	return errors.Join(joblist.NewKeeper(lists, nil).Finish(context.Background()), log.Close())
 }
 
-// misreading is a log of which some records are read otherwise than they are stored.
+// misreading is a log that gives some records otherwise than they are stored.
 type misreading struct {
 	store.Reader
 	change func(*events.Record)
@@ -133,7 +133,7 @@ func (m misreading) changed(records iter.Seq2[events.Record, error]) iter.Seq2[e
 	}
 }
 
-// grown appends to a log what another cluster does, so that it goes on behind its copy.
+// grown appends the records of another cluster to a log, so that it goes on behind its copy.
 func grown(t testing.TB, dir string) {
 	t.Helper()
 	log, err := boltlog.Open(dir, small)
@@ -156,7 +156,7 @@ func copied(t testing.TB, dir string) string {
 	return to
 }
 
-// live is a log at rest, as a drill asks it; misread may change records as they are read.
+// live returns a log at rest, in the form in which a drill asks it. misread may change records as they are read.
 func live(t testing.TB, dir string, misread func(*events.Record)) *drill.Live {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)
@@ -177,7 +177,7 @@ func live(t testing.TB, dir string, misread func(*events.Record)) *drill.Live {
 	}}
 }
 
-// shorter is a log that says that it ends earlier.
+// shorter is a log that reports an earlier end.
 type shorter struct{ history.Source }
 
 func (s shorter) Head(ctx context.Context) (events.Identity, store.Head, error) {
@@ -186,7 +186,7 @@ func (s shorter) Head(ctx context.Context) (events.Identity, store.Head, error) 
 	return id, head, err
 }
 
-// another is a log that says that it is another one.
+// another is a log that reports another identity.
 type another struct{ history.Source }
 
 func (a another) Head(ctx context.Context) (events.Identity, store.Head, error) {
@@ -195,7 +195,7 @@ func (a another) Head(ctx context.Context) (events.Identity, store.Head, error) 
 	return id, head, err
 }
 
-// drilled runs a drill in a directory of its own, and sees to it that nothing is left there.
+// drilled runs a drill in its own directory, and checks that nothing is left there.
 func drilled(t testing.TB, place copylog.Place, change func(*drill.Config)) (*drill.Report, error) {
 	t.Helper()
 	around := t.TempDir()
@@ -210,7 +210,7 @@ func drilled(t testing.TB, place copylog.Place, change func(*drill.Config)) (*dr
 	return report, err
 }
 
-// outcome is what came of a check.
+// outcome returns the result of a check.
 func outcome(t testing.TB, r *drill.Report, name string) drill.Check {
 	t.Helper()
 	i := slices.IndexFunc(r.Checks, func(c drill.Check) bool { return c.Name == name })
@@ -220,7 +220,7 @@ func outcome(t testing.TB, r *drill.Report, name string) drill.Check {
 	return r.Checks[i]
 }
 
-// fails checks that one check does not hold, with those words, and that all other ones hold or were not made.
+// fails checks that one check fails with those words, and that all others hold or were not made.
 func fails(t testing.TB, r *drill.Report, name, words string) {
 	t.Helper()
 	if r.Passed {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestALeaseOfBefore: one that was kept of the last program before the first release says so, by the mark that it does
-// not have. It has it once a holder of today has taken it.
+// TestALeaseOfBefore: a stored Lease of the last program before the first release lacks a mark, and an error says so.
+// It has the mark once a holder of today has taken it.
 func TestALeaseOfBefore(t *testing.T) {
 	content, err := os.ReadFile("testdata/before.yaml")
 	if err != nil {

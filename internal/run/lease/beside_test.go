@@ -21,8 +21,8 @@ func in(namespace, scope string) func(*candidate, *Config) {
 	return func(_ *candidate, c *Config) { c.Namespace, c.Scope = namespace, scope }
 }
 
-// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, good for decades, and renews it
-// until it is stopped, if renews.
+// forge is a tenant that writes a Lease into its namespace, for Jobs of that scope, valid for decades. If renews, it
+// renews the Lease until it is stopped.
 func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop func()) {
 	t.Helper()
 	client, decades := s.CoordinationV1().Leases(namespace), int32(math.MaxInt32)
@@ -58,10 +58,10 @@ func (s server) forge(t *testing.T, namespace, scope string, renews bool) (stop 
 	return func() { cancel(); ended.Wait() }
 }
 
-// TestATenantsLeaseStopsNobody: a tenant holds a Lease of our name in its namespace, for whatever scope, renewed or
-// good for decades. A controller that is started waits for two minutes at most, then leads, and names it if it is
-// renewed. It does not wait for one that speaks for other Jobs than those of its namespace. A controller that runs is
-// not disturbed.
+// TestATenantsLeaseStopsNobody: a tenant holds a Lease of our name in its namespace, for any scope, renewed or valid
+// for decades. A controller that starts waits for two minutes at most, then leads, and names the Lease if it is
+// renewed. It does not wait for a Lease that claims Jobs outside its namespace. A controller that runs is not
+// disturbed.
 func TestATenantsLeaseStopsNobody(t *testing.T) {
 	all, system, batch := in(DefaultNamespace, ""), in(SystemNamespace, ""), in("batch", "batch")
 	for _, row := range []struct {
@@ -111,8 +111,8 @@ func TestATenantsLeaseStopsNobody(t *testing.T) {
 	}
 }
 
-// TestLeasesThatComeOneAfterTheOther: tenants of many namespaces take Leases in turn, and hold the start up once, not
-// each.
+// TestLeasesThatComeOneAfterTheOther: tenants of many namespaces take Leases in turn. They delay the start once, not
+// once each.
 func TestLeasesThatComeOneAfterTheOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -136,8 +136,8 @@ func TestLeasesThatComeOneAfterTheOther(t *testing.T) {
 }
 
 // TestWhoIsOutrankedEnds: a controller of one namespace leads, and one of all namespaces is started. The first sends
-// nothing any more before the second is through with waiting, also when the API server does not answer it, and ends
-// with words that name the second.
+// nothing any more by the time the second has waited, even if the API server does not answer it. It ends with an error
+// that names the second.
 func TestWhoIsOutrankedEnds(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -210,8 +210,9 @@ func TestWhoIsOutrankedEnds(t *testing.T) {
 	}
 }
 
-// TestAHolderBesideUsIsFound: one that runs Jobs that are also ours, under a Lease in another namespace that ranks
-// above ours; in seconds when it lives, and not at all when it has ended, which takes as long as its Lease is good for.
+// TestAHolderBesideUsIsFound: another controller runs some of our Jobs, under a Lease in another namespace that ranks
+// above ours. If it lives, it is found in seconds. If it has ended, it is not reported; that takes as long as its Lease
+// is valid.
 func TestAHolderBesideUsIsFound(t *testing.T) {
 	all, one, other := in(DefaultNamespace, ""), in("batch", "batch"), in("web", "web")
 	system := in(SystemNamespace, "")

@@ -15,7 +15,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// deny makes the server forbid that, from now on.
+// deny makes the server forbid such requests from now on.
 func (s server) deny(verb, resource string) {
 	s.denied.Store(verb+" "+resource, true)
 	s.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -34,8 +34,8 @@ func (s server) needsNamespace() {
 	})
 }
 
-// TestALeaseThatMayNotBeHeldIsRefusedInWords: within seconds, but not at the first answer, because an API server that
-// has just started denies everything.
+// TestALeaseThatMayNotBeHeldIsRefusedInWords: the error comes within seconds, but not at the first answer, because an
+// API server that has just started denies everything.
 func TestALeaseThatMayNotBeHeldIsRefusedInWords(t *testing.T) {
 	making := func(_ *candidate, c *Config) { c.MakeNamespace = true }
 	for _, row := range []struct {
@@ -81,7 +81,7 @@ func TestALeaseThatMayNotBeHeldIsRefusedInWords(t *testing.T) {
 	}
 }
 
-// TestAServerThatHasJustStartedIsWaitedFor: it denies for a while what it allows then.
+// TestAServerThatHasJustStartedIsWaitedFor: it denies requests for a while, and allows them then.
 func TestAServerThatHasJustStartedIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// find returns the only Lease that Find finds.
+// find returns the only Lease that Find reports.
 func (s server) find(t *testing.T, namespace string) *Found {
 	t.Helper()
 	all, err := Find(t.Context(), s, namespace)
@@ -19,8 +19,8 @@ func (s server) find(t *testing.T, namespace string) *Found {
 	return all[0]
 }
 
-// TestFoundLeaseTellsWhetherItsHolderLives: a holder that lives renews the Lease, one that was killed does not, and one
-// that stopped has given it back, so nobody waits.
+// TestFoundLeaseTellsWhetherItsHolderLives: a live holder renews the Lease, a killed one does not, and one that stopped
+// has given it back, so there is no wait.
 func TestFoundLeaseTellsWhetherItsHolderLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

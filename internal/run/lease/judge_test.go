@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestJudge: run, release, trigger and doctor believe the same of a Lease, by where it is. Whatever a tenant writes, it
-// speaks for no Jobs but those of its own namespace, and for no longer than two minutes without a renewal.
+// TestJudge: run, release, trigger and doctor judge a Lease alike, by its namespace. Whatever a tenant writes, its
+// Lease counts only for Jobs of its own namespace, and for at most two minutes without a renewal.
 func TestJudge(t *testing.T) {
 	const forever = math.MaxInt32
 	year2099 := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -86,7 +86,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestCheckPlace: what no other controller would look for, or wait for, is refused in words.
+// TestCheckPlace: a place in which no other controller would look for the Lease, or wait for it, is refused.
 func TestCheckPlace(t *testing.T) {
 	for _, row := range []struct {
 		namespace, scope string
@@ -109,7 +109,7 @@ func TestCheckPlace(t *testing.T) {
 	}
 }
 
-// TestLongTextsAreCut: a Lease of a tenant may have megabytes of text, and what it says is told in logs and errors.
+// TestLongTextsAreCut: a tenant's Lease may have megabytes of text, and parts of it go into logs and errors.
 func TestLongTextsAreCut(t *testing.T) {
 	long := strings.Repeat("a", 1<<20)
 	object := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{HolderIdentity: &long}}

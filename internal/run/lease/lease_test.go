@@ -34,7 +34,7 @@ type server struct {
 	version *atomic.Uint64 // of the newest write
 }
 
-// newServer makes one that says of itself what may be asked of it: what is not denied.
+// newServer makes a server that answers reviews of access: all is allowed except denied requests.
 func newServer() server {
 	s := server{Clientset: fake.NewClientset(), denied: new(sync.Map), refused: new(atomic.Int32), version: new(atomic.Uint64)}
 	s.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
@@ -46,7 +46,7 @@ func newServer() server {
 	return s
 }
 
-// changed reports whether a Lease that is to be updated is another one than it was read.
+// changed reports whether a Lease has changed since the caller of an update read it.
 func (s server) changed(a clienttesting.Action, object metav1.Object) bool {
 	if a.GetVerb() != "update" || a.GetResource().Resource != "leases" {
 		return false
@@ -79,7 +79,7 @@ type candidate struct {
 	lostAt  time.Time // when Lead's context ended with ErrLost
 }
 
-// start begins to want the Lease with that log.
+// start starts a candidate for the Lease with that log.
 func (s server) start(t *testing.T, identity string, own Log, change ...func(*candidate, *Config)) *candidate {
 	t.Helper()
 	c := &candidate{
@@ -151,7 +151,7 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 	return c
 }
 
-// sinceBoot is the machine's clock that goes on while it is suspended.
+// sinceBoot is the clock that goes on while the machine is suspended.
 func (c *candidate) sinceBoot() time.Duration {
 	return time.Since(c.booted) + time.Duration(c.asleep.Load())
 }
@@ -161,7 +161,7 @@ func admitting(err error) func(*candidate, *Config) {
 	return func(c *candidate, _ *Config) { c.admit.Store(&err) }
 }
 
-// leads fails the test unless the candidate leads within the time, and returns what it found.
+// leads fails the test unless the candidate leads within the time. It returns the Lease's earlier contents.
 func (c *candidate) leads(within time.Duration) Said {
 	c.t.Helper()
 	select {
@@ -197,16 +197,17 @@ func logNamed(id string, head events.Sequence) Log {
 	return Log{Identity: events.Identity{LogID: id, Epoch: 1}, Head: head, Hash: events.Hash{byte(head)}}
 }
 
-// at is the log with that LOCK file.
+// at returns the log with that LOCK file.
 func (l Log) at(lock string) Log { l.Lock = lock; return l }
 
-// in is the log that is replicated in that stream.
+// in returns the log with that stream.
 func (l Log) in(stream string) Log { l.Stream = stream; return l }
 
-// O-022: one that stops in good order gives the Lease back once it is done, so that nobody waits for it to expire.
+// O-022: a holder that stops in good order gives the Lease back once it is done, so the next one need not wait until it
+// expires.
 // O-023: one leads at a time.
 //
-// TestOneLeadsAtATime lets a second one wait for the first.
+// TestOneLeadsAtATime lets a second candidate wait for the first.
 func TestOneLeadsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -240,8 +241,8 @@ func TestOneLeadsAtATime(t *testing.T) {
 	})
 }
 
-// O-022: where nobody gave the Lease back, the next one waits until it expires.
-// O-023: whoever cannot renew the Lease stops holding it before another can have it.
+// O-022: if the holder did not give the Lease back, the next one waits until it expires.
+// O-023: a holder that cannot renew the Lease stops before another can have it.
 //
 // TestLossIsKnownBeforeAnotherLeads cuts the holder off.
 func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
@@ -274,8 +275,8 @@ func TestLossIsKnownBeforeAnotherLeads(t *testing.T) {
 	})
 }
 
-// TestWhatTheLeaseSaysOfALog: the design's "the Lease carries ID, epoch and head". One that refuses changes nothing of
-// it.
+// TestWhatTheLeaseSaysOfALog: the design's "the Lease carries ID, epoch and head". A candidate that refuses to lead
+// changes nothing of it.
 func TestWhatTheLeaseSaysOfALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -305,7 +306,7 @@ func TestWhatTheLeaseSaysOfALog(t *testing.T) {
 	})
 }
 
-// TestStandbyEnds: one that waits ends at once and takes nothing with it.
+// TestStandbyEnds: a candidate that waits ends at once, and does not change the Lease.
 func TestStandbyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -326,7 +327,7 @@ func TestStandbyEnds(t *testing.T) {
 	})
 }
 
-// O-020: the timing of the Lease is kube-controller-manager's, which operators know.
+// O-020: the timing of the Lease is that of kube-controller-manager, which operators know.
 func TestTimingThatOperatorsKnow(t *testing.T) {
 	want := []time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second}
 	if got := []time.Duration{DefaultDuration, DefaultRenewDeadline, DefaultRetryPeriod}; !slices.Equal(got, want) {
@@ -361,9 +362,8 @@ func TestUsersAreTold(t *testing.T) {
 	})
 }
 
-// TestWorkIsBoundedByTheLease: what is done within the Lease goes on for as long as it is renewed, and ends when it is
-// no longer held for certain, also while a stop drains: before client-go has noticed the loss, and before another can
-// lead (O-023).
+// TestWorkIsBoundedByTheLease: work within the Lease goes on while it is renewed. It ends when the Lease may no longer
+// be held, also while a stop drains: before client-go has noticed the loss, and before another can lead (O-023).
 func TestWorkIsBoundedByTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -11,8 +11,8 @@ import (
 )
 
 // TestOfTwoPeersTheEarlierGoesOn: two controllers of all namespaces, with Leases in the two namespaces of the operator,
-// start so close together that each finds nobody before it takes its own. The one that took its Lease later does not
-// work, whichever that is and however far their clocks are apart, and the other waits for it to end.
+// start so close together that each takes its Lease before it could find the other. The one that took its Lease later
+// does not work, whichever that is and however far their clocks are apart. The other waits for it to end.
 func TestOfTwoPeersTheEarlierGoesOn(t *testing.T) {
 	for _, first := range OperatorNamespaces {
 		for _, renewed := range []bool{false, true} { // before they look
@@ -59,7 +59,7 @@ func TestOfTwoPeersTheEarlierGoesOn(t *testing.T) {
 	}
 }
 
-// TestAPeerThatDoesNotYieldIsNotWorkedBeside: whoever is right, two do not work.
+// TestAPeerThatDoesNotYieldIsNotWorkedBeside: two never work at once, even if the other one should have yielded.
 func TestAPeerThatDoesNotYieldIsNotWorkedBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -77,8 +77,8 @@ func TestAPeerThatDoesNotYieldIsNotWorkedBeside(t *testing.T) {
 	})
 }
 
-// TestWhoTakesItsLeaseAnewYieldsToAPeer: a holder whose Lease was deleted, or which could not renew it in time, is not
-// the earlier one any more.
+// TestWhoTakesItsLeaseAnewYieldsToAPeer: a holder takes its Lease again after it was deleted, or was not renewed in
+// time. It counts as the later one then.
 func TestWhoTakesItsLeaseAnewYieldsToAPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -136,8 +136,8 @@ func TestWhoseLeaseAnotherTookSendsNothing(t *testing.T) {
 	})
 }
 
-// TestWhoMayNotLookDoesNotWork: who may not read a Lease that may be above its own is told which, and not at the first
-// answer.
+// TestWhoMayNotLookDoesNotWork: a controller may not read a Lease that may rank above its own. The error names that
+// Lease, and does not come at the first answer.
 func TestWhoMayNotLookDoesNotWork(t *testing.T) {
 	for _, place := range [][2]string{{"batch", "batch"}, {DefaultNamespace, ""}, {SystemNamespace, ""}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestWhoMayNotLookDoesNotWork(t *testing.T) {
 	}
 }
 
-// TestStranger: a controller with a log that no Lease names finds any that lives and runs the same Jobs with another
-// log.
+// TestStranger: a controller with a log that no Lease names finds any live controller that runs the same Jobs with
+// another log.
 func TestStranger(t *testing.T) {
 	all, batch, web := in(DefaultNamespace, ""), in("batch", "batch"), in("web", "web")
 	for _, row := range []struct {
@@ -202,7 +202,7 @@ func TestStranger(t *testing.T) {
 	}
 }
 
-// config is that of a controller that does not run.
+// config returns the settings of a controller that does not run.
 func (s server) config(t *testing.T, change func(*candidate, *Config)) Config {
 	t.Helper()
 	c := Config{

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TestWhoHasTheLockTakesOverAtOnce: the holder was killed, and is known to have ended by who locks the very file that
-// it had locked, with the log that the Lease names. Anybody else waits until the Lease expires, because the holder may
+// TestWhoHasTheLockTakesOverAtOnce: the holder was killed. A process that locks the same file, with the log that the
+// Lease names, knows that the holder has ended. Any other process waits until the Lease expires, because the holder may
 // live.
 func TestWhoHasTheLockTakesOverAtOnce(t *testing.T) {
 	const lock = "boot-a/2049/77"
@@ -68,8 +68,8 @@ func TestWhoHasTheLockTakesOverAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLeaseSaysWhoseJobsItIsFor: and what it says of the log is written when it is taken, when it is renewed, and
-// when somebody has deleted it meanwhile.
+// TestTheLeaseSaysWhoseJobsItIsFor: the scope and the log are written when the Lease is taken, when it is renewed, and
+// after it was deleted.
 func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 	for scope, want := range map[string]string{"": "*", "batch": "batch"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 	}
 }
 
-// TestWhoIsNotReadyTakesNoLease: one that is not there is not made, one that has expired or was given back stays as it
-// is. Once the process is ready it takes it, and a renewal does not ask.
+// TestWhoIsNotReadyTakesNoLease: a process that is not ready makes no Lease, and does not take one that has expired or
+// was given back. Once it is ready, it takes the Lease. A renewal does not ask again.
 func TestWhoIsNotReadyTakesNoLease(t *testing.T) {
 	notReady := func(c *candidate, _ *Config) { err := errors.New("behind"); c.unready.Store(&err) }
 	synctest.Test(t, func(t *testing.T) {
@@ -157,8 +157,8 @@ func zeros(n int) string {
 	return string(b)
 }
 
-// TestOneThatWaitsIsRefusedOnceItMustBe: a copy of a log waits for a holder that may have ended. When the holder goes
-// on, the copy is an older one, and is told so.
+// TestOneThatWaitsIsRefusedOnceItMustBe: a process with a copy of a log waits for a holder that may have ended. When
+// the holder goes on, the copy is older than the log, and the process ends with that error.
 func TestOneThatWaitsIsRefusedOnceItMustBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -183,8 +183,8 @@ func TestOneThatWaitsIsRefusedOnceItMustBe(t *testing.T) {
 	})
 }
 
-// TestAHolderIsNotTakenForEnded: one that took the Lease after the one whose LOCK this process has is another's,
-// whatever the Lease said before.
+// TestAHolderIsNotTakenForEnded: this process has the LOCK of an earlier holder. A later holder has another LOCK, so it
+// is not taken for ended, whatever the Lease said before.
 func TestAHolderIsNotTakenForEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -210,7 +210,7 @@ func (c *candidate) refuseFrom(err error) {
 	c.admit.Store(&err)
 }
 
-// TestRunHearsOfAStopWhileItWaits: and of the end of the test's context.
+// TestRunHearsOfAStopWhileItWaits: it also hears of the end of the test's context.
 func TestRunHearsOfAStopWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

@@ -78,8 +78,8 @@ metadata: {name: jobs}
 spec: {rules: [{mutate: {patchStrategicMerge: {spec: {managedBy: jobledger.dev/job-controller}}}}]}
 `
 
-// TestMakers: each kind of object that makes Jobs of ours is found by what it says, and not by what it is. What is over
-// makes none.
+// TestMakers: each kind of object that makes Jobs of ours is found by its fields, not by its kind. An object that is
+// over makes none.
 func TestMakers(t *testing.T) {
 	everywhere := []string{
 		"MutatingAdmissionPolicy/by-its-text remains", "MutatingAdmissionPolicyBinding/by-our-label remains", "MutatingWebhookConfiguration/hook remains",

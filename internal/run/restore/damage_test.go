@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/indir"
 )
 
-// damaged is what a restore says of a damaged copy.
+// damaged is the result of a restore of a damaged copy.
 type damaged int
 
 const (
@@ -26,7 +26,7 @@ const (
 	harmless                // nothing is missing
 )
 
-// copied is a copy of a log in a directory, and the log.
+// copied is a log and its copy in a directory.
 type copied struct {
 	dir, root string
 	older     string // the copy as it was when the log was shorter
@@ -134,8 +134,8 @@ func write(t *testing.T, root, name string, content []byte) {
 	}
 }
 
-// TestADamagedCopy: each object of a copy is damaged in each way. It is named, and what is before it is restored; or
-// nothing is missing, and that is said. Nothing else is ever restored.
+// TestADamagedCopy damages each object of a copy in each way. Either the object is named and the records before it are
+// restored, or nothing is missing and the result says so. Wrong records are never restored.
 func TestADamagedCopy(t *testing.T) {
 	c := newCopied(t)
 	n := 0
@@ -158,7 +158,7 @@ func TestADamagedCopy(t *testing.T) {
 	t.Logf("%d damages", n)
 }
 
-// check restores a copy of which one object is damaged, and says what is not as it must be.
+// check restores a copy with one damaged object, and returns what is wrong with the result.
 func (c copied) check(t *testing.T, root, name string, want damaged) error {
 	t.Helper()
 	place, out := indir.New(root), filepath.Join(t.TempDir(), "out")
@@ -187,12 +187,12 @@ func (c copied) check(t *testing.T, root, name string, want damaged) error {
 	return nil
 }
 
-// same reports whether two names are of objects that were swapped: the first of them in the log is named.
+// same reports whether two names are of objects that were swapped: a restore names the first of them in the log.
 func (c copied) same(got, harmed string) bool {
 	return got == harmed || filepath.Ext(got) == filepath.Ext(harmed) && slices.Index(c.names, got) < slices.Index(c.names, harmed)
 }
 
-// TestADamagedManifest: it is torn, older, or newer than the objects; of another log; it has a bit that is another.
+// TestADamagedManifest: it is torn, older or newer than the objects, of another log, or has a flipped bit.
 func TestADamagedManifest(t *testing.T) {
 	c := newCopied(t)
 	whole := read(t, c.root, copylog.ManifestName)
@@ -254,7 +254,7 @@ func TestADamagedManifest(t *testing.T) {
 	}
 }
 
-// kept is the name of the manifest of the day.
+// kept returns the name of the day's manifest.
 func (c copied) kept(t *testing.T) string {
 	t.Helper()
 	for name := range objects(t, c.root) {

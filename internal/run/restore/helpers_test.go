@@ -98,7 +98,7 @@ func restoreInto(ctx context.Context, place copylog.Place, dir string, change fu
 	return plan.Run(ctx)
 }
 
-// restored restores all.
+// restored restores a whole copy.
 func restored(t testing.TB, place copylog.Place) (dir string, result restore.Result) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "restored")
@@ -109,7 +109,7 @@ func restored(t testing.TB, place copylog.Place) (dir string, result restore.Res
 	return dir, result
 }
 
-// stored are the records of a log as they are stored, to its end.
+// stored returns the records of a log in stored form, to its end.
 func stored(t testing.TB, dir string) (all []string) {
 	t.Helper()
 	log, err := boltlog.OpenReadOnly(dir)
@@ -133,7 +133,7 @@ func stored(t testing.TB, dir string) (all []string) {
 	return all
 }
 
-// isLog checks that a directory has the records of another, or the first of them, whole and with nothing wrong.
+// isLog checks that a directory has the records of another, or the first of them, without damage.
 func isLog(t testing.TB, dir, of string) {
 	t.Helper()
 	report, err := boltlog.Verify(t.Context(), dir, nil)
@@ -146,7 +146,7 @@ func isLog(t testing.TB, dir, of string) {
 	}
 }
 
-// isWhole is isLog, and all of it.
+// isWhole is isLog for all records.
 func isWhole(t testing.TB, dir, of string) {
 	t.Helper()
 	isLog(t, dir, of)
@@ -155,7 +155,7 @@ func isWhole(t testing.TB, dir, of string) {
 	}
 }
 
-// asked is a log that is written, as it is asked over its port.
+// asked is an open log, with the answers of its port.
 type asked struct{ log *boltlog.Log }
 
 func (a asked) Head(context.Context) (events.Identity, store.Head, error) {
@@ -167,7 +167,7 @@ func (a asked) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.
 	return a.log.Read(ctx, from)
 }
 
-// objects are the bytes of all objects of a copy in a directory.
+// objects returns the bytes of all objects of a copy in a directory.
 func objects(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/indir"
 )
 
-// TestABackupThatEndsEarly: the place fails at each call of a backup, before it or after it, and from then on. What is
-// there restores to a head that the log had, and to nothing else; the next backup ends with the log's.
+// TestABackupThatEndsEarly: the place fails at some call of a backup, before or after it is done, and at all later
+// calls. The copy restores to an earlier head of the log, and to nothing else. The next backup ends with the log's
+// head.
 func TestABackupThatEndsEarly(t *testing.T) {
 	before := newLog(t, 60)
 	dir := copyDir(t, before)
@@ -67,8 +68,8 @@ func TestABackupThatEndsEarly(t *testing.T) {
 	t.Logf("%d calls of a backup", counted.Calls())
 }
 
-// TestARestoreThatEndsEarly: the place fails at each call of a restore, or an object is cut on its way. Nothing opens
-// what is there then; the next restore makes the log.
+// TestARestoreThatEndsEarly: the place fails at some call of a restore, or an object is cut on its way. The directory
+// cannot be opened then, and the next restore makes the log.
 func TestARestoreThatEndsEarly(t *testing.T) {
 	dir := newLog(t, 300)
 	place := indir.New(filepath.Join(t.TempDir(), "copy"))
@@ -108,8 +109,8 @@ func TestARestoreThatEndsEarly(t *testing.T) {
 	t.Logf("%d calls of a restore", counted.Calls())
 }
 
-// TestASessionThatEndsEarly: the process of a controller ends at each call to the place, before it or after it. What is
-// there restores to a head that the log had; the next session ends with the log's.
+// TestASessionThatEndsEarly: the process of a controller ends at some call to the place, before or after it is done.
+// The copy restores to an earlier head of the log, and the next session ends with the log's head.
 func TestASessionThatEndsEarly(t *testing.T) {
 	dir := t.TempDir()
 	log := openLog(t, dir, store.Options{RotateBytes: 40 << 10})

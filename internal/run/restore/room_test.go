@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestADiskWithoutRoom is found before anything has come.
+// TestADiskWithoutRoom is found before anything is downloaded.
 func TestADiskWithoutRoom(t *testing.T) {
 	w := &working{Plan: &Plan{Config: Config{Dir: t.TempDir()}, Bytes: 1000}}
 	for _, row := range []struct {

@@ -23,8 +23,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// TestACopyIsRestored: a log that grows is copied three times, the second and third time only what is new; and restored
-// each time. The restored one goes on, and so does its copy.
+// TestACopyIsRestored: a log that grows is copied three times and restored each time. The second and third time only
+// new records are copied. The restored log can go on, and so can its copy.
 func TestACopyIsRestored(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestACopyIsRestored(t *testing.T) {
 	}
 }
 
-// TestACopyThatIsCopied: what another tool copies from a directory to a bucket, and back, is a copy.
+// TestACopyThatIsCopied: a copy stays valid when another tool copies it from a directory to a bucket, and back.
 func TestACopyThatIsCopied(t *testing.T) {
 	dir, root := newLog(t, 400), filepath.Join(t.TempDir(), "copy")
 	backUp(t, dir, indir.New(root))
@@ -106,8 +106,8 @@ func TestACopyBesideItsWriter(t *testing.T) {
 	isWhole(t, out, dir)
 }
 
-// TestARestoreUpToAPoint: by record and by time, in the newest file and in sealed ones. What comes are whole batches.
-// The log says that it had more, and goes on only under another epoch; so does the copy.
+// TestARestoreUpToAPoint: by record and by time, in the newest file and in sealed ones. Only whole batches are
+// restored. The log says that it had more, and goes on only in another epoch. So does the copy.
 func TestARestoreUpToAPoint(t *testing.T) {
 	dir, place := newLog(t, 300), copylogtest.Bucket(t)
 	backUp(t, dir, place)
@@ -140,8 +140,8 @@ func TestARestoreUpToAPoint(t *testing.T) {
 	}
 }
 
-// TestTheCopyGoesOnUnderAnotherEpoch after its log was restored to an earlier record. What it had is still there under
-// its own manifest.
+// TestTheCopyGoesOnUnderAnotherEpoch after its log was restored to an earlier record. The later records of the old
+// epoch stay under their own manifest.
 func TestTheCopyGoesOnUnderAnotherEpoch(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func goOn(t *testing.T, dir string, epoch uint64) {
 	closeLog(t, log)
 }
 
-// TestAForkIsRefused: two logs that go on from one, an older copy, and another log. Nothing is written.
+// TestAForkIsRefused: a log that forked from the copied one, an older copy, or another log. Nothing is written.
 func TestAForkIsRefused(t *testing.T) {
 	base := newLog(t, 100)
 	for sentence, change := range map[string]func(t *testing.T, dir string){
@@ -244,8 +244,8 @@ func TestAForkIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsPruned: files that were copied stay in the copy when the log lets them go. What was gone before it could be
-// copied is a hole with bounds.
+// TestWhatIsPruned: copied files stay in the copy when the log prunes them. Files that were pruned before they could be
+// copied are a hole with bounds.
 func TestWhatIsPruned(t *testing.T) {
 	dir, place := newLog(t, 300), copylogtest.Bucket(t)
 	backUp(t, dir, place)
@@ -302,7 +302,7 @@ func TestWhatIsPruned(t *testing.T) {
 	}
 }
 
-// TestSegmentsGo an hour after the file with their records was named; a day has one manifest that stays.
+// TestSegmentsGo: segments go an hour after the manifest names the file with their records. One manifest a day stays.
 func TestSegmentsGo(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "copy")
 	dir, place, now := newLog(t, 5), indir.New(root), time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
@@ -347,7 +347,7 @@ func TestSegmentsGo(t *testing.T) {
 	isWhole(t, out, dir)
 }
 
-// TestTheKey goes along only when that is asked for.
+// TestTheKey: it is copied only on request.
 func TestTheKey(t *testing.T) {
 	dir, place := newLog(t, 5), copylogtest.Bucket(t)
 	log := openLog(t, dir, small)
@@ -390,8 +390,8 @@ func TestOnlyIntoAnEmptyDirectory(t *testing.T) {
 	}
 }
 
-// TestAPointAtTheEndIsTheWholeLog: what names the end of the copy, or a time after it, leaves nothing out, and the log
-// goes on as it is.
+// TestAPointAtTheEndIsTheWholeLog: a point at the end of the copy, or a time after it, leaves nothing out, and the log
+// goes on in its epoch.
 func TestAPointAtTheEndIsTheWholeLog(t *testing.T) {
 	dir, place := newLog(t, 300), copylogtest.Bucket(t)
 	head := backUp(t, dir, place).Head

@@ -80,7 +80,7 @@ func manifest(t testing.TB, place copylog.Place) *copylog.Manifest {
 }
 
 // TestASessionFollowsItsLog: after each pass the copy has the durable head, also while sealed files are not packed or
-// not put yet; and what is restored of it is the log.
+// not uploaded yet. A restore of it gives the log.
 func TestASessionFollowsItsLog(t *testing.T) {
 	for name, make := range copylogtest.Places {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,8 @@ func TestASessionFollowsItsLog(t *testing.T) {
 	}
 }
 
-// TestSmallSegmentsBecomeOne: a restore of a log that was copied each few seconds does not read thousands of objects.
+// TestSmallSegmentsBecomeOne: a log that was copied every few seconds can be restored without reading thousands of
+// objects.
 func TestSmallSegmentsBecomeOne(t *testing.T) {
 	dir, place := t.TempDir(), indir.New(filepath.Join(t.TempDir(), "copy"))
 	log := openLog(t, dir, store.Options{})
@@ -190,7 +191,8 @@ func TestANameThatAForkHasTaken(t *testing.T) {
 	isWhole(t, out, dir)
 }
 
-// TestASessionGoesOnAfterAnother, which ended at any moment, as after a change of the leader, and after a restore.
+// TestASessionGoesOnAfterAnother: the earlier session ended at any moment, as at a change of the leader, or the log was
+// restored.
 func TestASessionGoesOnAfterAnother(t *testing.T) {
 	dir, place := t.TempDir(), copylogtest.Bucket(t)
 	for i := range 5 {
@@ -215,8 +217,8 @@ func TestASessionGoesOnAfterAnother(t *testing.T) {
 	}
 }
 
-// TestACopyWhosePlaceFailsAtRandom: whatever fails, what is restored is the beginning of the log; and when nothing
-// fails any more, the copy has all of it.
+// TestACopyWhosePlaceFailsAtRandom: whatever fails, a restore gives the beginning of the log. When failures stop, the
+// copy has all of it.
 func TestACopyWhosePlaceFailsAtRandom(t *testing.T) {
 	seeds, failed := 6, 0
 	if os.Getenv("JOBLEDGER_LONG") != "" {
@@ -284,7 +286,7 @@ func flaky(t *testing.T, seed uint64) int {
 	return f.Failed()
 }
 
-// watched is a place of which no object may change but MANIFEST.
+// watched is a place in which no object may change except MANIFEST.
 type watched struct {
 	copylog.Place
 	mu  *sync.Mutex
@@ -313,8 +315,8 @@ func (w watched) Delete(ctx context.Context, name string) error {
 	return w.Place.Delete(ctx, name)
 }
 
-// TestTwoForksAndOnePlace: two logs that have the same beginning are copied to one place at the same time. One of them
-// is refused, with the words of AheadError; nothing is overwritten, and what is restored is the other one.
+// TestTwoForksAndOnePlace: two logs with the same beginning are copied to one place at the same time. One of them is
+// refused with AheadError, nothing is overwritten, and a restore gives the other one.
 func TestTwoForksAndOnePlace(t *testing.T) {
 	for round := range 50 {
 		for name, make := range copylogtest.Places {

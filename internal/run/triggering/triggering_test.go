@@ -72,7 +72,7 @@ func (s *scene) patches() (sent []clienttesting.PatchActionImpl) {
 	return sent
 }
 
-// TestOnePatchAsks: one patch, with the UID as a precondition, the field manager of ours, and a value that can be read.
+// TestOnePatchAsks: one patch, with the UID as a precondition, our field manager, and a value that can be read back.
 func TestOnePatchAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene()
@@ -107,7 +107,7 @@ func TestOnePatchAsks(t *testing.T) {
 	})
 }
 
-// TestAskedOfWhoRunsIt: a Lease in the CronJob's own namespace will do, and who is asked may be unknown to the server.
+// TestAskedOfWhoRunsIt: a Lease in the CronJob's own namespace is enough. The server may not know the user's name.
 func TestAskedOfWhoRunsIt(t *testing.T) {
 	for sentence, change := range map[string]func(*scene){
 		"a Lease in kube-system":              func(s *scene) { s.lease.Namespace = "kube-system" },
@@ -139,7 +139,7 @@ func (s *scene) deny(verb, resource string) {
 	})
 }
 
-// TestNothingIsAskedInVain: where no controller of ours would carry it out, the words say so, and nothing is written.
+// TestNothingIsAskedInVain: if no controller of ours would start the run, the error says so, and nothing is written.
 func TestNothingIsAskedInVain(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -209,7 +209,8 @@ func TestALeaseThatWasLeftBehind(t *testing.T) {
 	})
 }
 
-// TestAClockThatDiffers: a caller whose clock is not the controller's waits for a renewal, and asks then.
+// TestAClockThatDiffers: the caller's clock differs from the controller's. The caller waits for a renewal, and asks
+// then.
 func TestAClockThatDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene()
