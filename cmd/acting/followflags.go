@@ -3,6 +3,7 @@ package acting
 import (
 	"bytes"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -115,6 +116,9 @@ func (f *followFlags) config(cluster *controller.Cluster, keyFile string) (*cont
 
 // readToken reads the token file, because the token of a ServiceAccount changes.
 func (f *followFlags) readToken() (string, error) { return readToken(f.token) }
+
+// errNoToken: the token file is empty.
+var errNoToken = errors.New("it is empty")
 
 // readToken reads a file with a token.
 func readToken(file string) (string, error) {

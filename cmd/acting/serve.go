@@ -3,7 +3,6 @@ package acting
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -274,9 +273,6 @@ func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	}
 	return m, nil
 }
-
-// errNoToken: the token file is empty.
-var errNoToken = errors.New("it is empty")
 
 // readToken reads the token file, because the token of a ServiceAccount changes.
 func (f *mirrorFlags) readToken() (string, error) { return readToken(f.token) }

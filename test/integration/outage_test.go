@@ -42,8 +42,8 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// outage: the Job completes with the right counters. If something may have been missed, the log says what (design §2,
-// invariant 9).
+// outage: the Job completes with the right counters. If something may have been missed, the log says what
+// (design §2, invariant 9).
 func outage(t *testing.T, cp *controlplane.ControlPlane, component string) {
 	w := newWorldOn(t, cp)
 	w.rough = true

@@ -244,7 +244,7 @@ func (f *follower) bid(ctx context.Context) error {
 			return f.refuseSaid(before, f.own(), f.log)
 		},
 		Ready: f.ready,
-		Freed: f.member.Released(),
+		Freed: f.source.Released(),
 		Lead:  f.lead,
 	}))
 }

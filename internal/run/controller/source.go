@@ -27,6 +27,9 @@ type source interface {
 	Take(ctx context.Context, holds func() bool) (term uint64, err error)
 	// Write runs as long as this process writes the log. Its error ends the leadership.
 	Write(ctx context.Context) error
+	// Released returns a channel that receives a value when the leader is about to give the Lease back; nil if there is
+	// no such news.
+	Released() <-chan struct{}
 	// Release is called when this process has written its last record.
 	Release(ctx context.Context) error
 }
