@@ -99,8 +99,9 @@ with another log refuses to start without --adopt, and one whose log never ran h
 Lease elsewhere. One with the same log waits, healthy and ready. --leader-elect=false does without a
 Lease; then two controllers with two logs undo each other's work.
 
---follow names the other controllers. This one copies the log of the one that leads, and leads when that
-is gone (docs/ha.md). What the leader wrote last may be missing then; a record says what is known of that.
+--follow names the other controllers. This one copies the log of the one that leads, and leads when
+that is gone (docs/ha.md). What the leader wrote last may be missing then; a record says what is
+known of that.
 
 A log that has lost records is refused: its end is lost, or it is an older copy. To go on without
 those records, name another epoch with --force-new-epoch=N, as the refusal says.

@@ -84,7 +84,7 @@ func programSays(t *testing.T) string {
 		}
 	}
 	for _, dir := range []string{
-		"read/explain", "say/verdict", "say/words", "read/show", "read/history", "read/duetimes", "read/serve", "read/which", "subject/status",
+		"read/explain", "read/explain/*", "say/verdict", "say/words", "read/show", "read/history", "read/duetimes", "read/serve", "read/which", "subject/status",
 	} {
 		read(filepath.Join("../../internal", dir, "*.go"), func(path string) { literals(t, path, &out) })
 	}

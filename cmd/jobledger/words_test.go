@@ -23,7 +23,8 @@ var (
 )
 
 // others are flags of other programs that our texts name.
-var others = map[string]bool{"headers-only": true, "request-timeout": true, "controllers": true, "pinnedpubkey": true}
+var others = map[string]bool{"headers-only": true, "request-timeout": true, "controllers": true, "pinnedpubkey": true,
+	"role": true, "user": true}
 
 // TestHintsNameWhatExists: every flag and command that a text of the program names exists.
 func TestHintsNameWhatExists(t *testing.T) {

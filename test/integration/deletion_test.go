@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/kubelet"
 )
 
-// TestADeletedJobLeavesNoFinalizer: J-102. Its name is free for another Job, which inherits nothing (J-107).
+// TestADeletedJobLeavesNoFinalizer: J-102, and its name is free for another Job, which inherits
+// nothing (J-107).
 func TestADeletedJobLeavesNoFinalizer(t *testing.T) {
 	t.Parallel()
 	for _, down := range []bool{false, true} {
@@ -91,7 +92,7 @@ func (w *world) orphansStay(before []corev1.Pod) {
 	}
 }
 
-// TestScaleDownDeletesUncounted: J-070, J-073. The Job still completes after it was scaled up again.
+// TestScaleDownDeletesUncounted: J-070, J-073, and the Job still completes after it was scaled up again.
 func TestScaleDownDeletesUncounted(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
