@@ -104,6 +104,9 @@ func (w *world) restores(when string, n int) {
 // one makes it; the next drill leaves nothing.
 func TestTheCommandsOfACopyAreKilled(t *testing.T) {
 	t.Parallel()
+	if !long {
+		t.Skip("at length (JOBLEDGER_LONG)")
+	}
 	dir := newDir(t)
 	w := newWorld(t, sharedCluster(), dir, newPlaces(t)(t, dir, 0))
 	w.start()

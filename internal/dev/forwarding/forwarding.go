@@ -25,8 +25,8 @@ func Serve(w http.ResponseWriter, r *http.Request, dial func(port string) (net.C
 	if c == nil {
 		return
 	}
-	defer c.Close()
 	<-c.CloseChan()
+	_ = c.Close() // it is closed on the other side
 }
 
 // forwarded is one port-forward.

@@ -325,7 +325,9 @@ var odd = []struct {
 		return nil
 	}},
 	{"timelines", func(p *Page) error {
-		lane := func(name string, spans ...attempts.Span) attempts.Lane { return attempts.Lane{Name: name, Spans: spans} }
+		lane := func(name string, spans ...attempts.Span) attempts.Lane {
+			return attempts.Lane{Name: name, Spans: spans}
+		}
 		for _, x := range []attempts.Timeline{
 			{}, {Truncated: true, Unrecorded: 1, Passed: []history.Passed{{From: clock}}},
 			{From: clock, To: clock + 60*aSecond, Rows: []attempts.Lane{lane("a"), lane(strings.Repeat("long-", 9), attempts.Span{What: "running", From: clock, To: clock + 60*aSecond})}, More: 3},

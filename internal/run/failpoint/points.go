@@ -141,7 +141,7 @@ func stop(reached string) {
 	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 		panic(fmt.Sprintf("failpoint %s: stop: %v", reached, err)) // a process may always stop itself
 	}
-	time.Sleep(standing) // another thread may get the signal first
+	<-time.After(standing) // another thread may get the signal first
 }
 
 // standing is longer than the kernel takes to stop all threads.

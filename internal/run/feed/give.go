@@ -182,7 +182,8 @@ func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
 
 // giveChain answers with the chain value behind a record. It is pruned if the log has not come to that record.
 func (g *Giver) giveChain(w http.ResponseWriter, log *given, at events.Sequence) {
-	hash, err := events.Hash{}, error(store.ErrPruned)
+	var hash events.Hash
+	err := store.ErrPruned
 	if at <= log.Head().Sequence {
 		hash, err = log.Chain(at)
 	}

@@ -61,7 +61,7 @@ func (c *Jobs) sinceSuccess() []explain.Sentence {
 		diff = explain.Passages([]string{c.sameTemplate(r.last.spec, spec)})
 	}
 	took := ""
-	if s.Started != 0 && s.Finished != 0 {
+	if s.Started != 0 && s.Finished >= s.Started { // a kubelet's clock that is behind ends a Job before its start
 		took = fmt.Sprintf("; it took %s then", words.Span(events.Time(s.Finished).Sub(events.Time(s.Started))))
 	}
 	out := []explain.Sentence{explain.Say(from, "%s%s%s", text, explain.Joined(diff[:min(len(diff),
