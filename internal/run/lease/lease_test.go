@@ -32,11 +32,15 @@ type server struct {
 	denied  *sync.Map      // "verb resource"
 	refused *atomic.Int32  // requests so far
 	version *atomic.Uint64 // of the newest write
+	writing *sync.Mutex    // held while a write is compared and stored, so that of two only one finds the Lease unchanged
 }
 
 // newServer makes a server that answers reviews of access: all is allowed except denied requests.
 func newServer() server {
-	s := server{Clientset: fake.NewClientset(), denied: new(sync.Map), refused: new(atomic.Int32), version: new(atomic.Uint64)}
+	s := server{
+		Clientset: fake.NewClientset(), denied: new(sync.Map), refused: new(atomic.Int32), version: new(atomic.Uint64),
+		writing: new(sync.Mutex),
+	}
 	s.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		review := a.(clienttesting.CreateAction).GetObject().(*authorizationv1.SelfSubjectAccessReview).DeepCopy()
 		_, denied := s.denied.Load(review.Spec.ResourceAttributes.Verb + " " + review.Spec.ResourceAttributes.Resource)
@@ -92,6 +96,8 @@ func (s server) start(t *testing.T, identity string, own Log, change ...func(*ca
 			return true, nil, errors.New("no answer")
 		}
 		if write, is := a.(clienttesting.CreateAction); is { // as an update is, too
+			s.writing.Lock()
+			defer s.writing.Unlock()
 			if object, err := meta.Accessor(write.GetObject()); err == nil {
 				if s.changed(a, object) {
 					return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "leases"}, object.GetName(), errors.New("it was changed"))
