@@ -39,7 +39,7 @@ func TestACopyingControllerIsKilled(t *testing.T) {
 	for range map[bool]int{false: 2, true: 50}[long] {
 		w.launch(nil)
 		w.job(fmt.Sprintf("one-%d", kills), 1, controlplane.AnnotationRunFor, "200ms")
-		after := time.Duration(r.Int64N(int64(map[bool]time.Duration{false: 2, true: 12}[long] * time.Second)))
+		after := time.Duration(r.Int64N(int64(map[bool]time.Duration{false: 2 * time.Second, true: 12 * time.Second}[long])))
 		w.load(after, fmt.Sprintf("moment-%d", kills))
 		w.must(w.controller.Kill())
 		w.restores(fmt.Sprintf("after %s", after), kills)

@@ -83,7 +83,7 @@ func newServer(t *testing.T) *server {
 	}
 	over := make(chan struct{})
 	go func() { // ends with the process
-		<-ended
+		<-ended //nolint:errcheck // it is killed
 		close(over)
 	}()
 	t.Cleanup(func() {
@@ -95,7 +95,7 @@ func newServer(t *testing.T) *server {
 	err = patience.Until(ctx, 20*time.Millisecond, over, func() (bool, error) {
 		answer, err := http.Get(s.url + "/health")
 		if err != nil {
-			return false, nil //nolint:nilerr // it does not listen yet
+			return false, nil // it does not listen yet
 		}
 		return answer.StatusCode == http.StatusOK, answer.Body.Close()
 	})

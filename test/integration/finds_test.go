@@ -394,7 +394,7 @@ func (f *finds) forwarded(config *rest.Config, namespace, pod, port string) (sta
 		return 0, err
 	case <-ready:
 	}
-	defer func() { close(stop); <-ended }()
+	defer func() { close(stop); <-ended }() //nolint:errcheck // it ends because it was told to
 	ports, err := forwarder.GetPorts()
 	if err != nil {
 		return 0, err
