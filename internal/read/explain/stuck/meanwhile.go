@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
@@ -44,13 +45,46 @@ func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 		}
 	}
 	for _, t := range c.Tries {
-		if e := t.DoneFirst(); e != nil && t.RunsAt(at) && e.Finished != 0 && e.Finished < at.At {
-			return explain.Phrase(" while %s had ended with 0%s and %s ran on", e.Name, c.AtClock(e.Finished), t.OthersThan(e)),
-				explain.Marks(t.Shown)
+		if t.RunsAt(at) {
+			if text, is := ranOn(c, t, at.At); is {
+				return explain.Phrase(" %s", text), explain.Marks(t.Shown)
+			}
 		}
 	}
 	idle, from := late.IdleAtDeadline(c)
 	return explain.Phrase("%s", idle), from
+}
+
+// ranOn says that a container of a try had done its work before an instant, and others ran on; false if none had.
+func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is bool) {
+	e := t.DoneFirst()
+	if e == nil || e.Finished == 0 || e.Finished >= before {
+		return "", false
+	}
+	return fmt.Sprintf("while %s had ended with 0%s and %s ran on", e.Name, c.AtClock(e.Finished), t.OthersThan(e)), true
+}
+
+// outlast is the minimum time for which a sidecar must have run on for the deletion of a Job to be told by it: containers
+// of a pod rarely end at once.
+const outlast = time.Second
+
+// HeldAtDeletion says that sidecars held a Job when it was deleted: in each pod that ran, a container had done its work and
+// others ran on. It is empty if one pod still worked.
+func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text string, from []explain.Mark) {
+	for _, t := range c.Tries {
+		if !t.RunsAt(deleted) {
+			continue
+		}
+		held, is := ranOn(c, t, deleted.At.Add(-outlast))
+		if !is {
+			return "", nil
+		}
+		if text == "" {
+			text = held
+		}
+		from = append(from, t.Shown)
+	}
+	return text, from
 }
 
 // theirWords quotes the beginning of a cluster message after a colon, with its quotes as single ones; empty without a

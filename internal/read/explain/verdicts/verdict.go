@@ -103,6 +103,10 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 	if slices.ContainsFunc(c.Tries, ran) {
 		what = "while it ran"
 	}
+	held, by := stuck.HeldAtDeletion(c, c.Deletion())
+	if held != "" {
+		what = held
+	}
 	word := "DELETED"
 	if c.Job.State == history.StateDeleting {
 		word = "BEING DELETED"
@@ -124,9 +128,9 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 		return explain.Say(explain.Marks(m), "%s, found gone %s: %swhen and by whom is unknown, as it was not watched from %s on",
 			word, c.Clock(m.At), ended, c.Clock(events.Time(g.From)))
 	}
-	by, unknown, from := deletion.Job(c, m, at)
+	who, unknown, from := deletion.Job(c, m, at)
 	after := words.Span(max(m.At.Sub(c.Start()), 0))
-	return explain.Say(append(explain.Marks(m), from...), "%s after %s, %s, %s", word, after, what, by+unknown)
+	return explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s, %s, %s", word, after, what, who+unknown)
 }
 
 // queueLabel names the Kueue queue of a Job.
