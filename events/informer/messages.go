@@ -18,7 +18,13 @@ type Messages struct {
 	once   sync.Once
 
 	mu  sync.RWMutex
-	own map[string]events.Keep // namespaces with the annotation
+	own map[string]setting // namespaces with the annotation
+}
+
+// setting is the annotation of a namespace.
+type setting struct {
+	text string
+	keep events.Keep
 }
 
 // NewMessages returns Messages that use usual for namespaces without the annotation. A nil logger means the default.
@@ -26,7 +32,7 @@ func NewMessages(usual events.Keep, logger *slog.Logger) *Messages {
 	if logger == nil {
 		logger = slog.Default()
 	}
-	return &Messages{usual: usual, logger: logger, known: make(chan struct{}), own: map[string]events.Keep{}}
+	return &Messages{usual: usual, logger: logger, known: make(chan struct{}), own: map[string]setting{}}
 }
 
 // mostWait bounds the wait for the annotations at a start. After it, usual applies to namespaces that were not seen
@@ -73,11 +79,11 @@ func (m *Messages) set(namespace string, annotations map[string]string) {
 		return
 	}
 	k, err := events.ParseKeep(text)
-	if before, had := m.own[namespace]; err != nil && (!had || before != k) {
+	if before, had := m.own[namespace]; err != nil && (!had || before.text != text) {
 		m.logger.Warn("the annotation "+events.KeepAnnotation+" of a namespace is none that is known: no message is kept there", "namespace", namespace,
 			"error", err)
 	}
-	m.own[namespace] = k
+	m.own[namespace] = setting{text, k}
 }
 
 func (m *Messages) of(namespace string) events.Keep {
@@ -86,8 +92,8 @@ func (m *Messages) of(namespace string) events.Keep {
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	if k, is := m.own[namespace]; is {
-		return k
+	if own, is := m.own[namespace]; is {
+		return own.keep
 	}
 	return m.usual
 }

@@ -1,8 +1,10 @@
 package informer
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,3 +143,15 @@ func TestAStartWaitsForAnnotations(t *testing.T) {
 type unheard struct{}
 
 func (unheard) Observe(events.Observation) {}
+
+// TestAnUnknownAnnotationIsWarnedOf: once for each text, also where nothing was kept before, which looks the same.
+func TestAnUnknownAnnotationIsWarnedOf(t *testing.T) {
+	var said bytes.Buffer
+	m := NewMessages(events.KeepAll, slog.New(slog.NewTextHandler(&said, nil)))
+	for _, text := range []string{"none", "some", "some", "few", "none"} {
+		m.set("a", map[string]string{events.KeepAnnotation: text})
+	}
+	if n := strings.Count(said.String(), "level=WARN"); n != 2 {
+		t.Errorf("%d warnings, want one for each of two texts:\n%s", n, &said)
+	}
+}
