@@ -3,12 +3,12 @@ package failpoint
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Env is the environment variable that sets where the process ends: NAME:COUNT. For example, append.after:3 ends it
@@ -135,17 +135,18 @@ func kill(reached string) {
 	select {} // until the signal arrives
 }
 
-// stop makes the process stand still like kill -STOP. It returns when the process is continued.
+// stop makes the process stand still like kill -STOP. It returns when the process is continued, and not before: the kernel
+// stops one thread after the other, and this one may be the last.
 func stop(reached string) {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
 	fmt.Fprintf(os.Stderr, "failpoint %s: stopping process %d\n", reached, os.Getpid())
 	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
 		panic(fmt.Sprintf("failpoint %s: stop: %v", reached, err)) // a process may always stop itself
 	}
-	<-time.After(standing) // another thread may get the signal first
+	<-continued
 }
-
-// standing is longer than the kernel takes to stop all threads.
-const standing = 50 * time.Millisecond
 
 // pass counts a passage. The caller may hold locks, which no longer matter when the process ends.
 func (p *Points) pass(name string) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -310,21 +309,11 @@ func (k *verifying) compareLate(ctx context.Context, r *VerifiedReplica, c *stre
 		}
 		return
 	}
-	why := fmt.Sprintf("the stream begins behind record %d, and no replica that answers has the chain value of record %d",
-		c.base.Sequence, r.head.Sequence)
-	r.Why = joined(r.Why, why)
-}
-
-func joined(texts ...string) string {
-	texts = slices.DeleteFunc(texts, func(t string) bool { return t == "" })
-	text := ""
-	for i, t := range texts {
-		if i > 0 {
-			text += "; "
-		}
-		text += t
+	if r.Why != "" {
+		r.Why += "; "
 	}
-	return text
+	r.Why += fmt.Sprintf("the stream begins behind record %d, and no replica that answers has the chain value of record %d",
+		c.base.Sequence, r.head.Sequence)
 }
 
 func headOf(h store.Head) VerifyHead {
