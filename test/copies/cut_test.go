@@ -18,7 +18,7 @@ import (
 func TestTheVolumeIsLostUnderLoad(t *testing.T) {
 	t.Parallel()
 	places := newPlaces(t)
-	for _, n := range rows(t, 1, 50) {
+	for _, n := range rows(t, 50) {
 		t.Run(fmt.Sprintf("cut-%d", n), func(t *testing.T) {
 			t.Parallel()
 			dir := newDir(t)

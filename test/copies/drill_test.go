@@ -25,6 +25,7 @@ import (
 // lacks an object fails it, and explain says how it exited.
 func TestTheDrillOfTheOverlay(t *testing.T) {
 	t.Parallel()
+	atLength(t)
 	dir := newDir(t)
 	w := newWorld(t, sharedCluster(), dir, newPlaces(t)(t, dir, 0), "--manage=all")
 	w.must(controller.GrantCronJobs(w.ctx, shared.ControlPlane, w.namespace, w.namespace))

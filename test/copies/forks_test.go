@@ -23,7 +23,7 @@ import (
 func TestTwoForksCopyToOnePlace(t *testing.T) {
 	t.Parallel()
 	places := newPlaces(t)
-	for _, n := range rows(t, 2, 50) {
+	for _, n := range rows(t, 50) {
 		kind := []forkKind{{"at once", atOnce}, {"away", away}, {"late", late}}[n%3]
 		t.Run(fmt.Sprintf("fork-%d %s", n, kind.name), func(t *testing.T) {
 			t.Parallel()

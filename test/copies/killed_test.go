@@ -25,21 +25,22 @@ var points = []string{
 // Jobs. After each end the copy restores to a head that the log has. The last life ends the Jobs, and the copy is whole.
 func TestACopyingControllerIsKilled(t *testing.T) {
 	t.Parallel()
+	atLength(t)
 	dir := newDir(t)
 	w := newWorld(t, sharedCluster(), dir, newPlaces(t)(t, dir, 0))
 	r := random(t, 0)
 	end := w.place.guard(t)
 	kills := 0
 	for _, point := range points {
-		for count := 1; count <= map[bool]int{false: 2, true: 5}[long]; count++ {
+		for count := 1; count <= 5; count++ {
 			w.killedAt(fmt.Sprintf("%s:%d", point, count), kills)
 			kills++
 		}
 	}
-	for range map[bool]int{false: 2, true: 50}[long] {
+	for range 50 {
 		w.launch(nil)
 		w.job(fmt.Sprintf("one-%d", kills), 1, controlplane.AnnotationRunFor, "200ms")
-		after := time.Duration(r.Int64N(int64(map[bool]time.Duration{false: 2 * time.Second, true: 12 * time.Second}[long])))
+		after := time.Duration(r.Int64N(int64(12 * time.Second)))
 		w.load(after, fmt.Sprintf("moment-%d", kills))
 		w.must(w.controller.Kill())
 		w.restores(fmt.Sprintf("after %s", after), kills)
@@ -104,9 +105,7 @@ func (w *world) restores(when string, n int) {
 // one makes it; the next drill leaves nothing.
 func TestTheCommandsOfACopyAreKilled(t *testing.T) {
 	t.Parallel()
-	if !long {
-		t.Skip("at length (JOBLEDGER_LONG)")
-	}
+	atLength(t)
 	dir := newDir(t)
 	w := newWorld(t, sharedCluster(), dir, newPlaces(t)(t, dir, 0))
 	w.start()
@@ -146,7 +145,7 @@ func (w *world) backupsAreKilled(r *rand.Rand) {
 		w.job(fmt.Sprintf("before-%d", kills), 1, controlplane.AnnotationRunFor, "100ms")
 		w.await(w.finished)
 	}
-	for range map[bool]int{false: 3, true: 50}[long] {
+	for range 50 {
 		w.job(fmt.Sprintf("moment-%d", kills), 1, controlplane.AnnotationRunFor, "100ms")
 		w.dieAt(time.Duration(r.Int64N(int64(100*time.Millisecond))), args...)
 		w.restores("at a moment", 1000+kills)
@@ -160,28 +159,32 @@ func (w *world) backupsAreKilled(r *rand.Rand) {
 func (w *world) restoresAreKilled(r *rand.Rand) {
 	w.Helper()
 	kills := 0
-	again := func(dir string) {
+	again := func(dir string, early bool) {
 		w.Helper()
 		if _, err := w.jobledger("verify", "--log", dir); err == nil {
-			w.Errorf("a restore that was killed left a log in %s", dir)
+			if early {
+				w.Errorf("a restore that was killed at a request left a log in %s", dir)
+			}
+			w.sound(dir) // it was killed after its last step
+			return
 		}
 		w.told("restore", "--from", w.place.address, "--log", dir)
 		w.sound(dir)
 	}
 	for _, point := range []string{"place.before.get-object", "place.after.get-object"} {
 		for count := 1; ; count++ {
-			dir := filepath.Join(w.dir, fmt.Sprintf("into-%d", kills))
+			dir := filepath.Join(w.dir, fmt.Sprintf("into-%s-%d", point, count)) // the last one of a point is not killed
 			if !w.dies(fmt.Sprintf("%s:%d", point, count), "restore", "--from", w.place.address, "--log", dir) {
 				break
 			}
-			again(dir)
+			again(dir, true)
 			kills++
 		}
 	}
-	for range map[bool]int{false: 3, true: 50}[long] {
+	for range 50 {
 		dir := filepath.Join(w.dir, fmt.Sprintf("into-%d", kills))
 		if w.dieAt(time.Duration(r.Int64N(int64(60*time.Millisecond))), "restore", "--from", w.place.address, "--log", dir) {
-			again(dir)
+			again(dir, false)
 		}
 		kills++
 	}
@@ -196,7 +199,7 @@ func (w *world) drillsAreKilled(r *rand.Rand) {
 	for count := 1; w.dies(fmt.Sprintf("place.after.get-object:%d", count), args...); count++ {
 		kills++
 	}
-	for range map[bool]int{false: 3, true: 50}[long] {
+	for range 50 {
 		w.dieAt(time.Duration(r.Int64N(int64(400*time.Millisecond))), args...)
 		kills++
 	}

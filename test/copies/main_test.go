@@ -26,12 +26,19 @@ func TestMain(m *testing.M) {
 	shared.Main(m, suite.Options{Tags: []string{"failpoints"}})
 }
 
-// rows are the numbers of a test's rows: few of them in make test, all at length, of which JOBLEDGER_PART=n/N takes
-// each Nth.
-func rows(t *testing.T, few, all int) (some []int) {
+// atLength leaves a test out of make test, which it would make longer than it may be.
+func atLength(t *testing.T) {
 	t.Helper()
 	if !long {
-		all = few
+		t.Skip("at length (JOBLEDGER_LONG)")
+	}
+}
+
+// rows are the numbers of a test's rows: one in make test, all at length, of which JOBLEDGER_PART=n/N takes each Nth.
+func rows(t *testing.T, all int) (some []int) {
+	t.Helper()
+	if !long {
+		all = 1
 	}
 	part, parts := 1, 1
 	if text := os.Getenv("JOBLEDGER_PART"); text != "" && long {

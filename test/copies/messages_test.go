@@ -29,9 +29,7 @@ import (
 // there was one. One that is kept stands in both.
 func TestMessagesOfANamespaceAreNotKept(t *testing.T) {
 	t.Parallel()
-	if !long {
-		t.Skip("at length (JOBLEDGER_LONG)")
-	}
+	atLength(t)
 	dir := newDir(t)
 	w := newWorld(t, sharedCluster(), dir, newPlaces(t)(t, dir, 0), "--watch-cluster")
 	w.must(controller.GrantWatch(w.ctx, shared.ControlPlane, w.namespace))
