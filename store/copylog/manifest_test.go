@@ -19,7 +19,7 @@ func headOf(n events.Sequence) store.Head {
 func fileOf(first, last events.Sequence) copylog.File {
 	return copylog.File{
 		First: first, Before: hashOf(byte(first - 1)), End: headOf(last), Epoch: 1, Records: hashOf(200),
-		Object: copylog.Object{Name: copylog.FileName(first, 1, ".db"), Bytes: 1000, SHA256: hashOf(201)},
+		Object: copylog.Object{Name: copylog.FileName(first, 1), Bytes: 1000, SHA256: hashOf(201)},
 	}
 }
 
@@ -31,7 +31,7 @@ func segmentOf(first, last events.Sequence) copylog.File {
 
 func manifest() *copylog.Manifest {
 	derived := fileOf(1, 20)
-	derived.Derived = []copylog.Object{{Name: copylog.FileName(1, 1, ".idx"), Bytes: 5, SHA256: hashOf(3)}}
+	derived.Derived = []copylog.Object{{Name: copylog.WithSuffix(copylog.FileName(1, 1), ".idx"), Bytes: 5, SHA256: hashOf(3)}}
 	return &copylog.Manifest{
 		Identity: events.Identity{LogID: "log", Epoch: 2}, Head: headOf(90), Written: 5, Writer: "v1", First: 41,
 		Files:   []copylog.File{derived, fileOf(41, 60)},

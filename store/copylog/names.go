@@ -2,7 +2,9 @@ package copylog
 
 import (
 	"fmt"
+	"path"
 	"regexp"
+	"strings"
 
 	"github.com/jobledger/jobledger/events"
 )
@@ -15,10 +17,9 @@ const (
 	FileSuffix = ".db"
 )
 
-// FileName returns the name of a sealed file, or with another suffix of a file derived from it. epoch is that of its
-// last record.
-func FileName(first events.Sequence, epoch uint64, suffix string) string {
-	return fmt.Sprintf("files/%020d-%d%s", uint64(first), epoch, suffix)
+// FileName returns the usual name of a sealed file. epoch is that of its last record.
+func FileName(first events.Sequence, epoch uint64) string {
+	return fmt.Sprintf("files/%020d-%d%s", uint64(first), epoch, FileSuffix)
 }
 
 // SegmentName returns the usual name of a segment of the tail. epoch is that of its last record.
@@ -32,13 +33,24 @@ func SpanName(first, last events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%020d-%d.seg", uint64(first), uint64(last), epoch)
 }
 
+// OtherName returns the name of a file or segment whose usual names are taken by objects with other records, which the
+// writer of a fork has put: the usual name, and the beginning of the chain value behind the last record.
+func OtherName(name string, end events.Hash) string {
+	suffix := path.Ext(name)
+	return fmt.Sprintf("%s-%x%s", strings.TrimSuffix(name, suffix), end[:8], suffix)
+}
+
+// WithSuffix returns the name of an object that is derived from the file with that name.
+func WithSuffix(name, suffix string) string { return strings.TrimSuffix(name, path.Ext(name)) + suffix }
+
 // KeptName returns the name of an earlier manifest.
 func KeptName(head events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("manifests/%020d-%d", uint64(head), epoch)
 }
 
 // ofObject matches all names of objects except MANIFEST and KEY.
-var ofObject = regexp.MustCompile(`^(files/\d{20}-\d+\.(db|idx|jobs)|tail/\d{20}(-\d{20})?-\d+\.seg|manifests/\d{20}-\d+)$`)
+var ofObject = regexp.MustCompile(`^(files/\d{20}-\d+(-[0-9a-f]{16})?\.(db|idx|jobs)|` +
+	`tail/\d{20}(-\d{20})?-\d+(-[0-9a-f]{16})?\.seg|manifests/\d{20}-\d+)$`)
 
 // IsKept reports whether name is that of a manifest: MANIFEST, or an earlier one.
 func IsKept(name string) bool {

@@ -132,7 +132,7 @@ func (r *run) file(first events.Sequence) (err error) {
 	f := copylog.File{First: first, Before: s.Before.Hash, End: s.End, Epoch: s.Identity.Epoch}
 	if r.DryRun {
 		_, size := s.Content()
-		r.step(Step{Name: copylog.FileName(first, f.Epoch, copylog.FileSuffix), First: first, Last: s.End.Sequence, Bytes: size})
+		r.step(Step{Name: copylog.FileName(first, f.Epoch), First: first, Last: s.End.Sequence, Bytes: size})
 		r.take(f)
 		return nil
 	}
@@ -159,11 +159,16 @@ func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 		return fmt.Errorf("the file is not copied, and nothing behind it: %w", err)
 	}
 	content, size := s.Content()
-	f.Object = copylog.Object{Name: copylog.FileName(f.First, f.Epoch, copylog.FileSuffix), Bytes: size}
+	f.Object = copylog.Object{Name: copylog.FileName(f.First, f.Epoch), Bytes: size}
 	if f.Object.SHA256, err = shaOf(io.NewSectionReader(content, 0, size)); err != nil {
 		return err
 	}
-	there, err := r.object(&f.Object, content, func(o *copylog.Object) error { return r.sameFile(o, f) })
+	same := func(o *copylog.Object) error { return r.sameFile(o, f) }
+	there, err := r.object(&f.Object, content, same)
+	if errors.Is(err, errTaken) {
+		f.Object.Name = copylog.OtherName(f.Object.Name, f.End.Hash)
+		there, err = r.object(&f.Object, content, same)
+	}
 	if err != nil {
 		return err
 	}
@@ -274,7 +279,7 @@ func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 		return err
 	}
 	if s.Before.Hash != f.Before || s.End != f.End || records != f.Records || s.Identity.LogID != r.log.id.LogID {
-		return fmt.Errorf("%s at %s has other records than the file of the log: %w", o.Name, r.Place, r.ahead())
+		return errTaken
 	}
 	o.Bytes = size
 	sum.Sum(o.SHA256[:0])
@@ -312,7 +317,7 @@ func (r *run) derived() error {
 func (r *run) derivedOf(f *copylog.File) error {
 	for _, name := range boltlog.Derived(f.First) {
 		path := filepath.Join(r.Dir, name)
-		o := copylog.Object{Name: copylog.FileName(f.First, f.Epoch, filepath.Ext(name))}
+		o := copylog.Object{Name: copylog.WithSuffix(f.Object.Name, filepath.Ext(name))}
 		has := slices.ContainsFunc(f.Derived, func(had copylog.Object) bool { return had.Name == o.Name })
 		if has || !boltlog.IsDerived(path, r.log.id.LogID, f.End) {
 			continue

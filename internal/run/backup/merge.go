@@ -63,7 +63,8 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 	}
 	there, err := r.object(&f.Object, readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
 	if errors.Is(err, errTaken) {
-		return nil // left by the writer of a fork that was refused: the next merge has another end, and so another name
+		f.Object.Name = copylog.OtherName(f.Object.Name, f.End.Hash)
+		there, err = r.object(&f.Object, readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
 	}
 	if err != nil {
 		return err

@@ -85,8 +85,8 @@ func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, er
 }
 
 // segment puts a segment and removes its records from s. If the object exists with fewer of the records, that one is
-// used. If it exists with other records, of another log or none, it stays, and the segment gets its alternative name.
-// Between two writers, the manifest decides in the end.
+// used. If it exists with other records, of another log or none, it stays, and the segment gets another name. Between two
+// writers, the manifest decides in the end.
 func (r *run) segment(t *copylog.Tail, s *segment) error {
 	n := len(s.records)
 	last := s.records[n-1]
@@ -110,12 +110,13 @@ func (r *run) segment(t *copylog.Tail, s *segment) error {
 		return err
 	}
 	there, err := r.object(&f.Object, readerAt(content), same)
-	if errors.Is(err, errTaken) {
-		f.Object.Name, n = copylog.SpanName(f.First, f.End.Sequence, f.Epoch), len(s.records)
+	span := copylog.SpanName(f.First, f.End.Sequence, f.Epoch)
+	for _, other := range []string{span, copylog.OtherName(span, f.End.Hash)} {
+		if !errors.Is(err, errTaken) {
+			break
+		}
+		f.Object.Name, n = other, len(s.records)
 		there, err = r.object(&f.Object, readerAt(content), same)
-	}
-	if errors.Is(err, errTaken) {
-		err = fmt.Errorf("%w: %w", err, r.ahead())
 	}
 	if err != nil {
 		return err

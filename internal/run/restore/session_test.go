@@ -191,6 +191,39 @@ func TestANameThatAForkHasTaken(t *testing.T) {
 	isWhole(t, out, dir)
 }
 
+// TestFilesThatAForkHasLeft: the writer of a fork put files, an index and segments, and no manifest. The log is copied
+// beside them, each object of the fork stays as it is, and the copy is that of the log.
+func TestFilesThatAForkHasLeft(t *testing.T) {
+	fork := copylogtest.Bucket(t)
+	backUp(t, newLog(t, 200), fork)
+	place, left := copylogtest.Bucket(t), map[string][]byte{}
+	m := manifest(t, fork)
+	for _, o := range m.Objects() {
+		content, _, err := copylog.ReadAll(t.Context(), fork, o.Name, 1<<30)
+		if err == nil {
+			err = place.Put(t.Context(), o.Name, bytes.NewReader(content), int64(len(content)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		left[o.Name] = content
+	}
+	dir := newLog(t, 230)
+	backUp(t, dir, place)
+	for name, content := range left {
+		if now, _, err := copylog.ReadAll(t.Context(), place, name, 1<<30); err != nil || !bytes.Equal(now, content) {
+			t.Errorf("%s was overwritten, %v", name, err)
+		}
+	}
+	out, _ := restored(t, place)
+	isWhole(t, out, dir)
+	for _, o := range manifest(t, place).Objects() {
+		if left[o.Name] != nil {
+			t.Errorf("the copy names %s, which the fork has put", o.Name)
+		}
+	}
+}
+
 // TestASessionGoesOnAfterAnother: the earlier session ended at any moment, as at a change of the leader, or the log was
 // restored.
 func TestASessionGoesOnAfterAnother(t *testing.T) {
