@@ -28,7 +28,7 @@ import (
 )
 
 // newFollowWorld is a cluster, and that many controllers that follow each other and do not run yet.
-func newFollowWorld(t *testing.T, n int) *world {
+func newFollowWorld(t *testing.T, n int, args ...string) *world {
 	t.Helper()
 	w := newCluster(t)
 	cert, key := w.certificate()
@@ -49,10 +49,10 @@ func newFollowWorld(t *testing.T, n int) *world {
 	}
 	for _, address := range addresses {
 		w.add(func(c *controller.Config) {
-			c.Args = []string{
+			c.Args = append([]string{
 				"--follow", strings.Join(urls, ","), "--follow-ca", cert, "--follow-token-file", token, "--log-key-file", w.key,
 				"--readers", "--metrics-bind-address", address, "--metrics-tls-cert-file", cert, "--metrics-tls-key-file", key,
-			}
+			}, args...)
 		})
 	}
 	for _, user := range w.users {

@@ -41,11 +41,26 @@ func TestALeaderThatEndsIsFollowed(t *testing.T) {
 	w.judge()
 }
 
+// slowly are flags with which a standby asks for the Lease only once in 25 s.
+var slowly = []string{
+	"--leader-elect-retry-period", "25s", "--leader-elect-renew-deadline", "40s", "--leader-elect-lease-duration", "80s",
+}
+
 // TestALeaderThatStopsIsFollowedAtOnce: its standby reads in the stream that it has released its term, and takes the
-// Lease then. By itself it would ask for it 25 s later at the earliest, and say then that it has acquired it.
+// Lease then.
 func TestALeaderThatStopsIsFollowedAtOnce(t *testing.T) {
-	w := newWorld(t, 2, natstest.NewServers(t, 1), "--leader-elect-retry-period", "25s",
-		"--leader-elect-renew-deadline", "40s", "--leader-elect-lease-duration", "80s")
+	newWorld(t, 2, natstest.NewServers(t, 1), slowly...).stopsAndIsFollowed()
+}
+
+// TestAFollowedLeaderThatStopsIsFollowedAtOnce: its standby is told that it has the last record, and takes the Lease then.
+func TestAFollowedLeaderThatStopsIsFollowedAtOnce(t *testing.T) {
+	newFollowWorld(t, 2, slowly...).stopsAndIsFollowed()
+}
+
+// stopsAndIsFollowed stops the leader while Jobs run. The standby must take the Lease when it is released. By itself it
+// would ask for it 25 s later at the earliest, and say then that it has acquired it.
+func (w *world) stopsAndIsFollowed() {
+	w.Helper()
 	for _, c := range w.controllers {
 		w.start(c)
 	}
@@ -57,15 +72,15 @@ func TestALeaderThatStopsIsFollowedAtOnce(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- first.Stop(w.ctx) }() // ends with the controller
 	w.leads(next)
-	t.Logf("the standby leads %s after the leader was told to stop", time.Since(stop).Round(time.Millisecond))
+	w.Logf("the standby leads %s after the leader was told to stop", time.Since(stop).Round(time.Millisecond))
 	text, err := next.NewestOutput()
 	if err := errors.Join(err, <-stopped); err != nil {
-		t.Error(err)
+		w.Error(err)
 	}
 	taken, leads, asked := strings.Index(text, "taken at once"), strings.Index(text, leading),
 		strings.Index(text, "Successfully acquired lease")
 	if taken < 0 || taken > leads || asked >= 0 && asked < leads {
-		t.Errorf("it did not take the Lease when it was released:\n%s", text)
+		w.Errorf("it did not take the Lease when it was released:\n%s", text)
 	}
 	w.finish()
 	w.judge()

@@ -176,11 +176,10 @@ func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, er
 	return term, loop.BeginEpoch(ctx, f.log, world, events.At(time.Now()), salt, epoch, lost)
 }
 
-// Released implements source: a leader says it in the Lease alone.
-func (f *followed) Released() <-chan struct{} { return nil }
-
-// Release implements source: it waits until the standbys have the last record, for a short while.
+// Release implements source: it tells the standbys that the last record is written, and waits until they have it, for a
+// short while.
 func (f *followed) Release(ctx context.Context) error {
+	f.giver.End()
 	ctx, cancel := context.WithTimeout(ctx, following.ShipWithin)
 	defer cancel()
 	_, head := f.opened.Durable()

@@ -280,6 +280,39 @@ func TestFourAtATime(t *testing.T) {
 	})
 }
 
+// TestTheEndWakesWhoWaits: a follower that waits for the next record hears at once that none will come, and so does one
+// that asks later.
+func TestTheEndWakesWhoWaits(t *testing.T) {
+	log := written(t)
+	next := log.Head().Sequence + 1
+	synctest.Test(t, func(t *testing.T) {
+		giver := feed.NewGiver(feed.Config{})
+		giver.Open(waiting{log})
+		ask := func() (after time.Duration, ends bool) {
+			began, w := time.Now(), httptest.NewRecorder()
+			giver.ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("%s?from=%d&wait=1", feed.RecordsPath, next), nil))
+			return time.Since(began), strings.Contains(w.Body.String(), `"ends":true`)
+		}
+		if after, ends := ask(); after != time.Second || ends {
+			t.Errorf("a leader that goes on: after %s, ends %t", after, ends)
+		}
+		time.AfterFunc(100*time.Millisecond, giver.End)
+		for n, want := range []time.Duration{100 * time.Millisecond, 0} {
+			if after, ends := ask(); after != want || !ends {
+				t.Errorf("request %d: after %s, ends %t", n, after, ends)
+			}
+		}
+	})
+}
+
+// waiting is a log to which nothing is appended.
+type waiting struct{ store.Shared }
+
+func (waiting) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
+	<-ctx.Done()
+	return after, ctx.Err()
+}
+
 // TestAnAddressOfControllers: tokens go over TLS alone.
 func TestAnAddressOfControllers(t *testing.T) {
 	for _, address := range []string{"http://controller:10272", "controller:10272", "https://", "https://a/b", ""} {

@@ -30,9 +30,12 @@ type followers struct {
 	all     map[string]Follower
 	waiting int
 	changed chan struct{} // closed and replaced with each request
+	ends    chan struct{} // closed when the last record is written
 }
 
-func (f *followers) init() { f.all, f.changed = map[string]Follower{}, make(chan struct{}) }
+func (f *followers) init() {
+	f.all, f.changed, f.ends = map[string]Follower{}, make(chan struct{}), make(chan struct{})
+}
 
 // note remembers what a request says about its follower.
 func (f *followers) note(a *asked) {
@@ -60,6 +63,13 @@ func (f *followers) await(ctx context.Context, log *given, a *asked) {
 	defer f.end()
 	ctx, cancel := context.WithTimeout(ctx, waitsFor)
 	defer cancel()
+	go func() {
+		select {
+		case <-f.ends:
+			cancel() // no record follows
+		case <-ctx.Done():
+		}
+	}()
 	_, _ = log.Wait(ctx, a.from-1) // whatever its outcome, the answer says what there is
 }
 
@@ -93,6 +103,20 @@ func (g *Giver) Followers() []Follower {
 	g.followers.mu.Lock()
 	defer g.followers.mu.Unlock()
 	return slices.DeleteFunc(g.followers.listLocked(), func(f Follower) bool { return time.Since(f.Heard) > followerGone })
+}
+
+// End tells all who ask from now on, and those who wait for a record, that this process has written its last record and
+// is about to release its Lease. Call it at most once.
+func (g *Giver) End() { close(g.followers.ends) }
+
+// ending reports whether End was called.
+func (g *Giver) ending() bool {
+	select {
+	case <-g.followers.ends:
+		return true
+	default:
+		return false
+	}
 }
 
 // Shipped waits until each follower that is not away has all records up to that one, or ctx ends. It returns those that

@@ -153,7 +153,7 @@ func fail(w http.ResponseWriter, err error) {
 func (g *Giver) head(log *given, files []store.File) Head {
 	id, at := log.Identity(), log.Head()
 	h := Head{
-		Name: g.config.Name, Leads: g.config.Leads == nil || g.config.Leads(), LogID: id.LogID, Epoch: id.Epoch,
+		Name: g.config.Name, Leads: g.config.Leads == nil || g.config.Leads(), Ends: g.ending(), LogID: id.LogID, Epoch: id.Epoch,
 		Sequence: at.Sequence, Time: recordjson.Instant(at.Time), First: 1,
 	}
 	if len(files) > 0 {

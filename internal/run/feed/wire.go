@@ -52,6 +52,7 @@ type Head struct {
 	Name     string             `json:"name"`              // of the controller's machine or pod
 	Process  string             `json:"process,omitempty"` // its identity in the Lease
 	Leads    bool               `json:"leads"`             // it holds its Lease, or needs none
+	Ends     bool               `json:"ends,omitempty"`    // its last record is written, and it is about to release the Lease
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
 	Sequence events.Sequence    `json:"sequence"`     // of the durable head

@@ -147,6 +147,7 @@ func (s *Standby) take(ctx context.Context, p peer) error {
 		}
 		p.head = part.Head
 		s.took(&p, at)
+		s.release(&p)
 		switch own := s.log.Head().Sequence; {
 		case part.Head.Sequence < own:
 			return s.fewer(ctx, &p)
@@ -239,6 +240,17 @@ func (s *Standby) took(p *peer, at time.Time) {
 	if p.head.Sequence <= s.log.Head().Sequence {
 		s.asOf = at
 		s.now = max(events.Time(p.head.Now), events.Time(p.head.Time))
+	}
+}
+
+// release tells who waits for the Lease that a leader has given its last record, and is about to release it.
+func (s *Standby) release(p *peer) {
+	if !p.head.Leads || !p.head.Ends || p.head.Sequence != s.log.Head().Sequence {
+		return
+	}
+	select {
+	case s.freed <- struct{}{}:
+	default: // it is told already
 	}
 }
 

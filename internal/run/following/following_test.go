@@ -190,6 +190,32 @@ func TestAnEmptyDirectoryBecomesACopy(t *testing.T) {
 	}
 }
 
+// TestALeaderThatEndsSaysSo: with its last record, and not before the standby has that.
+func TestALeaderThatEndsSaysSo(t *testing.T) {
+	a, b, s := pair(t)
+	select {
+	case <-s.Released():
+		t.Error("a leader that goes on was taken for one that ends")
+	default:
+	}
+	a.writes(40)
+	a.giver.Load().End()
+	ctx, cancel := patience.Context(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- s.Follow(ctx) }() // ends with ctx
+	select {
+	case <-s.Released():
+		b.same(a)
+	case <-ctx.Done():
+		t.Error("the standby was not told that its leader ends")
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTheOldLeaderKeepsItsEnd: it wrote records that nobody had got, and another one went on. Then its end is a branch,
 // it has the other one's records, and both have one history.
 func TestTheOldLeaderKeepsItsEnd(t *testing.T) {

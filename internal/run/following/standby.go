@@ -64,6 +64,7 @@ type Standby struct {
 	config Config
 	logger *slog.Logger
 	log    Log // set by Begin
+	freed  chan struct{}
 
 	mu    sync.Mutex
 	asked time.Time // when the newest question to all controllers was answered or given up
@@ -82,7 +83,13 @@ type Standby struct {
 }
 
 // New returns a Standby that follows nothing yet.
-func New(c Config) *Standby { return &Standby{config: c, logger: c.Logger} }
+func New(c Config) *Standby {
+	return &Standby{config: c, logger: c.Logger, freed: make(chan struct{}, 1)}
+}
+
+// Released returns a channel that receives a value when this log has the last record of a leader that is about to
+// release the Lease.
+func (s *Standby) Released() <-chan struct{} { return s.freed }
 
 // Begin takes the opened log. From now on its directory says that it is a follower's.
 func (s *Standby) Begin(log store.Opened) error {
