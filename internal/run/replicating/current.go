@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -60,14 +59,11 @@ func (c *current) behind(now time.Time) error {
 	return fmt.Errorf("the stream of the log is read as of %s ago", now.Sub(c.asOf).Round(time.Second))
 }
 
-// age returns for how many seconds the process is behind at now; NaN if it never was current.
-func (c *current) age(now time.Time) float64 {
+// last returns as of when the process was current; zero if it never was.
+func (c *current) last() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.asOf.IsZero() {
-		return math.NaN()
-	}
-	return now.Sub(c.asOf).Seconds()
+	return c.asOf
 }
 
 // Behind returns why this process may not take the Lease now: it is not connected, or has not read all that the stream
