@@ -258,14 +258,44 @@ func Branches(dir string) (all []Branch, err error) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		b := Branch{Folder: e.Name()}
-		if n, _ := fmt.Sscanf(e.Name(), branchPrefix+"%d-%d", &b.Epoch, &b.First); n != 2 || !e.IsDir() {
+		b, is := branchOf(e)
+		if !is {
 			continue
 		}
 		b.Last = lastOf(filepath.Join(dir, b.Folder))
 		all = append(all, b)
 	}
 	return all, err
+}
+
+// BranchUsage returns how many branches the log in dir has, and the bytes of their files.
+func BranchUsage(dir string) (branches int, bytes int64, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, 0, nil
+	}
+	for _, e := range entries {
+		if _, is := branchOf(e); !is {
+			continue
+		}
+		branches++
+		files, err1 := os.ReadDir(filepath.Join(dir, e.Name()))
+		err = errors.Join(err, err1)
+		for _, file := range files {
+			info, err1 := file.Info()
+			if err = errors.Join(err, err1); err1 == nil {
+				bytes += info.Size()
+			}
+		}
+	}
+	return branches, bytes, err
+}
+
+// branchOf returns the branch in a folder, without its end; false if it is none.
+func branchOf(e fs.DirEntry) (b Branch, is bool) {
+	b.Folder = e.Name()
+	n, _ := fmt.Sscanf(e.Name(), branchPrefix+"%d-%d", &b.Epoch, &b.First)
+	return b, n == 2 && e.IsDir()
 }
 
 func lastOf(branch string) events.Sequence {

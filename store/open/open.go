@@ -24,6 +24,7 @@ type backend struct {
 	setAside   func(ctx context.Context, place string, through events.Sequence, folder string) error
 	aside      func(place string) (through events.Sequence, folder string, is bool, err error)
 	branches   func(place string) ([]string, error)
+	inBranches func(place string) (branches int, bytes int64, err error)
 	directory  bool // place is a directory, where other parts of the program may store files
 }
 
@@ -67,6 +68,7 @@ var backends = map[string]backend{
 			}
 			return says, err
 		},
+		inBranches: boltlog.BranchUsage,
 
 		directory: true,
 	},
@@ -218,4 +220,13 @@ func Branches(address string) ([]string, error) {
 		return nil, err
 	}
 	return of.branches(place)
+}
+
+// BranchUsage returns how many branches a log has, and the bytes of their files.
+func BranchUsage(address string) (branches int, bytes int64, err error) {
+	of, place, err := find(address)
+	if err != nil {
+		return 0, 0, err
+	}
+	return of.inBranches(place)
 }

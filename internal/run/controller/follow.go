@@ -35,8 +35,9 @@ func (c *controller) follow(ctx context.Context) error {
 	}
 	standby := following.New(following.Config{
 		Log: c.config.Log, Clients: c.config.Follow.Clients, Where: c.config.Follow.Where, Self: c.identity,
-		Retry: c.config.Lease.RetryPeriod, Logger: c.logger,
+		Retry: c.config.Lease.RetryPeriod, Logger: c.logger, Leads: c.lease.Holds, Followers: c.giver.Known,
 	})
+	c.registry.MustRegister(standby)
 	c.standBy("the log of the controller that leads is looked for")
 	logID, err := c.prepare(ctx, standby)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/internal/run/following"
 	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/reconciler/executor"
 	"github.com/jobledger/jobledger/store"
@@ -61,7 +62,7 @@ func allMetrics(t *testing.T) map[string]string {
 	m.disk(k.log)
 	m.parts(nil, nil, &executor.Executor{}, k.health)
 	m.streaming(nil)
-	d.MustRegister(&copying.Copier{}, &replicating.Member{})
+	d.MustRegister(&copying.Copier{}, &replicating.Member{}, &following.Standby{})
 	d.MustRegister(m.ofJobs)
 	nowhere := slog.New(slog.DiscardHandler)
 	newScrubber(nil, nowhere, d)

@@ -105,6 +105,13 @@ func (g *Giver) Followers() []Follower {
 	return slices.DeleteFunc(g.followers.listLocked(), func(f Follower) bool { return time.Since(f.Heard) > followerGone })
 }
 
+// Known returns all processes that have asked as followers and are remembered, by name, also those that are away.
+func (g *Giver) Known() []Follower {
+	g.followers.mu.Lock()
+	defer g.followers.mu.Unlock()
+	return g.followers.listLocked()
+}
+
 // End tells all who ask from now on, and those who wait for a record, that this process has written its last record and
 // is about to release its Lease. Call it at most once.
 func (g *Giver) End() { close(g.followers.ends) }

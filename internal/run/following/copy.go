@@ -237,6 +237,7 @@ func (s *Standby) took(p *peer, at time.Time) {
 		s.logger.Info("the log is followed", "leader", p.String(), "head", uint64(p.head.Sequence))
 	}
 	s.peer, s.gone = p.address, nil
+	s.leader = heard{p.head.Process, p.head.Sequence, time.Now(), true}
 	if p.head.Sequence <= s.log.Head().Sequence {
 		s.asOf = at
 		s.now = max(events.Time(p.head.Now), events.Time(p.head.Time))

@@ -112,7 +112,8 @@ func (c *controller) follows(all ...*controller) *following.Standby {
 	}
 	return following.New(following.Config{
 		Log: c.dir, Clients: clients, Where: "here", Self: c.name, Retry: 2 * time.Second,
-		Logger: slog.New(slog.DiscardHandler),
+		Logger: slog.New(slog.DiscardHandler), Leads: c.leads.Load,
+		Followers: func() []feed.Follower { return c.giver.Load().Known() },
 	})
 }
 

@@ -44,6 +44,9 @@ type Config struct {
 	Self    string         // identity of this process in the Lease
 	Retry   time.Duration  // time between looks at the Lease
 	Logger  *slog.Logger
+
+	Leads     func() bool            // whether this process holds the Lease
+	Followers func() []feed.Follower // the processes that have asked this one for its records
 }
 
 // Log is what a Standby needs of an opened log.
@@ -63,7 +66,7 @@ var ErrDiverged = errors.New("the log of the leader does not go on from this one
 type Standby struct {
 	config Config
 	logger *slog.Logger
-	log    Log // set by Begin
+	log    Log // set by Begin, with mu held
 	freed  chan struct{}
 
 	mu    sync.Mutex
@@ -74,6 +77,8 @@ type Standby struct {
 	more  peer      // who has more records than this log, as of the newest question to all
 	peer  string    // whose records were appended last, for messages
 	now   events.Time
+
+	leader heard // the newest answer of a process that led, for metrics; none has no name
 
 	said  lease.Said // the Lease as last seen
 	since time.Time  // when it was first seen like that
@@ -97,7 +102,9 @@ func (s *Standby) Begin(log store.Opened) error {
 	if !ok {
 		return errNoFollower
 	}
+	s.mu.Lock()
 	s.log = to
+	s.mu.Unlock()
 	return writeFile(s.config.Log, log.Identity().LogID)
 }
 

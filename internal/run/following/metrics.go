@@ -1,0 +1,91 @@
+package following
+
+import (
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/replicametrics"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// The metrics of what was set aside, beside those of every replica.
+var (
+	branches = replicametrics.Desc("branches",
+		"Ends of this log that another controller led without, each in a folder of the log's directory.")
+	branchBytes = replicametrics.Desc("branch_bytes", "Bytes of the files in the folders of branches, which nothing deletes.")
+)
+
+// Describe is described by prometheus.Collector.
+func (s *Standby) Describe(all chan<- *prometheus.Desc) {
+	replicametrics.Describe(all)
+	all <- branches
+	all <- branchBytes
+}
+
+// Collect is described by prometheus.Collector.
+func (s *Standby) Collect(all chan<- prometheus.Metric) {
+	view := s.view()
+	view.Collect(all)
+	folders, bytes, err := open.BranchUsage(s.config.Log)
+	n, size := float64(folders), float64(bytes)
+	if err != nil {
+		n, size = math.NaN(), math.NaN() // an old number would hide that the disk is gone
+	}
+	replicametrics.Gauge(all, branches, n)
+	replicametrics.Gauge(all, branchBytes, size)
+}
+
+// heard is another process, as heard last.
+type heard struct {
+	process string // its identity in the Lease
+	through events.Sequence
+	at      time.Time
+	leads   bool
+}
+
+// view returns what this process knows of the others: a standby of the leader, a leader of who follows it, and of who
+// led before.
+func (s *Standby) view() replicametrics.View {
+	v := replicametrics.View{Host: replicametrics.Host(s.config.Self), Leads: s.config.Leads(), Now: time.Now()}
+	s.mu.Lock()
+	v.AsOf = s.asOf
+	all := []heard{s.leader}
+	own := events.Sequence(0)
+	if s.log != nil {
+		own = s.log.Head().Sequence
+	}
+	s.mu.Unlock()
+	if v.Leads {
+		all[0].leads = false
+		for _, f := range s.config.Followers() {
+			all = append(all, heard{process: f.Name, through: f.Through, at: f.Heard})
+		}
+	}
+	for host, h := range s.byHost(all, v.Now) {
+		v.Others = append(v.Others, replicametrics.Other{
+			Host: host, Lacks: uint64(max(own, h.through) - h.through), Silent: v.Now.Sub(h.at), Leads: h.leads,
+		})
+	}
+	return v
+}
+
+// byHost returns the processes by the name that their series have. A host is one replica: of its processes, the one that
+// was heard last. Another process of this host has its own name, for as long as it is heard.
+func (s *Standby) byHost(all []heard, now time.Time) map[string]heard {
+	hosts := map[string]heard{}
+	for _, h := range all {
+		host := replicametrics.Host(h.process)
+		if host == replicametrics.Host(s.config.Self) {
+			if host = h.process; host == s.config.Self || now.Sub(h.at) > mostBehind {
+				continue
+			}
+		}
+		if before, is := hosts[host]; h.process != "" && (!is || h.at.After(before.at)) {
+			hosts[host] = h
+		}
+	}
+	return hosts
+}
