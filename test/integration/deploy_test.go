@@ -103,7 +103,8 @@ func TestOverlays(t *testing.T) {
 		{overlay: "observe"},
 		{overlay: "gang", applyOnly: "the API server has gang scheduling off"},
 		{overlay: "nats", applyOnly: "there is no NATS server with these certificates"},
-		{overlay: "ha", applyOnly: "there are no NATS servers; test/ha runs these flags"},
+		{overlay: "ha", applyOnly: "there is no certificate; test/ha runs these flags, with these rights"},
+		{overlay: "ha-nats", applyOnly: "there are no NATS servers; test/ha runs these flags"},
 		{overlay: "reader", applyOnly: "there is no certificate, and TestTheAPIServerDecidesWhoReadsTheLog has these rights"},
 		{overlay: "namespace", works: true},
 	} {

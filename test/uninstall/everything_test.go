@@ -37,11 +37,9 @@ copy: {url: "s3://backups/jobledger"}
 drill: {schedule: "17 4 * * 1"}
 reader: {enabled: true, namespace: whole-reader}
 `,
-	"several": `
-ha: {enabled: true, url: "nats://nats:4222", monitorUrl: "http://nats:8222"}
-lease: {createNamespace: false}
-`,
-	"single": "watchNamespace: team-a\nwatchCluster: false\n",
+	"several":    "ha: {enabled: true}\nlease: {createNamespace: false}\n",
+	"replicated": "ha: {enabled: true, mode: replicate, url: \"nats://nats:4222\", monitorUrl: \"http://nats:8222\"}\nlease: {createNamespace: false}\n",
+	"single":     "watchNamespace: team-a\nwatchCluster: false\n",
 }
 
 // templates are the chart's templates, each with the release in allValues that has it.

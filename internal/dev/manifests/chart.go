@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	charts "helm.sh/helm/v4/pkg/chart"
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
@@ -78,6 +79,14 @@ const image = "jobledger"
 // render returns the objects of the chart, by the names of their templates, without empty ones. name is the name of the
 // release and of its namespace. If values name no image, render uses the image of the manifests.
 func render(dir, name, values string) (map[string]string, error) {
+	set, err := valuesWithImage(values)
+	if err != nil {
+		return nil, err
+	}
+	return renderWith(dir, name, set)
+}
+
+func valuesWithImage(values string) (common.Values, error) {
 	set, err := common.ReadValues([]byte(values))
 	if err != nil {
 		return nil, fmt.Errorf("read values: %w", err)
@@ -90,20 +99,27 @@ func render(dir, name, values string) (map[string]string, error) {
 	if of["repository"] == nil {
 		of["repository"] = image
 	}
-	return renderWith(dir, name, set)
+	return set, nil
 }
 
-// renderWith renders the chart with its own values and those of set.
+// renderWith renders the chart with its own values and those of set, as before the first install.
 func renderWith(dir, name string, set common.Values) (map[string]string, error) {
-	chart, err := loader.Load(dir)
+	return renderBy(engine.Render, dir, name, set)
+}
+
+// renderBy is renderWith by another engine, such as one that finds objects in a cluster.
+func renderBy(
+	by func(charts.Charter, common.Values) (map[string]string, error), dir, name string, set common.Values,
+) (map[string]string, error) {
+	loaded, err := loader.Load(dir)
 	if err != nil {
 		return nil, fmt.Errorf("load the chart: %w", err)
 	}
-	all, err := util.ToRenderValues(chart, set, common.ReleaseOptions{Name: name, Namespace: name, IsInstall: true, Revision: 1}, common.DefaultCapabilities)
+	all, err := util.ToRenderValues(loaded, set, common.ReleaseOptions{Name: name, Namespace: name, IsInstall: true, Revision: 1}, common.DefaultCapabilities)
 	if err != nil {
 		return nil, err
 	}
-	texts, err := engine.Render(chart, all)
+	texts, err := by(loaded, all)
 	if err != nil {
 		return nil, fmt.Errorf("render the chart: %w", err)
 	}
@@ -130,6 +146,7 @@ var overlays = []overlay{
 	{"overlays/drill/cronjob.yaml", "drill.yaml", base},
 	{"overlays/reader/reader.yaml", "reader.yaml", base},
 	{"overlays/ha/ha.yaml", "ha.yaml", base},
+	{"overlays/ha-nats/ha.yaml", "ha.yaml", base},
 }
 
 func (o *overlay) render(chart string) (string, error) {

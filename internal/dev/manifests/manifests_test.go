@@ -151,8 +151,11 @@ func TestTheChartAsksForAnImage(t *testing.T) {
 	}
 }
 
-// ha are values that make several controllers, and leave the key to the chart.
-const ha = "ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'http://a:8222'}"
+// Values that make several controllers, and leave to the chart what it can make.
+const (
+	ha     = "ha: {enabled: true}"
+	haNATS = "ha: {enabled: true, mode: replicate, url: 'nats://a:4222', monitorUrl: 'http://a:8222'}"
+)
 
 // TestValuesAreChecked: a mistake in the values is refused, and the message names it.
 func TestValuesAreChecked(t *testing.T) {
@@ -173,15 +176,25 @@ func TestValuesAreChecked(t *testing.T) {
 		{"nats: {caSecret: ca}", "nats.caSecret goes with nats.url"},
 		{"reader: {enabled: true}", "reader.enabled goes with metrics.tlsSecret"},
 		{"metrics: {tlsSecret: a}\nreader: {enabled: true, namespace: jobledger}", "reader.namespace is that of the"},
-		{"ha: {enabled: true}", "ha.enabled goes with ha.url"},
-		{"ha: {enabled: true, url: 'nats://a:4222'}", "ha.enabled goes with ha.monitorUrl"},
-		{"ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'http://a:8222', assumeSynced: true}", "one of the two"},
-		{"ha: {enabled: true, url: 'nats://u:p@a:4222', assumeSynced: true}", "url"},
-		{"ha: {enabled: true, url: 'nats://a:4222', monitorUrl: 'a:8222'}", "monitorUrl"},
-		{"ha: {enabled: true, url: 'nats://a:4222', assumeSynced: true, replicas: 1}", "replicas"},
-		{"ha: {enabled: true, url: 'nats://a:4222', assumeSynced: true, mode: shared}", "mode"},
+		{"ha: {enabled: true, mode: replicate}", "ha.mode: replicate goes with ha.url"},
+		{"ha: {enabled: true, mode: replicate, url: 'nats://a:4222'}", "ha.mode: replicate goes with ha.monitorUrl"},
+		{strings.Replace(haNATS, "enabled: true", "enabled: true, assumeSynced: true", 1), "one of the two"},
+		{"ha: {enabled: true, mode: replicate, url: 'nats://u:p@a:4222', assumeSynced: true}", "url"},
+		{"ha: {enabled: true, mode: replicate, url: 'nats://a:4222', monitorUrl: 'a:8222'}", "monitorUrl"},
+		{strings.Replace(haNATS, "enabled: true", "enabled: true, replicas: 1", 1), "ha.replicas: with 1 nobody takes over"},
+		{"ha: {enabled: true, replicas: 1}", "ha.replicas: with 1 nobody takes over"},
+		{"ha: {enabled: true, replicas: 4}", "ha.replicas: 4 are too many for ha.mode: follow"},
+		{"ha: {enabled: true, mode: shared}", "mode"},
+		{"ha: {enabled: true, url: 'nats://a:4222'}", "ha.url goes with ha.mode: replicate, and the mode is follow"},
+		{"ha: {enabled: true, monitorUrl: 'http://a:8222'}", "ha.monitorUrl goes with ha.mode: replicate"},
+		{"ha: {enabled: true, assumeSynced: true}", "ha.assumeSynced goes with ha.mode: replicate"},
+		{"ha: {enabled: true, credsSecret: user}", "ha.credsSecret goes with ha.mode: replicate"},
+		{"ha: {enabled: true, caSecret: ca}", "ha.caSecret goes with metrics.tlsSecret"},
+		{"reader: {enabled: true}\n" + ha, "reader.enabled goes with metrics.tlsSecret"},
 		{"manage: observe\n" + ha, "ha.enabled does not go with manage: observe"},
 		{"copy: {url: 's3://b/x'}\n" + ha, "ha.enabled does not go with copy.url"},
+		{"manage: observe\n" + haNATS, "ha.enabled does not go with manage: observe"},
+		{"copy: {url: 's3://b/x'}\n" + haNATS, "ha.enabled does not go with copy.url"},
 	} {
 		if _, err := render(filepath.Join(deploy, "chart"), release, row.values); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v; want an error that says %s", row.values, err, row.says)
@@ -189,7 +202,8 @@ func TestValuesAreChecked(t *testing.T) {
 	}
 	for _, values := range []string{
 		"log: {maxSize: 0Gi}", "log: {maxSize: 200Mi, volume: {size: 1Gi}}", "log: {maxSize: 1Ti, volume: {size: 1025Gi}}",
-		"nats: {url: 'nats://nats:4222', caSecret: ca, credsSecret: user}",
+		"nats: {url: 'nats://nats:4222', caSecret: ca, credsSecret: user}", "ha: {enabled: true, replicas: 3}",
+		"metrics: {authorize: true}\n" + ha,
 	} {
 		if _, err := render(filepath.Join(deploy, "chart"), release, values); err != nil {
 			t.Errorf("%s: %v", values, err)
@@ -197,99 +211,29 @@ func TestValuesAreChecked(t *testing.T) {
 	}
 }
 
-// TestSeveralControllers: they are kept apart, one may be away at a time, and all have one key, which the chart makes if
-// none is named. They may reach NATS, and no Secret is made for those that are named.
-func TestSeveralControllers(t *testing.T) {
-	rendered, err := render(filepath.Join(deploy, "chart"), release, ha+"\nnetworkPolicy: {enabled: true}")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var set struct {
-		Spec struct {
-			Replicas            int
-			PodManagementPolicy string
-			Template            struct {
-				Spec struct {
-					Affinity                  map[string]any
-					TopologySpreadConstraints []any
-					Containers                []struct{ Args []string }
-					Volumes                   []struct {
-						Name   string
-						Secret struct {
-							SecretName  string
-							DefaultMode int
-						}
-					}
-				}
-			}
-		}
-	}
-	var secret struct {
-		Metadata struct {
-			Name        string
-			Annotations map[string]string
-		}
-		Immutable bool
-		Data      map[string][]byte
-	}
-	budget, made, _ := strings.Cut(rendered["ha.yaml"], "---\n")
-	for text, into := range map[string]any{rendered["statefulset.yaml"]: &set, made: &secret} {
-		if err := yaml.Unmarshal([]byte(text), into); err != nil {
-			t.Fatal(err)
-		}
-	}
-	spec, key := set.Spec.Template.Spec, set.Spec.Template.Spec.Volumes[0]
-	if set.Spec.Replicas != 3 || set.Spec.PodManagementPolicy != "Parallel" || spec.Affinity["podAntiAffinity"] == nil ||
-		len(spec.TopologySpreadConstraints) != 1 || !strings.Contains(budget, "maxUnavailable: 1\n") {
-		t.Errorf("they are not kept apart:\n%s\n%s", rendered["statefulset.yaml"], budget)
-	}
-	if key.Secret.SecretName != secret.Metadata.Name || key.Secret.DefaultMode != 0o440 || len(secret.Data["key"]) != 32 ||
-		!secret.Immutable || secret.Metadata.Annotations["helm.sh/resource-policy"] != "keep" {
-		t.Errorf("the key is %+v, from %+v", secret, key)
-	}
-	args := strings.Join(spec.Containers[0].Args, " ")
-	for _, want := range []string{
-		"--log-key-file=/etc/jobledger/log-key/key", "--replicate=nats://a:4222", "--replicate-stream=jobledger-log",
-		"--replicate-members=3", "--replicate-monitor=http://a:8222",
-	} {
-		if !strings.Contains(args, want) {
-			t.Errorf("the arguments %s lack %s", args, want)
-		}
-	}
-	for _, port := range []string{"- port: 4222\n", "- port: 8222\n"} {
-		if !strings.Contains(rendered["networkpolicy.yaml"], port) {
-			t.Errorf("they may not reach %s:\n%s", port, rendered["networkpolicy.yaml"])
-		}
-	}
-	named := strings.Replace(ha, "enabled: true", "enabled: true, keySecret: mine, assumeSynced: false", 1)
-	if rendered, err = render(filepath.Join(deploy, "chart"), release, named); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(rendered["ha.yaml"], "kind: Secret") || !strings.Contains(rendered["statefulset.yaml"], "secretName: mine\n") {
-		t.Errorf("a key is made beside the one that is named:\n%s", rendered["ha.yaml"])
-	}
-}
-
 // TestEveryCombinationRenders: every mode with every feature gives objects that parse, with exactly the rights of the
 // enabled features.
 func TestEveryCombinationRenders(t *testing.T) {
 	const metrics, reader = "metrics: {authorize: true, tlsSecret: any}", "reader: {enabled: true}"
-	rights := map[string]string{ // the feature, and what its rights have in them
-		"gangScheduling: true": "podgroups",
-		metrics:                "tokenreviews",
-		"watchCluster: true":   "nodes",
-		reader:                 "- /v1/\n",
+	rights := map[string][]string{ // a word of them, and the features that have it
+		"podgroups":    {"gangScheduling: true"},
+		"tokenreviews": {metrics, reader, ha},
+		"nodes":        {"watchCluster: true"},
+		"- /v1/\n":     {reader, ha},
 	}
-	features := slices.Concat(slices.Sorted(maps.Keys(rights)), []string{
+	features := []string{
+		"gangScheduling: true", metrics, "watchCluster: true", reader, ha, haNATS,
 		"watchNamespace: team-a", "ttlAfterFinished: false", "cronJobs: false", "networkPolicy: {enabled: true}", "serviceMonitor: {enabled: true}",
 		"alerts: {enabled: true}", "drill: {schedule: '17 4 * * 1', from: 's3://bucket/x', secret: keys}", "dashboard: {enabled: true}",
-		"nats: {url: 'nats://nats:4222'}", ha, "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
-	})
+		"nats: {url: 'nats://nats:4222'}", "podLabels: {a: b}", "serviceAccountAnnotations: {a: b}", "tolerations: [{operator: Exists}]",
+	}
 	for _, mode := range []string{"manage: delegated", "manage: all", "manage: observe"} {
 		for i := range features {
 			for j := i; j < len(features); j++ {
 				on := slices.Compact([]string{features[i], features[j]})
-				if mode == "manage: observe" && (slices.Contains(on, "gangScheduling: true") || slices.Contains(on, ha)) {
+				several := slices.Contains(on, ha) || slices.Contains(on, haNATS)
+				if mode == "manage: observe" && (slices.Contains(on, "gangScheduling: true") || several) ||
+					slices.Equal(on, []string{ha, haNATS}) {
 					continue
 				}
 				values := mode + "\n" + strings.Join(on, "\n") + "\n"
@@ -309,8 +253,8 @@ func TestEveryCombinationRenders(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for feature, right := range rights {
-					want := slices.Contains(on, feature) || feature == metrics && slices.Contains(on, reader)
+				for right, features := range rights {
+					want := slices.ContainsFunc(features, func(f string) bool { return slices.Contains(on, f) })
 					if got := strings.Contains(string(given), right); got != want {
 						t.Errorf("%s: the rights have %q: %v, want %v", values, right, got, want)
 					}
