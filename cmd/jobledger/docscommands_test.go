@@ -140,7 +140,7 @@ var otherPrograms = []string{"cd", "cp", "cut", "export", "git", "grep", "kustom
 
 // verbs are those of kubectl that the pages use.
 var verbs = []string{
-	"annotate", "apply", "cp", "create", "delete", "describe", "edit", "exec", "get", "label", "logs", "patch", "port-forward", "rollout", "scale", "wait",
+	"annotate", "apply", "cp", "create", "delete", "describe", "drain", "edit", "exec", "get", "label", "logs", "patch", "port-forward", "rollout", "scale", "wait",
 }
 
 // check says what is wrong with a command.

@@ -30,6 +30,11 @@ func (b block) helm() bool {
 // story are the pages with blocks to run, in this order.
 var story = []string{"docs/install.md", "docs/upgrade.md", "docs/uninstall.md"}
 
+// elsewhere are the pages with blocks that no test here can run, and why.
+var elsewhere = map[string]string{
+	"docs/ha.md": "it takes two nodes; internal/dev/manifests renders the chart with its values",
+}
+
 var (
 	fence    = regexp.MustCompile("(?ms)^ *```(\\w*)\n(.*?)^ *```")
 	sentence = regexp.MustCompile("`([^`\n]+)`")
@@ -75,6 +80,9 @@ func documented() (all []block, err error) {
 		page, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
+		}
+		if elsewhere[page] != "" {
+			return nil
 		}
 		blocks, alsoNamed := blocksOf(page, string(text))
 		for _, command := range alsoNamed {
