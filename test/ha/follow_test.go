@@ -123,6 +123,35 @@ func TestAFollowedLeaderIsKilledOften(t *testing.T) {
 	}
 }
 
+// TestThreeThatFollow: of two standbys one leads, and the other one follows it then. Three leaders are killed, one after
+// the other.
+func TestThreeThatFollow(t *testing.T) {
+	atLength(t)
+	w := newFollowWorld(t, 3)
+	for _, c := range w.controllers {
+		w.start(c)
+	}
+	leader, _ := w.leader()
+	const kills = 3
+	for n := range int32(kills) {
+		w.create(6, 3)
+		w.await(n*18 + 6)
+		if err := leader.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		next, _ := w.leader()
+		w.await(n*18 + 12)
+		w.start(leader)
+		leader = next
+	}
+	w.finish()
+	w.judge()
+	w.bounds(leader)
+	if all := w.epochs(leader); len(all) != kills {
+		t.Errorf("%d epochs began after %d kills", len(all), kills)
+	}
+}
+
 // TestAFollowerThatLostItsDiskCopies: its directory is empty, and it leads when the leader is killed.
 func TestAFollowerThatLostItsDiskCopies(t *testing.T) {
 	atLength(t)

@@ -19,21 +19,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/port"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
 	"github.com/jobledger/jobledger/test/internal/controller"
+	"github.com/jobledger/jobledger/test/internal/deployed"
 )
 
 // newFollowWorld is a cluster, and that many controllers that follow each other and do not run yet.
 func newFollowWorld(t *testing.T, n int, args ...string) *world {
 	t.Helper()
-	w := newCluster(t)
-	cert, key := w.certificate()
-	token := w.mayGetRecords()
-	var addresses, urls []string
+	var listens, urls []string
 	for range n {
 		at, release, err := port.Hold()
 		if err != nil {
@@ -44,27 +43,65 @@ func newFollowWorld(t *testing.T, n int, args ...string) *world {
 				t.Error(err)
 			}
 		})
-		address := fmt.Sprintf("127.0.0.1:%d", at)
-		addresses, urls = append(addresses, address), append(urls, "https://"+address)
+		listen := fmt.Sprintf("127.0.0.1:%d", at)
+		listens, urls = append(listens, listen), append(urls, "https://"+listen)
 	}
-	for _, address := range addresses {
+	return newFollowWorldAt(t, n, []net.IP{net.IPv4(127, 0, 0, 1)}, func(_ *world, i int, _ *controller.Config) (string, []string) {
+		return listens[i], urls
+	}, args...)
+}
+
+// newFollowWorldAt is newFollowWorld with certificates for these addresses. place changes how controller i is run, and
+// returns the address at which it listens, and the URLs of all controllers as it sees them.
+func newFollowWorldAt(
+	t *testing.T, n int, hosts []net.IP, place func(w *world, i int, c *controller.Config) (listen string, urls []string), args ...string,
+) *world {
+	t.Helper()
+	w := newCluster(t)
+	cert, key := w.certificate(hosts)
+	token := w.mayGetRecords()
+	for i := range n {
 		w.add(func(c *controller.Config) {
+			listen, urls := place(w, i, c)
 			c.Args = append([]string{
 				"--follow", strings.Join(urls, ","), "--follow-ca", cert, "--follow-token-file", token, "--log-key-file", w.key,
-				"--readers", "--metrics-bind-address", address, "--metrics-tls-cert-file", cert, "--metrics-tls-key-file", key,
+				"--readers", "--metrics-bind-address", listen, "--metrics-tls-cert-file", cert, "--metrics-tls-key-file", key,
 			}, args...)
 		})
 	}
-	for _, user := range w.users {
-		if err := w.cp.Bind(w.ctx, user, "system:auth-delegator"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	w.allow("metrics-authorize/clusterrole.yaml", w.namespace+"-asks", w.users...)
 	return w
 }
 
-// certificate writes a pair for 127.0.0.1.
-func (w *world) certificate() (certFile, keyFile string) {
+// allow gives users the rights of the ClusterRole in a file of deploy/, under another name.
+func (w *world) allow(file, name string, users ...string) {
+	w.Helper()
+	objects, err := deployed.File(file)
+	if err != nil {
+		w.Fatal(err)
+	}
+	role := &rbacv1.ClusterRole{}
+	for i := range objects {
+		if objects[i].GetKind() != "ClusterRole" {
+			continue
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(objects[i].Object, role); err != nil {
+			w.Fatal(err)
+		}
+	}
+	role.ObjectMeta = metav1.ObjectMeta{Name: name}
+	if _, err := w.client.RbacV1().ClusterRoles().Create(w.ctx, role, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+	for _, user := range users {
+		if err := w.cp.Bind(w.ctx, user, name); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// certificate writes a pair for these addresses.
+func (w *world) certificate(hosts []net.IP) (certFile, keyFile string) {
 	w.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -72,7 +109,7 @@ func (w *world) certificate() (certFile, keyFile string) {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: hosts, IsCA: true, BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -93,7 +130,7 @@ func (w *world) certificate() (certFile, keyFile string) {
 	return certFile, keyFile
 }
 
-// mayGetRecords writes the token of a ServiceAccount that may read records.
+// mayGetRecords writes the token of a ServiceAccount that may read records, by the right that the chart gives.
 func (w *world) mayGetRecords() (file string) {
 	w.Helper()
 	const account = "follower"
@@ -103,15 +140,7 @@ func (w *world) mayGetRecords() (file string) {
 		metav1.CreateOptions{}); err != nil {
 		w.Fatal(err)
 	}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
-		{NonResourceURLs: []string{"/v1/"}, Verbs: []string{"get"}},
-	}}
-	if _, err := w.client.RbacV1().ClusterRoles().Create(w.ctx, role, metav1.CreateOptions{}); err != nil {
-		w.Fatal(err)
-	}
-	if err := w.cp.Bind(w.ctx, "system:serviceaccount:"+w.namespace+":"+account, name); err != nil {
-		w.Fatal(err)
-	}
+	w.allow("overlays/ha/ha.yaml", name, "system:serviceaccount:"+w.namespace+":"+account)
 	hours := int64(24 * 3600)
 	request, err := accounts.CreateToken(w.ctx, account, &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hours},

@@ -19,12 +19,13 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// network is a network namespace with one controller in it. It reaches the API server and NATS over a link, each at an
-// address of its own on this side, where a forwarder listens.
+// network is a network namespace with one controller in it. It reaches the API server, NATS and other controllers over a
+// link, each of these at an address of its own on this side, where forwarders listen.
 type network struct {
-	t         *testing.T
-	name      string
-	api, nats string // addresses of this side
+	t                *testing.T
+	name             string
+	api, nats, peers string // addresses of this side
+	inside           string // address of the controller's side
 }
 
 // apart gives each controller of a world a network namespace of its own. It takes the rights of root.
@@ -41,19 +42,45 @@ func apart(t *testing.T) (setting, *[]*network) {
 	}}, all
 }
 
+// newFollowWorldApart is a world of controllers that follow each other, each in a network namespace of its own.
+func newFollowWorldApart(t *testing.T, n int) (*world, []*network) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("network namespaces are made by root")
+	}
+	var all []*network
+	var hosts []net.IP
+	for i := range n {
+		one := newNetwork(t, i)
+		all, hosts = append(all, one), append(hosts, net.ParseIP(one.inside), net.ParseIP(one.peers))
+	}
+	listen := func(i int) string { return net.JoinHostPort(all[i].inside, "10272") }
+	return newFollowWorldAt(t, n, hosts, func(w *world, i int, c *controller.Config) (string, []string) {
+		all[i].settle(w, i, c)
+		urls := []string{"https://" + listen(i)}
+		for j := range all {
+			if j != i {
+				urls = append(urls, "https://"+forward(t, all[i].peers, listen(j)))
+			}
+		}
+		return listen(i), urls
+	}), all
+}
+
 func newNetwork(t *testing.T, i int) *network {
 	t.Helper()
 	n := &network{t: t, name: fmt.Sprintf("jl%d-%d", os.Getpid(), i)}
 	at := func(last int) string { return fmt.Sprintf("10.77.%d.%d", i, last) }
-	n.api, n.nats = at(1), at(2)
+	n.api, n.nats, n.inside, n.peers = at(1), at(2), at(3), at(4)
 	here, there := n.name+"h", n.name+"n"
 	n.ip("netns", "add", n.name)
 	t.Cleanup(func() { n.ip("netns", "del", n.name) }) // the link goes with it
 	n.ip("link", "add", here, "type", "veth", "peer", "name", there, "netns", n.name)
 	n.ip("address", "add", n.api+"/28", "dev", here)
 	n.ip("address", "add", n.nats+"/28", "dev", here)
+	n.ip("address", "add", n.peers+"/28", "dev", here)
 	n.ip("link", "set", here, "up")
-	n.ip("-n", n.name, "address", "add", at(3)+"/28", "dev", there)
+	n.ip("-n", n.name, "address", "add", n.inside+"/28", "dev", there)
 	n.ip("-n", n.name, "link", "set", there, "up")
 	n.ip("-n", n.name, "link", "set", "lo", "up")
 	return n
