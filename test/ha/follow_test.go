@@ -27,6 +27,8 @@ func (w *world) started() (leader, standby *controller.Controller) {
 func TestAStandbyFollowsALeaderThatIsKilled(t *testing.T) {
 	w := newFollowWorld(t, 2)
 	first, second := w.started()
+	w.shows(first, "replicas_heard 1", "behind_seconds 0", "branches 0")
+	w.shows(second, "replicas_heard 1", "branches 0")
 	w.create(6, 6)
 	w.await(6)
 	if err := second.Pause(); err != nil {
@@ -40,6 +42,8 @@ func TestAStandbyFollowsALeaderThatIsKilled(t *testing.T) {
 	w.leads(second)
 	w.await(20)
 	w.start(first)
+	w.shows(first, "replicas_heard 1", "branches 1")
+	w.shows(second, "replicas_heard 1", "behind_seconds 0")
 	if err := second.Stop(w.ctx); err != nil {
 		t.Error(err)
 	}

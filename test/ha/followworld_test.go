@@ -6,9 +6,12 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/dev/port"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
@@ -153,6 +157,31 @@ func (w *world) mayGetRecords() (file string) {
 		w.Fatal(err)
 	}
 	return file
+}
+
+// shows waits until the metrics of a controller about the others are so.
+func (w *world) shows(c *controller.Controller, metrics ...string) {
+	w.Helper()
+	err := patience.Until(w.ctx, 20*time.Millisecond, c.Ended(), func() (bool, error) {
+		request, err := http.NewRequestWithContext(w.ctx, http.MethodGet, c.URL+"/metrics", nil)
+		if err != nil {
+			return false, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return false, err
+		}
+		text, err := io.ReadAll(response.Body)
+		for _, m := range metrics {
+			if !strings.Contains(string(text), "\njobledger_replication_"+m+"\n") {
+				return false, errors.Join(err, response.Body.Close())
+			}
+		}
+		return true, errors.Join(err, response.Body.Close())
+	})
+	if err != nil {
+		w.Fatalf("its metrics do not show %q: %v", metrics, err)
+	}
 }
 
 // branch is an end of a log that was set aside.
