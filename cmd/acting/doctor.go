@@ -107,7 +107,7 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	config := &doctor.Config{
 		Client: client, Settings: settings, Account: f.account, Authorize: f.run.scrape.authorize || f.run.scrape.readers, WatchCluster: f.run.around,
 		Lease: doctor.Lease{On: f.run.elect.on && settings.Mode != events.ModeObserve, Namespace: f.run.elect.place(settings.Namespace)},
-		Clock: cluster.ServerTime, Now: time.Now,
+		Clock: cluster.ServerTime, Now: time.Now, Follows: f.run.follow.wanted() && f.run.follow.token == "",
 	}
 	if f.run.log != "" {
 		dir, err := open.Dir(f.run.log)

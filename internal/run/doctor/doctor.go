@@ -43,6 +43,8 @@ type Config struct {
 	Account string
 	// Authorize says whether the API server authenticates scrapers and readers (--metrics-authorize, --readers).
 	Authorize bool
+	// Follows says whether the account reads the log of another controller (--follow).
+	Follows bool
 	// WatchCluster says whether nodes and namespaces are watched (--watch-cluster).
 	WatchCluster bool
 	Lease        Lease

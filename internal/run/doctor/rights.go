@@ -18,6 +18,7 @@ import (
 // right is a right that a controller needs.
 type right struct {
 	group, resource, subresource string
+	path                         string // of the API server or of a controller; then there is no resource
 	verbs                        []string
 	name                         string               // the only object that it concerns; empty for all
 	namespace                    func(*Config) string // nil for the namespace of the settings
@@ -35,6 +36,7 @@ func runsCrons(c *Config) bool  { return c.Settings.RunsCronJobs() }
 func looksAtCrons(c *Config) bool {
 	return c.Settings.CronJobs && !c.Settings.RunsCronJobs()
 }
+func follows(c *Config) bool     { return c.Follows }
 func looksAround(c *Config) bool { return c.WatchCluster }
 func everywhere(*Config) string  { return "" }
 func ofLease(c *Config) string   { return c.Lease.Namespace }
@@ -51,6 +53,7 @@ const (
 	ttlFile     = "deploy/ttl/clusterrole.yaml"
 	gangFile    = "deploy/gang/clusterrole.yaml"
 	metricsFile = "deploy/metrics-authorize/clusterrole.yaml"
+	followFile  = "deploy/overlays/ha/ha.yaml"
 )
 
 // needed lists what deploy/ grants, by mode and feature; a test compares the two.
@@ -76,6 +79,7 @@ var needed = []right{
 	{group: "scheduling.k8s.io", resource: "podgroups", verbs: []string{"get", "list", "create", "patch"}, need: gangs, file: gangFile},
 	{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}, need: authorizes, file: metricsFile},
 	{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}, need: authorizes, file: metricsFile},
+	{path: "/v1/", verbs: []string{"get"}, need: follows, file: followFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"create"}, need: leads, namespace: ofLease, file: roleFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get", "update"}, name: "jobledger", need: leads, namespace: ofLease, file: roleFile},
 	{group: "coordination.k8s.io", resource: "leases", verbs: []string{"get"}, name: "jobledger", need: leads, namespace: inSystem},
@@ -170,6 +174,9 @@ func who(c *Config) string {
 
 // text formats verbs of the right: "create, patch events (core) in all namespaces".
 func (r *right) text(c *Config, verbs []string) string {
+	if r.path != "" {
+		return fmt.Sprintf("%s the non-resource URL %s", strings.Join(verbs, ", "), r.path)
+	}
 	resource, group, where := r.resource, r.group, "in all namespaces"
 	if r.subresource != "" {
 		resource += "/" + r.subresource
@@ -204,13 +211,17 @@ func (r *right) in(c *Config) string {
 
 // may asks the API server whether the account has the right.
 func (r *right) may(ctx context.Context, c *Config, verb string) (bool, error) {
+	var path *authorizationv1.NonResourceAttributes
 	attributes := &authorizationv1.ResourceAttributes{
 		Namespace: r.in(c), Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name,
+	}
+	if r.path != "" {
+		path, attributes = &authorizationv1.NonResourceAttributes{Path: r.path, Verb: verb}, nil
 	}
 	api := c.Client.AuthorizationV1()
 	if c.Account == "" {
 		review, err := api.SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes},
+			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes, NonResourceAttributes: path},
 		}, metav1.CreateOptions{})
 		if err != nil {
 			return false, err
@@ -220,7 +231,7 @@ func (r *right) may(ctx context.Context, c *Config, verb string) (bool, error) {
 	namespace, name, _ := strings.Cut(c.Account, "/")
 	review, err := api.SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
-			ResourceAttributes: attributes, User: "system:serviceaccount:" + namespace + ":" + name,
+			ResourceAttributes: attributes, NonResourceAttributes: path, User: "system:serviceaccount:" + namespace + ":" + name,
 			Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
 		},
 	}, metav1.CreateOptions{})

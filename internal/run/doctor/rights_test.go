@@ -21,11 +21,19 @@ func rulesOf(t *testing.T, file string) []string {
 		t.Fatal(err)
 	}
 	var role rbacv1.ClusterRole
-	if err := yaml.Unmarshal(text, &role); err != nil {
-		t.Fatal(err)
+	for document := range strings.SplitSeq(string(text), "---\n") {
+		if !strings.Contains(document, "\nkind: ClusterRole\n") && !strings.Contains(document, "\nkind: Role\n") {
+			continue
+		}
+		if err := yaml.Unmarshal([]byte(document), &role); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var all []string
 	for _, r := range role.Rules {
+		for _, path := range r.NonResourceURLs {
+			all = append(all, fmt.Sprintf("%s %s", strings.Join(r.Verbs, ","), path))
+		}
 		for _, group := range r.APIGroups {
 			for _, resource := range r.Resources {
 				for _, verb := range r.Verbs {
@@ -40,14 +48,15 @@ func rulesOf(t *testing.T, file string) []string {
 
 // TestTheRightsAreThoseOfTheManifests: what doctor asks for in each mode is what deploy/ gives, no more and no less.
 func TestTheRightsAreThoseOfTheManifests(t *testing.T) {
-	all := Config{Settings: events.Settings{Mode: events.ModeAll, GangScheduling: true, DeleteExpired: true, CronJobs: true}, Authorize: true, WatchCluster: true, Lease: Lease{On: true}}
+	all := Config{Settings: events.Settings{Mode: events.ModeAll, GangScheduling: true, DeleteExpired: true, CronJobs: true}, Authorize: true, Follows: true, WatchCluster: true, Lease: Lease{On: true}}
 	observe := Config{Settings: events.Settings{Mode: events.ModeObserve, CronJobs: true}}
 	delegated := Config{Settings: events.Settings{Mode: events.ModeDelegated, CronJobs: true}, Lease: Lease{On: true}}
 	for _, row := range []struct {
 		file   string
 		config Config
 	}{
-		{clusterFile, all}, {roleFile, all}, {watchFile, all}, {cronFile, all}, {ttlFile, all}, {gangFile, all}, {metricsFile, all}, {observeFile, observe},
+		{clusterFile, all}, {roleFile, all}, {watchFile, all}, {cronFile, all}, {ttlFile, all}, {gangFile, all}, {metricsFile, all}, {followFile, all},
+		{observeFile, observe},
 		{clusterFile, delegated},
 	} {
 		var asked []string
@@ -58,6 +67,10 @@ func TestTheRightsAreThoseOfTheManifests(t *testing.T) {
 			resource := r.resource
 			if r.subresource != "" {
 				resource += "/" + r.subresource
+			}
+			if r.path != "" {
+				asked = append(asked, strings.Join(r.verbs, ",")+" "+r.path)
+				continue
 			}
 			for _, verb := range r.verbs {
 				asked = append(asked, fmt.Sprintf("%s %s/%s %s", verb, r.group, resource, r.name))
