@@ -261,6 +261,20 @@ func (w *world) await(succeeded int32) {
 	}
 }
 
+// succeeds waits until a pod of a Job has succeeded.
+func (w *world) succeeds(job string) {
+	w.Helper()
+	err := w.history.Await(w.ctx, func(now history.Now) string {
+		if j := now.Jobs[job]; j != nil && j.Status.Succeeded > 0 {
+			return ""
+		}
+		return "no pod of job/" + job + " has succeeded"
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
 // finish waits until each Job is complete, and no pod has a finalizer any more.
 func (w *world) finish() {
 	w.Helper()
