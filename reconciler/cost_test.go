@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/sidebyside"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // running is an Indexed Job of n pods that all run. Its status is published.
@@ -61,7 +61,7 @@ func (r *running) event(i int) {
 	pod.Version += uint64(1_000_000 + i)
 	pod.Ready = i%2 == 0
 	r.apply(r.job.Stream, events.KindPodChanged, &pod)
-	reconciler.Decide(r.job)
+	rules.Decide(r.job)
 }
 
 // TestAnEventCostsTheSameInALargeJob counts allocations, which do not depend on the machine (design §3).
@@ -89,7 +89,7 @@ func TestAnEventCostsTheSameWhileAnIndexIsCrowded(t *testing.T) {
 		twin := *r.pods[0]
 		twin.UID, twin.Version, twin.Ordinal = "twin", 500_000, uint64(n)+1
 		r.apply(r.job.Stream, events.KindPodAdded, &twin)
-		d := reconciler.Decide(r.job)
+		d := rules.Decide(r.job)
 		if len(d.Steps) != 1 || d.Steps[0].Rule != "removeDuplicates" {
 			t.Fatalf("two pods of one index are decided upon as %+v", d.Steps)
 		}
@@ -177,11 +177,11 @@ func (r *piledUp) event(i int) {
 	run := *r.runs[i%len(r.runs)]
 	run.Version += uint64(1_000_000 + i)
 	r.apply(r.cronJob.Stream, events.KindRunSeen, &run)
-	reconciler.Decide(r.cronJob)
+	rules.Decide(r.cronJob)
 	r.seen.Version++
 	seen := r.seen
 	r.apply(r.cronJob.Stream, events.KindCronJobChanged, &seen)
-	reconciler.Decide(r.cronJob)
+	rules.Decide(r.cronJob)
 }
 
 // ending is a Job with pods that end one after another while its commands are answered.
@@ -194,7 +194,7 @@ type ending struct {
 
 // decide makes a decision and records it.
 func (e *ending) decide() {
-	d := reconciler.Decide(e.job)
+	d := rules.Decide(e.job)
 	if !d.Commands() {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // cronJobAt returns a CronJob of a world that was shown it at a time.
@@ -44,7 +44,7 @@ func TestADecisionAboutACronJobHasOneTime(t *testing.T) {
 		{"at its deadline", 9*time.Hour + time.Minute, 10*time.Hour + 100*time.Millisecond, 0, 0},
 	} {
 		c := cronJobAt(t, day.Add(8*time.Hour+2*time.Minute), seen)
-		d := reconciler.DecideAt(c, events.At(day.Add(row.now)))
+		d := rules.DecideAt(c, events.At(day.Add(row.now)))
 		var due, open time.Duration
 		for _, s := range d.Steps {
 			if s.Cron != nil && s.Cron.Ledger != nil && s.Cron.Ledger.Open != 0 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // triggered is a CronJob without a due time soon, and the outcomes (fates) that its ledger was told.
@@ -37,7 +37,7 @@ func (x *triggered) put(kind events.Kind, facts events.Facts) events.Sequence {
 
 // decide decides, and returns the command of the decision, if any. A decision has at most one command here.
 func (x *triggered) decide() (name events.CommandID, command events.Command) {
-	d := reconciler.Decide(x.world.CronJob(triggeredStream)).Decision
+	d := rules.Decide(x.world.CronJob(triggeredStream)).Decision
 	for _, step := range d.Steps {
 		if step.Cron != nil {
 			for _, tick := range step.Cron.Ticks {

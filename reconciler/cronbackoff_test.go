@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // TestTheBackoffOfACronJobHasACap: the waits after errors are 5 ms, 10 ms and so on, and from the nineteenth error on
@@ -26,10 +26,10 @@ func TestTheBackoffOfACronJobHasACap(t *testing.T) {
 		if _, command := x.decide(); command != nil {
 			t.Fatalf("right after the error the controller wants %T", command)
 		}
-		wake := reconciler.Decide(x.world.CronJob(triggeredStream)).Wake
+		wake := rules.Decide(x.world.CronJob(triggeredStream)).Wake
 		wait = wake.Sub(x.now)
 		for _, early := range []time.Duration{wait / 2, wait - time.Nanosecond} {
-			if d := reconciler.DecideAt(x.world.CronJob(triggeredStream), x.now.Add(early)); len(d.Decision.Commands()) > 0 {
+			if d := rules.DecideAt(x.world.CronJob(triggeredStream), x.now.Add(early)); len(d.Decision.Commands()) > 0 {
 				t.Fatalf("%s after the error, of %s, the controller does something", early, wait)
 			}
 		}
@@ -63,7 +63,7 @@ func TestTheBackoffOfACronJobHasACap(t *testing.T) {
 	if _, command = x.decide(); command != nil {
 		t.Fatalf("the controller wants %T", command)
 	}
-	x.now = reconciler.Decide(x.world.CronJob(triggeredStream)).Wake
+	x.now = rules.Decide(x.world.CronJob(triggeredStream)).Wake
 	x.put(events.KindTimerFired, &events.TimerFired{})
 	if wait := fail(); wait != 5*time.Millisecond {
 		t.Errorf("after a Job was made the first error waits %s", wait)

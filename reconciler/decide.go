@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
 )
 
 // RulesVersion is the version of the decision rules. Raise it with every change that can alter a decision: a replay
@@ -15,7 +14,7 @@ const RulesVersion = 1
 // take over after a failed upgrade, so raise it only if the older rules would do harm.
 const LeastRules = 1
 
-// Decision is the result of Decide: the steps to carry out for one subject, and the time of the next evaluation if
+// Decision is the result of rules.Decide: the steps to carry out for one subject, and the time of the next evaluation if
 // nothing changes before.
 type Decision struct {
 	events.Decision
@@ -39,84 +38,38 @@ const MostWoken = 1024
 // Commands reports whether the decision has steps. A decision without steps is not written to the log.
 func (d *Decision) Commands() bool { return len(d.Steps) > 0 }
 
-// Decide returns what to do for subject s, and why, at the time of its newest record. It depends on s alone, so the
-// same prefix of the log always gives the same decision.
-func Decide(s projector.Subject) Decision {
-	j, is := s.(*projector.Job)
-	return decide(s, s.Time(), is && j.Woken())
+// Draft is a decision under construction. The plan of a Job's decision and that of a CronJob's embed it.
+type Draft struct {
+	Decision Decision
+	Now      events.Time // the decision's time
+	Woken    bool        // the subject was woken after a wait
+
+	Stage, Rule string // the stage and rule that run now
+	Over        bool   // skip all later stages
 }
 
-// DecideAt is Decide at time now. The loop uses it to test whether a wait is over.
-func DecideAt(s projector.Subject, now events.Time) Decision { return decide(s, now, false) }
-
-// DecideWoken is DecideAt for a subject that is woken to show its progress (Decision.Progress).
-func DecideWoken(s projector.Subject, now events.Time) Decision { return decide(s, now, true) }
-
-func decide(s projector.Subject, now events.Time, woken bool) Decision {
-	p := &plan{job: projector.HolderOf(s), now: now, woken: woken}
-	p.expiring, _ = s.(expiring)
-	if c, ok := s.(*projector.CronJob); ok {
-		p.cron = newCronPlan(c)
-	}
-	p.decision.RulesVersion = RulesVersion
-	for _, stage := range stagesOf(s) {
-		p.stage = stage.name
-		if stage.ask(p); p.over {
-			break
-		}
-	}
-	return p.decision
+// NewDraft returns a decision without steps, for time now.
+func NewDraft(now events.Time, woken bool) Draft {
+	return Draft{Decision: Decision{Decision: events.Decision{RulesVersion: RulesVersion}}, Now: now, Woken: woken}
 }
 
-func newCronPlan(c *projector.CronJob) *cronPlan {
-	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, since: c.Sight.Since, active: c.Active}
-}
-
-// plan is a decision under construction. Each stage reads what earlier stages found.
-type plan struct {
-	job      *projector.Job // the Job under decision, or the holder of its pods; nil for a retired Job
-	cron     *cronPlan      // the CronJob under decision; nil for a Job
-	expiring expiring       // the Job under decision, retired or not
-	now      events.Time
-	woken    bool // the Job was woken after a wait
-	decision Decision
-
-	stage, rule string // the stage and rule that run now
-
-	claiming bool                    // pods are being adopted, so the Job's set of pods is uncertain
-	adopting []*projector.Pod        // pods to adopt now
-	reading  bool                    // the decision has a live read of the Job
-	end      *end                    // how the Job ends; nil while it continues
-	closing  closing                 // progress of that end
-	making   int                     // pods that this decision creates
-	removing map[*projector.Pod]bool // surplus pods that this decision starts to remove; nil for none
-
-	explaining bool // decide nothing; explain an end that another controller wrote
-
-	ungrouped bool // create no pods: their PodGroup does not exist yet
-	over      bool // skip all later stages
-}
-
-// expiring is a Job that has a TTL after it finishes.
-type expiring interface{ Expiry() projector.Expiry }
-
-// step adds a step with commands under the current rule. It does nothing without commands.
-func (p *plan) step(reason events.Reason, sentence string, commands ...events.Command) {
+// Step adds a step with commands under the current rule. It does nothing without commands.
+func (d *Draft) Step(reason events.Reason, sentence string, commands ...events.Command) {
 	if len(commands) == 0 {
 		return
 	}
-	p.decision.Steps = append(p.decision.Steps, events.Step{
-		Stage: p.stage, Rule: p.rule, Reason: reason, Sentence: sentence, Commands: commands,
+	d.Decision.Steps = append(d.Decision.Steps, events.Step{
+		Stage: d.Stage, Rule: d.Rule, Reason: reason, Sentence: sentence, Commands: commands,
 	})
 }
 
-// wake asks for another decision at t if nothing changes before. It reports whether t is in the future.
-func (p *plan) wake(t events.Time) bool {
-	if t <= p.now {
+// WakeAt asks for another decision at t if nothing changes before. It reports whether t is in the future.
+func (d *Draft) WakeAt(t events.Time) bool {
+	if t <= d.Now {
 		return false
 	}
-	if p.decision.Wake == 0 || t < p.decision.Wake {
-		p.decision.Wake = t
+	if d.Decision.Wake == 0 || t < d.Decision.Wake {
+		d.Decision.Wake = t
 	}
 	return true
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 var update = flag.Bool("update", false, "rewrite what is decided in testdata; say in the commit why it is right")
@@ -271,7 +271,7 @@ func (s *situation) decide() string {
 		fmt.Fprintf(&b, "decided on %d succeeded, %d failed\n", job.SucceededCount(), job.FailedCount())
 	}
 	now := s.now.Add(s.later)
-	d := reconciler.DecideWoken(job, now)
+	d := rules.DecideWoken(job, now)
 	for _, step := range d.Steps {
 		fmt.Fprintf(&b, "%s/%s %s\n", step.Stage, step.Rule, step.Reason)
 		for i, c := range step.Commands {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // checkClock sets the clock after every record of a script, once an hour forward and once a day back. At any later time
@@ -51,7 +51,7 @@ func (m *machine) checkStep(w *projector.World, s events.Stream, step time.Durat
 	})
 	times := []events.Time{w.Now, w.Now.Add(time.Minute), w.Now.Add(20 * time.Minute)}
 	for t := w.Now; len(times) < 9; { // also each time of a next look, and the moment before it
-		t = reconciler.DecideAt(kept, t).Wake
+		t = rules.DecideAt(kept, t).Wake
 		if t == 0 {
 			break
 		}
@@ -124,7 +124,7 @@ func (m *machine) copyOf(w *projector.World, s events.Stream) projector.Subject 
 // the Job. It leaves out the times in commands: an older command carries its time as published, a new one carries the
 // time of the moved clock.
 func decidedAt(j projector.Subject, t events.Time, step time.Duration) string {
-	d := reconciler.DecideAt(j, t.Add(step))
+	d := rules.DecideAt(j, t.Add(step))
 	var b strings.Builder
 	for _, s := range d.Steps {
 		fmt.Fprintf(&b, "%s/%s %s:", s.Stage, s.Rule, s.Sentence)

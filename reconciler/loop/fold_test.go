@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/reconciler/rules"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
@@ -132,7 +132,7 @@ func compareDecisions(t *testing.T, at events.Sequence, want, got *projector.Wor
 	}
 	for _, now := range []events.Time{want.Now, want.Now.Add(time.Hour)} {
 		for _, s := range want.Subjects() {
-			x, y := reconciler.DecideAt(s, now), reconciler.DecideAt(got.Subject(s.ID()), now)
+			x, y := rules.DecideAt(s, now), rules.DecideAt(got.Subject(s.ID()), now)
 			if x.Commands() {
 				commands++
 			}

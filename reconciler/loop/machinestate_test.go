@@ -8,8 +8,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
-	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // state prints the projection of a Job.
@@ -65,7 +65,7 @@ func (m *machine) check() {
 		}
 	}
 	for _, s := range r.World().Subjects() {
-		if d := reconciler.Decide(s); d.Commands() && r.World().Decides() {
+		if d := rules.Decide(s); d.Commands() && r.World().Decides() {
 			m.t.Errorf("deciding again for %s yields %v", s.Reference().Name, d.Steps)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 const (
@@ -284,7 +285,7 @@ func (l *Loop) probe(b *batch) {
 		if touched && projector.Compared(j) {
 			continue
 		}
-		d := reconciler.DecideAt(j, b.time)
+		d := rules.DecideAt(j, b.time)
 		if projector.Compared(j) {
 			l.compare(b, j, &d)
 			continue
@@ -294,7 +295,7 @@ func (l *Loop) probe(b *batch) {
 			continue // decided in this turn
 		}
 		if shows && !d.Commands() {
-			d = reconciler.DecideWoken(j, b.time)
+			d = rules.DecideWoken(j, b.time)
 		}
 		if !touched && !d.Commands() && !d.Judges {
 			l.wakeAgain(s, &d)
@@ -323,7 +324,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 		}
 		return
 	}
-	d := reconciler.Decide(j)
+	d := rules.Decide(j)
 	if projector.Compared(j) {
 		l.compare(b, j, &d)
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/job"
 )
 
 // verdict is how a Job ends; zero for none.
@@ -69,7 +70,7 @@ func (w *Watcher) judge(x *watched, j *projector.Job, now events.Time) (step *ev
 	case v == (verdict{}) || v == x.judged || j.Gone:
 		x.puzzled = 0
 		return nil, 0
-	case x.ours[v] || reconciler.Explains(j, since.Add(slack), v.failure, v.reason):
+	case x.ours[v] || job.Explains(j, since.Add(slack), v.failure, v.reason):
 		x.judged, x.puzzled = v, 0
 		return nil, 0
 	case x.puzzled == 0:

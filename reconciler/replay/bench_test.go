@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sidebyside"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // BenchmarkDecide folds the log of a busy cluster, and after each batch decides for the Jobs that it touched. Beside it
@@ -51,7 +51,7 @@ func decideAll(l *joblog.Log) (decided int) {
 		}
 		for s := range touched {
 			if j := w.Subject(s); j != nil {
-				reconciler.Decide(j)
+				rules.Decide(j)
 				decided++
 			}
 		}

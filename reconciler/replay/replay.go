@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // tolerance is how late a wake-up may be, in log time.
@@ -249,7 +250,7 @@ func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
 	if j == nil {
 		return nil, 0
 	}
-	d := reconciler.Decide(j)
+	d := rules.Decide(j)
 	if d.Commands() {
 		decided = &d.Decision
 	}
@@ -286,7 +287,7 @@ func (r *Replay) retired(rec *events.Record) {
 // due times during a suspension need an evaluation, and no timer is set for them.
 func lookedAt(s projector.Subject, now events.Time) events.Time {
 	if c, ok := s.(*projector.CronJob); ok {
-		if d := reconciler.DecideAt(c, now); !d.Commands() {
+		if d := rules.DecideAt(c, now); !d.Commands() {
 			return d.Wake
 		}
 	}
@@ -362,17 +363,17 @@ func (b *turn) overdue() {
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {
-		d := reconciler.DecideAt(s, b.end.Time)
+		d := rules.DecideAt(s, b.end.Time)
 		if d.Progress != 0 && d.Progress.Add(reconciler.ProgressSpread) < b.end.Time.Add(-tolerance) {
-			return reconciler.DecideWoken(s, b.end.Time)
+			return rules.DecideWoken(s, b.end.Time)
 		}
 		return d
 	}
 	at := b.replay.wakes[c.Stream]
 	for at != 0 && at < b.end.Time.Add(-tolerance) {
-		d := reconciler.DecideAt(c, at)
+		d := rules.DecideAt(c, at)
 		if d.Commands() {
-			if late := reconciler.DecideAt(c, b.end.Time); !late.Commands() {
+			if late := rules.DecideAt(c, b.end.Time); !late.Commands() {
 				return reconciler.Decision{Wake: late.Wake}
 			}
 			return d

@@ -28,7 +28,7 @@ var neverImports = []struct {
 }{
 	{
 		sentence: "the core knows no Kubernetes client, database or broker",
-		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/observe", "./reconciler/replay"},
+		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/rules", "./reconciler/observe", "./reconciler/replay"},
 		never:    []string{clientGo, bbolt, natsGo},
 	},
 	{
@@ -84,9 +84,19 @@ var neverImports = []struct {
 	},
 	{
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
-		packages: []string{"./reconciler"},
+		packages: []string{"./reconciler", "./reconciler/job", "./reconciler/cron", "./reconciler/rules"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except: []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+	},
+	{
+		sentence: "the rules of a Job and those of a CronJob do not know each other",
+		packages: []string{"./reconciler/job"},
+		never:    []string{"./reconciler/cron"},
+	},
+	{
+		sentence: "the rules of a CronJob and those of a Job do not know each other",
+		packages: []string{"./reconciler/cron"},
+		never:    []string{"./reconciler/job"},
 	},
 	{
 		sentence: "the verdict on a Job is worded from its projection alone",
@@ -201,7 +211,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",
@@ -340,7 +350,8 @@ func (g graph) has(t *testing.T, name string) bool {
 var pure = []string{
 	"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy",
 	"./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict",
-	"./reconciler", "./reconciler/observe", "./reconciler/replay",
+	"./reconciler", "./reconciler/cron", "./reconciler/job", "./reconciler/observe", "./reconciler/replay",
+	"./reconciler/rules",
 }
 
 // without returns a list without some of its names.

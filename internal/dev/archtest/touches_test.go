@@ -144,12 +144,13 @@ func TestListOfANewResource(t *testing.T) {
 	}
 }
 
-// TestListOfANewRule: all lists of rules are in reconciler/rules.go, and the reasons in reason.go.
+// TestListOfANewRule: all lists of rules are in reconciler/job/rules.go and reconciler/cron/rules.go, and
+// the reasons in reason.go.
 func TestListOfANewRule(t *testing.T) {
 	listed := touched(t, "A new rule")
 	found := map[string]int{}
 	product(t, func(path string, file *ast.File) {
-		if filepath.ToSlash(filepath.Dir(path)) != "reconciler" {
+		if !slices.Contains([]string{"reconciler", "reconciler/job", "reconciler/cron"}, filepath.ToSlash(filepath.Dir(path))) {
 			return
 		}
 		for _, d := range file.Decls {
@@ -166,7 +167,7 @@ func TestListOfANewRule(t *testing.T) {
 			}
 		}
 	})
-	for _, path := range []string{"reconciler/rules.go", "reconciler/reason.go"} {
+	for _, path := range []string{"reconciler/job/rules.go", "reconciler/cron/rules.go", "reconciler/reason.go"} {
 		if found[path] < 4 {
 			t.Errorf("%s declares %d lists or reasons: the test is blind", path, found[path])
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // waits returns what the Job waits for at time now, the earliest first.
@@ -26,7 +27,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 			out = append(out, Wait{For: fmt.Sprintf(format, args...), Until: recordjson.Instant(until)})
 		}
 	}
-	decision := reconciler.DecideAt(j, now)
+	decision := rules.DecideAt(j, now)
 	more := makesMore(j, &decision)
 	if next := j.NextPodWait(); more { // without failures, Until is 0
 		add(next.Until, "the next pod: backoff after %s", words.Count(next.Failures, "failed pod"))

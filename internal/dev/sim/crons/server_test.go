@@ -230,7 +230,7 @@ func (w *world) remove(j *job) {
 	})
 }
 
-var rules = map[string]zones.Rules{}
+var zoneRules = map[string]zones.Rules{}
 
 // admit shows a CronJob in its present state.
 func (w *world) admit(c *cron) []projector.Draft {
@@ -240,10 +240,10 @@ func (w *world) admit(c *cron) []projector.Draft {
 		Evidence: events.Evidence{Namespace: "default", Name: string(c.uid)},
 	}
 	for _, name := range schedule.Named(facts.Schedule, facts.TimeZone) {
-		z, ok := rules[name]
+		z, ok := zoneRules[name]
 		if !ok {
 			z, _ = zones.Find(name)
-			rules[name] = z
+			zoneRules[name] = z
 		}
 		o.Zones = append(o.Zones, events.ZoneRules{Name: z.Name, TZif: z.TZif, Hash: z.Hash})
 		facts.Zones = append(facts.Zones, events.ZoneName{Name: z.Name, Hash: z.Hash})

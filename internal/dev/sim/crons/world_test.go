@@ -14,7 +14,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // world is a cluster with CronJobs, and a controller that is up or down.
@@ -155,7 +155,7 @@ func (w *world) look(c *cron) {
 	if subject == nil {
 		return
 	}
-	d := reconciler.DecideAt(subject, w.now())
+	d := rules.DecideAt(subject, w.now())
 	if !d.Commands() {
 		w.wake(c, d.Wake)
 		return
@@ -207,7 +207,7 @@ func (w *world) decide(c *cron) {
 		w.wake(c, 0)
 		return
 	}
-	d := reconciler.Decide(subject)
+	d := rules.Decide(subject)
 	w.wake(c, d.Wake)
 	if !d.Commands() {
 		return
@@ -221,7 +221,7 @@ func (w *world) decide(c *cron) {
 		}
 	}
 	if subject := w.world.Subject(c.stream); subject != nil && w.next%64 == 0 {
-		if again := reconciler.Decide(subject); again.Commands() {
+		if again := rules.Decide(subject); again.Commands() {
 			w.t.Fatalf("%s decides again right after its decision %+v: %+v", c.stream, d.Steps, again.Steps)
 		}
 		w.restores(c.stream)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
-	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/reconciler/replay"
+	"github.com/jobledger/jobledger/reconciler/rules"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
@@ -153,7 +153,7 @@ func decidesNothing(w *projector.World, stream events.Stream) error {
 	if s == nil || w.Listing || s.Observed() {
 		return nil
 	}
-	if decision := reconciler.Decide(s); decision.Commands() {
+	if decision := rules.Decide(s); decision.Commands() {
 		return fmt.Errorf("deciding again for %s yields %s", stream, decision.Steps[0].Sentence)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
 // Lack is a period in which a Job of another controller should have had more pods, by our rules, and none came. An
@@ -133,13 +134,13 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 	if w.wake == 0 || w.wake > now {
 		return
 	}
-	d := reconciler.DecideAt(j, w.wake)
+	d := rules.DecideAt(j, w.wake)
 	c.wouldSettle(&d, explain.Mark{At: w.wake}) // the passing of time has no record
 	if at := w.mayWaitUntil(j); creates(&d) && at > w.wake {
 		if at > now {
 			return
 		}
-		w.wake, d = at, reconciler.DecideAt(j, at)
+		w.wake, d = at, rules.DecideAt(j, at)
 	}
 	if creates(&d) {
 		w.begin(explain.Mark{Record: w.last.Record, At: w.wake}, lacking(j))
@@ -170,7 +171,7 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 		c.Want.wake = 0
 		return
 	}
-	d := reconciler.DecideAt(j, r.Time)
+	d := rules.DecideAt(j, r.Time)
 	c.wouldSettle(&d, explain.MarkOf(r))
 	switch {
 	case !j.Settings.Judges(j.ManagedBy): // our rules do not cover a third controller

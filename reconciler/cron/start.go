@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // The concurrency policies other than Allow.
@@ -32,21 +33,21 @@ func (p *plan) runTriggered() {
 		return
 	}
 	said := events.CronStep{Trigger: t.Value}
-	tick := events.Tick{First: p.now, Last: p.now, By: t.By}
+	tick := events.Tick{First: p.Now, Last: p.Now, By: t.By}
 	made := slices.ContainsFunc(cp.SortedRuns(), p.asksFor)
 	switch {
 	case made && !slices.ContainsFunc(cp.SortedRuns(), p.unkept): // recorded already
 	case !made && p.tooOld(t.Value):
 		tick.Fate = events.TickTooLate
 		said.Ticks = []events.Tick{tick}
-		p.say(Triggered, "a run was asked for too long ago", said)
+		p.say(reconciler.Triggered, "a run was asked for too long ago", said)
 	case !made && cp.Seen.Policy == forbid && len(cp.active) > 0:
 		tick.Fate = events.TickRefused
 		said.Ticks = []events.Tick{tick}
-		p.say(Triggered, "a run was asked for, and one of before runs: the policy forbids it", said)
+		p.say(reconciler.Triggered, "a run was asked for, and one of before runs: the policy forbids it", said)
 	case !made && cp.Seen.Policy == replace && p.replaceActive():
 	default:
-		p.say(Triggered, "a run was asked for", said, &events.CreateJob{Name: triggeredName(cp.Ref.Name, t.Value), Template: cp.Seen.Template, Trigger: t.Value})
+		p.say(reconciler.Triggered, "a run was asked for", said, &events.CreateJob{Name: triggeredName(cp.Ref.Name, t.Value), Template: cp.Seen.Template, Trigger: t.Value})
 		cp.stop = true
 	}
 }
@@ -54,7 +55,7 @@ func (p *plan) runTriggered() {
 // tooOld reports whether the trigger is older than triggerAge, so that its sender no longer waits for it.
 func (p *plan) tooOld(value string) bool {
 	t := p.cron.Seen.Trigger
-	return t == nil || t.Value != value || p.now.Sub(t.Asked) > triggerAge
+	return t == nil || t.Value != value || p.Now.Sub(t.Asked) > triggerAge
 }
 
 // triggeredName returns the name of a triggered Job: "report" and a hash of the trigger give report-t1a2b3c4d.
@@ -68,27 +69,27 @@ func triggeredName(cronJob, value string) string {
 func (p *plan) startDue() {
 	cp := p.cron
 	by := cp.Plan()
-	now, anchor := p.now.Go(), cp.Anchor().Go()
+	now, anchor := p.Now.Go(), cp.Anchor().Go()
 	wait, err := by.Schedule.Due(anchor, now) // the wake-up computation ignores the deadline (C-072)
 	due := wait
 	if from := schedule.Anchor(anchor, now, cp.Seen.Deadline); err == nil && !from.Equal(anchor) {
 		due, err = by.Schedule.Due(from, now)
 	}
 	if err != nil {
-		p.notice(BadSchedule, "the schedule has no due times that can be told apart", events.Notice{
+		p.notice(reconciler.BadSchedule, "the schedule has no due times that can be told apart", events.Notice{
 			Reason: "InvalidSchedule", Message: fmt.Sprintf("invalid schedule: %s : %s", cp.Seen.Schedule, err),
 		})
 		return
 	}
 	p.look(p.holds())
 	if next := p.nextLook(wait, due); !next.IsZero() {
-		p.wake(timeOf(next))
+		p.WakeAt(timeOf(next))
 	}
 	if due.At.IsZero() {
 		return
 	}
 	if due.Missed == schedule.MissedMany {
-		p.notice(ManyMissed, "more than 100 due times have passed", events.Notice{
+		p.notice(reconciler.ManyMissed, "more than 100 due times have passed", events.Notice{
 			Reason:  "TooManyMissedTimes",
 			Message: "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew",
 		})
@@ -100,14 +101,14 @@ func (p *plan) startDue() {
 	}
 	switch {
 	case cp.Seen.Policy == forbid && len(cp.active) > 0:
-		p.notice(RunForbidden, "a Job of before runs: the policy forbids another one", events.Notice{
+		p.notice(reconciler.RunForbidden, "a Job of before runs: the policy forbids another one", events.Notice{
 			Reason: "JobAlreadyActive", Message: "Not starting job because prior execution is running and concurrency policy is Forbid",
 		})
 	case cp.Seen.Policy == replace && p.replaceActive():
 	case p.wasTaken(at):
 		p.tellTaken(at)
 	default:
-		p.say(RunDue, "a run is due", events.CronStep{}, &events.CreateJob{
+		p.say(reconciler.RunDue, "a run is due", events.CronStep{}, &events.CreateJob{
 			Name: name, Due: at, Template: cp.Seen.Template, Stamp: due.At.In(by.Zone).Format(time.RFC3339),
 		})
 	}
@@ -117,7 +118,7 @@ func (p *plan) startDue() {
 // without the deadline.
 func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	cp := p.cron
-	when, now, anchor := cp.Plan().Schedule, p.now.Go(), cp.Anchor().Go()
+	when, now, anchor := cp.Plan().Schedule, p.Now.Go(), cp.Anchor().Go()
 	next := when.WakeAfter(anchor, now, wait, nil)
 	if pace := min(cp.Settings.DuePace, time.Minute); pace > 0 {
 		if span := now.Truncate(pace).Add(pace); next.Before(span) && p.startsNothing(wait, due, timeOf(next)) {
@@ -172,7 +173,7 @@ func (p *plan) tellTaken(due events.Time) {
 	t := p.tick(&e)
 	t.Name = runName(cp.Ref.Name, due)
 	cp.keep(&l)
-	p.sayLedger(RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
+	p.sayLedger(reconciler.RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
 }
 
 // holds returns the reason why the open due time does not start, if there is one.
@@ -195,7 +196,7 @@ func (p *plan) replaceActive() bool {
 	if has(cp.pass.Found, a.UID) {
 		command = &events.DeleteRun{Job: a.UID, Name: a.Name, Replacing: true}
 	}
-	p.askFirst(RunReplaced, "the run is to replace those of before", command)
+	p.askFirst(reconciler.RunReplaced, "the run is to replace those of before", command)
 	return true
 }
 

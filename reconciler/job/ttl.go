@@ -1,15 +1,16 @@
-package reconciler
+package job
 
 import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // expired reports whether to delete the finished Job now. If its TTL ends later, expired sets the wake time.
 func (p *plan) expired(e *projector.Expiry) bool {
-	return e.From != 0 && !e.Busy && !p.wake(e.From)
+	return e.From != 0 && !e.Busy && !p.WakeAt(e.From)
 }
 
 // readExpired reads the Job again after a failed deletion: at once after a first conflict, and after a backoff from
@@ -20,17 +21,17 @@ func (p *plan) readExpired() {
 		return
 	}
 	first := e.Writing.Class == events.RefusedConflict && e.Writing.Count == 1
-	if first || !p.wake(e.Writing.Until) {
-		p.step(NotDeleted, "the Job has changed since it was to be deleted: read it first", &events.ReadJob{})
+	if first || !p.WakeAt(e.Writing.Until) {
+		p.Step(reconciler.NotDeleted, "the Job has changed since it was to be deleted: read it first", &events.ReadJob{})
 	}
 }
 
 // deleteExpired deletes the version that was judged, so that a TTL that was raised in time is never overtaken (T-051).
 func (p *plan) deleteExpired() {
 	e := p.expiring.Expiry()
-	if e.Look || !p.expired(&e) || p.wake(e.Writing.Until) {
+	if e.Look || !p.expired(&e) || p.WakeAt(e.Writing.Until) {
 		return
 	}
-	p.step(TTLExpired, fmt.Sprintf("the Job finished %d s ago or earlier: delete it", e.TTL),
+	p.Step(reconciler.TTLExpired, fmt.Sprintf("the Job finished %d s ago or earlier: delete it", e.TTL),
 		&events.DeleteJob{Job: e.Job, Version: e.Version, Expired: e.At})
 }

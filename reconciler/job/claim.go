@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // releaseDisowned releases pods whose labels no longer match the selector: they lose their owner and their finalizer,
@@ -20,7 +21,7 @@ func (p *plan) releaseDisowned() {
 	for _, pod := range p.claimable(j.Disowned()) {
 		commands = append(commands, &events.ReleasePod{Pod: pod.UID, Version: pod.Version})
 	}
-	p.step(NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
+	p.Step(reconciler.NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
 }
 
 // confirm collects the pods to adopt now. Adoption needs a live read first, which shows that the Job is not being
@@ -35,9 +36,9 @@ func (p *plan) confirm() {
 	if j.OrphanedLen() == 0 || p.concluding() {
 		return
 	}
-	inDoubt := p.wake(j.EndInDoubt) // the Job may be over
+	inDoubt := p.WakeAt(j.EndInDoubt) // the Job may be over
 	for pod := range j.Orphaned() {
-		if r := j.Claiming(pod.UID); (inDoubt || r.Until > p.now) && !r.Denied() {
+		if r := j.Claiming(pod.UID); (inDoubt || r.Until > p.Now) && !r.Denied() {
 			p.claiming = true
 			break
 		}
@@ -49,7 +50,7 @@ func (p *plan) confirm() {
 	if len(due) == 0 {
 		return
 	}
-	if p.wake(j.Writing().Until) { // reads share this backoff
+	if p.WakeAt(j.Writing().Until) { // reads share this backoff
 		if !j.Writing().Denied() {
 			p.claiming = true
 		}
@@ -57,11 +58,11 @@ func (p *plan) confirm() {
 	}
 	p.claiming = true
 	switch {
-	case j.Confirmed == p.now:
+	case j.Confirmed == p.Now:
 		p.adopting = due
 	case j.Reading() == nil:
 		p.reading = true
-		p.step(JobUnconfirmed,
+		p.Step(reconciler.JobUnconfirmed,
 			fmt.Sprintf("the Job selects %s without an owner: read the Job first", pods(j.OrphanedLen())), &events.ReadJob{})
 	}
 }
@@ -77,7 +78,7 @@ func (p *plan) adopt() {
 			Pod: pod.UID, Version: pod.Version, Spent: pod.Counted, Mark: pod.Maker != p.job.Ref.UID,
 		})
 	}
-	p.step(OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
+	p.Step(reconciler.OwnerGone, fmt.Sprintf("the Job selects %s without an owner: adopt", pods(len(commands))), commands...)
 }
 
 // claimable returns the pods to adopt or release now: pods whose backoff is over. If there is at least one, it adds
@@ -88,9 +89,9 @@ func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	var next events.Time
 	for pod := range all {
 		switch until := p.job.Claiming(pod.UID).Until; {
-		case until <= p.now:
+		case until <= p.Now:
 			due = append(due, pod)
-		case until <= p.now.Add(p.job.Settings.APIBackoff/2):
+		case until <= p.Now.Add(p.job.Settings.APIBackoff/2):
 			soon = append(soon, pod)
 			next = earlier(next, until)
 		default:
@@ -101,7 +102,7 @@ func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 		}
 	}
 	if len(due) == 0 {
-		p.wake(next)
+		p.WakeAt(next)
 		return nil
 	}
 	return append(due, soon[:min(len(soon), int(p.job.Settings.MaxPodsPerDecision)-len(due))]...)

@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // timeOf converts a time.Time; the zero time becomes 0.
@@ -43,7 +44,7 @@ func (p *plan) hold(hold events.TickHold) {
 	}
 	l := ledgerOf(&cp.ledger)
 	l.Hold = ticks.Hold(hold)
-	p.tellTicks(DueTimes, "a due time is held back", &l, nil, true)
+	p.tellTicks(reconciler.DueTimes, "a due time is held back", &l, nil, true)
 }
 
 // tellTicks adds a step with the ledger, if entries, changed or the ledger's last time bring anything new.
@@ -82,7 +83,7 @@ func (p *plan) tick(e *ticks.Entry) events.Tick {
 func (p *plan) tellStart(s *projector.CronStart) {
 	cp := p.cron
 	if s.Due == 0 {
-		p.say(Triggered, "the run that was asked for has started", events.CronStep{Ticks: []events.Tick{{
+		p.say(reconciler.Triggered, "the run that was asked for has started", events.CronStep{Ticks: []events.Tick{{
 			First: s.At, Last: s.At, Fate: events.TickTriggered, Job: s.Made.UID, Name: s.Name, By: p.asker(s.Trigger),
 		}}})
 		return
@@ -95,7 +96,7 @@ func (p *plan) tellStart(s *projector.CronStart) {
 	t := p.tick(&e)
 	t.Job, t.Name, t.Late = s.Made.UID, s.Name, e.Late
 	cp.keep(&l)
-	p.sayLedger(RunStarted, "its Job was made", events.CronStep{Ticks: []events.Tick{t}})
+	p.sayLedger(reconciler.RunStarted, "its Job was made", events.CronStep{Ticks: []events.Tick{t}})
 }
 
 // tellRefused records that the Job of a due time, or of a trigger, cannot be created.
@@ -103,7 +104,7 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	cp := p.cron
 	t := events.Tick{First: s.Due, Last: s.Due, Fate: events.TickRefused, Zone: cp.ledger.Zone}
 	if s.Due == 0 {
-		t.First, t.Last, t.Zone, t.By = p.now, p.now, "", p.asker(s.Trigger)
+		t.First, t.Last, t.Zone, t.By = p.Now, p.Now, "", p.asker(s.Trigger)
 		sentence := "the run that was asked for cannot start"
 		switch asked := cp.Seen.Trigger; {
 		case s.Stage != projector.StartLater || cp.Seen.Deleted != 0:
@@ -112,7 +113,7 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 		default:
 			sentence = "the run that was asked for is not tried again: the API server has failed for too long"
 		}
-		p.say(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
+		p.say(reconciler.RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 		return
 	}
 	l := ledgerOf(&cp.ledger)
@@ -124,7 +125,7 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	if s.Stage == projector.StartAnother {
 		t.Name, sentence = s.Name, anotherHasTheName
 	}
-	p.sayLedger(RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
+	p.sayLedger(reconciler.RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 }
 
 // anotherHasTheName explains why a due time does not start if another one in its minute did (C-152).
@@ -133,7 +134,7 @@ const anotherHasTheName = "the Job of another due time has the name of its Job"
 // replaceSchedule switches the ledger to a changed schedule (C-094).
 func (p *plan) replaceSchedule() {
 	cp := p.cron
-	at := p.now
+	at := p.Now
 	if cp.Edited != 0 {
 		at = cp.Edited
 	}
@@ -154,10 +155,10 @@ func (p *plan) replaceSchedule() {
 		more, _ := l.Look(k)
 		entries = append(entries, more...)
 	}
-	reason, sentence := ScheduleChanged, "the schedule was changed: due times count by the new one from here on"
+	reason, sentence := reconciler.ScheduleChanged, "the schedule was changed: due times count by the new one from here on"
 	zoneOnly := p.onlyRules(&old)
 	if zoneOnly {
-		reason, sentence = ZoneChanged, otherRules(old.Schedule, cp.Plan().Schedule, at.Go())
+		reason, sentence = reconciler.ZoneChanged, otherRules(old.Schedule, cp.Plan().Schedule, at.Go())
 	}
 	if !zoneOnly || !p.staysOpen(l.Open, at) {
 		if e, was := l.Replace(at.Go()); was {
@@ -182,7 +183,7 @@ func (p *plan) closeLedger() {
 	said := events.CronStep{}
 	if by := cp.Plan(); by.Err == nil && by.ZoneErr == nil {
 		l := ledgerOf(&cp.ledger)
-		k := p.looking(by, p.now, cp.ledger.Hold)
+		k := p.looking(by, p.Now, cp.ledger.Hold)
 		var entries []ticks.Entry
 		if k.Anchor.After(l.Through) {
 			entries = l.Passed(k)
@@ -198,7 +199,7 @@ func (p *plan) closeLedger() {
 		cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), 0, events.NotHeld
 	}
 	cp.ledger.Closed = true
-	p.sayLedger(CronJobDeleted, "the CronJob is deleted: there are no more due times", said)
+	p.sayLedger(reconciler.CronJobDeleted, "the CronJob is deleted: there are no more due times", said)
 }
 
 // asker returns the user who set the trigger value; "" if that trigger is no longer set.

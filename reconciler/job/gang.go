@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // The rules of this stage create and update the Workload and PodGroup of a Job whose pods are scheduled together
@@ -83,8 +84,8 @@ func (p *plan) unsure() bool {
 	if !p.inGroup() || !p.job.Group.Beta || p.job.Group.Sure || p.job.Tally().Active > 0 || len(p.job.Creates()) > 0 {
 		return false
 	}
-	if !p.wake(p.job.Regrouping().Until) {
-		p.step(GroupWanted, "no pod of the Job runs: look whether its PodGroup is still there, before the next pod", &events.FindGroup{})
+	if !p.WakeAt(p.job.Regrouping().Until) {
+		p.Step(reconciler.GroupWanted, "no pod of the Job runs: look whether its PodGroup is still there, before the next pod", &events.FindGroup{})
 	}
 	return true
 }
@@ -97,8 +98,8 @@ func (p *plan) groupIs(stage projector.GroupStage) bool {
 // group issues the next group command, unless an earlier one is in backoff.
 func (p *plan) group(sentence string, command events.Command) {
 	p.ungroup()
-	if !p.wake(p.job.Regrouping().Until) {
-		p.step(GroupWanted, sentence, command)
+	if !p.WakeAt(p.job.Regrouping().Until) {
+		p.Step(reconciler.GroupWanted, sentence, command)
 	}
 }
 
@@ -106,7 +107,7 @@ func (p *plan) group(sentence string, command events.Command) {
 // the decision, because any other change would make the Job no longer new (J-242).
 func (p *plan) ungroup() {
 	p.ungrouped = true
-	p.over = p.fresh()
+	p.Over = p.fresh()
 }
 
 // fresh reports whether the Job has not begun (J-242).

@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"slices"
@@ -54,7 +54,7 @@ var unseen = []stage{
 func each(rules []rule) func(*plan) {
 	return func(p *plan) {
 		for _, r := range rules {
-			p.rule = r.name
+			p.Rule = r.name
 			r.ask(p)
 		}
 	}
@@ -65,23 +65,6 @@ var retired = []stage{
 	{"ttl", each(ttlRules)},
 }
 
-// cronJob: stages of a CronJob. One reconcile of the built-in controller takes several decisions here; each asks for
-// what the next ones need, in the built-in's order (C-100).
-var cronJob = []stage{
-	{"pass", unlessStopped(passRules)},
-	{"history", unlessStopped(historyRules)},
-	{"active", unlessStopped(activeRules)},
-	{"gates", unlessStopped(gateRules)},
-	{"start", unlessStopped(startRules)},
-	{"status", each(cronStatusRules)},
-}
-
-// observedCronJob: stage of a CronJob that another controller runs. It issues no commands, and records the fates of
-// due times.
-var observedCronJob = []stage{
-	{"observed", unlessStopped(observedRules)},
-}
-
 func stagesOf(subject projector.Subject) []stage {
 	switch s := subject.(type) {
 	case *projector.Job:
@@ -90,14 +73,6 @@ func stagesOf(subject projector.Subject) []stage {
 		return over
 	case *projector.Retired:
 		return retired
-	case *projector.CronJob:
-		switch {
-		case !s.Settings.CronJobs:
-			return nil
-		case s.Observed():
-			return observedCronJob
-		}
-		return cronJob
 	}
 	return nil
 }
@@ -197,59 +172,4 @@ var ttlRules = []rule{
 // releaseRules run in order, every one.
 var releaseRules = []rule{
 	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or it is never counted
-}
-
-// passRules decide whether a pass continues, and record the outcome of the run it began. They run in order until one
-// stops the pass.
-var passRules = []rule{
-	{"await", (*plan).await},              // a command is in flight
-	{"elsewhere", (*plan).tellElsewhere},  // another controller has started a run
-	{"gone", (*plan).concludeCron},        // the CronJob is deleted: its last due times get their fate
-	{"backOff", (*plan).backOff},          // something failed (C-190)
-	{"started", (*plan).startedRun},       // the run has started, failed to start, or is unknown
-	{"late", (*plan).tellLate},            // the Job of a run appeared after a read had not found it
-	{"manual", (*plan).tellManual},        // Jobs made by hand, before the history limits may delete them
-	{"replaced", (*plan).replaceSchedule}, // the schedule was changed
-	{"edited", (*plan).awaitEdited},       // a changed schedule waits for its next due time (C-093)
-}
-
-// historyRules (C-120 to C-127).
-var historyRules = []rule{
-	{"limits", (*plan).keepHistory}, // more finished Jobs than the limits keep
-}
-
-// activeRules maintain status.active (C-101 to C-112).
-var activeRules = []rule{
-	{"confirm", (*plan).confirmActive},     // a running Job is missing from the list: read the CronJob first
-	{"unexpected", (*plan).tellUnexpected}, // a running Job is missing from the list
-	{"ended", (*plan).leaveActive},         // a listed Job has finished
-	{"missing", (*plan).findMissing},       // a listed Job is gone, or no watch shows it
-}
-
-// gateRules stop a pass before any run starts, in the order of C-131. A triggered run passes all but the first.
-var gateRules = []rule{
-	{"deleted", (*plan).gateDeleted},
-	{"triggered", (*plan).runTriggered},
-	{"zone", (*plan).gateZone},
-	{"suspended", (*plan).gateSuspended},
-	{"schedule", (*plan).gateSchedule},
-}
-
-// startRules (C-140 to C-149).
-var startRules = []rule{
-	{"due", (*plan).startDue},
-}
-
-// observedRules run in order, every one.
-var observedRules = []rule{
-	{"await", (*plan).await},       // the CronJob object has not been seen
-	{"manual", (*plan).tellManual}, // Jobs made by hand
-	{"ours", (*plan).tellOurs},     // a run that this controller started is not recorded yet
-	{"seen", (*plan).tellSeen},     // another controller has started a run
-	{"gone", (*plan).closeSeen},    // the CronJob is deleted: its last due times get their fate
-}
-
-// cronStatusRules (C-170 to C-177).
-var cronStatusRules = []rule{
-	{"write", (*plan).writeCronStatus},
 }

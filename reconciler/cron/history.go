@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // keepHistory deletes the oldest finished Jobs beyond the history limits, successful Jobs first (C-120 to C-127). A
@@ -40,7 +41,7 @@ func (p *plan) keepHistory() {
 			}
 		}
 	}
-	p.askFirst(HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
+	p.askFirst(reconciler.HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
 }
 
 // resync is the delay before a failed deletion is tried again if nothing else changes. The built-in controller looks
@@ -55,9 +56,9 @@ func (p *plan) keeps(r *projector.Run) bool {
 		return false
 	}
 	if cp.Pending > cp.Now {
-		p.wake(cp.Pending)
+		p.WakeAt(cp.Pending)
 	}
-	return p.wake(cp.Now.Add(resync))
+	return p.WakeAt(cp.Now.Add(resync))
 }
 
 // oldestFirst orders Jobs by start time; Jobs without one come last (C-122).

@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // keep withdraws pod removals in backoff that are no longer needed:
@@ -24,7 +25,7 @@ func (p *plan) keep() {
 	var over, wanted []*projector.Pod
 	for _, pod := range p.job.Unremoved() {
 		switch {
-		case pod.Drop() != nil && p.wake(pod.DropDoubt):
+		case pod.Drop() != nil && p.WakeAt(pod.DropDoubt):
 			// A try of unknown outcome may still remove the finalizer, and the pod would count without having one.
 		case !idleBut(p.job, pod) || (ends && pod.Held()):
 			over = append(over, pod)
@@ -61,5 +62,5 @@ func (p *plan) withdraw(all []*projector.Pod, sentence string) {
 	for _, pod := range all {
 		commands = append(commands, &events.Withdraw{Command: pod.Removal()})
 	}
-	p.step(RemovalOver, fmt.Sprintf(sentence, pods(len(commands))), commands...)
+	p.Step(reconciler.RemovalOver, fmt.Sprintf(sentence, pods(len(commands))), commands...)
 }

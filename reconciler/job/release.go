@@ -1,9 +1,10 @@
-package reconciler
+package job
 
 import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // releasePods removes the finalizers of pods that the confirmed status accounts for, or that are never counted.
@@ -23,14 +24,14 @@ func (p *plan) releasePods() {
 		}
 		commands = append(commands, drop)
 	}
-	p.step(Accounted, fmt.Sprintf("nothing left to count of %s", pods(len(commands))), commands...)
+	p.Step(reconciler.Accounted, fmt.Sprintf("nothing left to count of %s", pods(len(commands))), commands...)
 }
 
 // findOwner looks up a Job that has not been seen, but that pods with our finalizer name as their owner.
 func (p *plan) findOwner() {
 	j := p.job
-	if j.Reading() != nil || j.PodCount() == 0 || p.wake(j.Writing().Until) {
+	if j.Reading() != nil || j.PodCount() == 0 || p.WakeAt(j.Writing().Until) {
 		return
 	}
-	p.step(OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})
+	p.Step(reconciler.OwnerUnknown, "pods name a Job that has not been seen: look for it", &events.ReadJob{})
 }

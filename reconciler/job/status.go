@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"fmt"
@@ -9,13 +9,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // readFirst reads the Job after a failed status write.
 func (p *plan) readFirst() {
 	if p.mayWrite() && p.job.Look {
 		p.reading = true
-		p.step(StaleView, "the last status write did not go through: read the Job first", &events.ReadJob{})
+		p.Step(reconciler.StaleView, "the last status write did not go through: read the Job first", &events.ReadJob{})
 	}
 }
 
@@ -38,16 +39,16 @@ func (p *plan) writeStatus() {
 		return
 	}
 	if p.end != nil {
-		p.rule = p.end.rule
+		p.Rule = p.end.rule
 	}
-	p.step(reason, sentence, &events.WriteStatus{Base: p.job.Version, Change: change})
+	p.Step(reason, sentence, &events.WriteStatus{Base: p.job.Version, Change: change})
 }
 
 // mayWrite reports whether a status write is possible: none is in flight or in backoff, and no read of the Job is
 // pending.
 func (p *plan) mayWrite() bool {
 	j := p.job
-	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.wake(j.Writing().Until)
+	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.WakeAt(j.Writing().Until)
 }
 
 // canFinish reports whether only finalizers delay the terminal condition: the Job ends, and nothing of it runs,
@@ -61,7 +62,7 @@ func (p *plan) mayWrite() bool {
 // object and logs go, as they do when a pod ends just before the built-in's DELETE arrives.
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
-	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.wake(p.job.LatePod)
+	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.WakeAt(p.job.LatePod)
 }
 
 // writeReason is one reason to write the status now, with a sentence for people; false if it does not hold.
@@ -104,7 +105,7 @@ func podsWait(p *plan, _ bool) (events.Reason, string, bool) {
 	if urgent == 0 {
 		return "", "", false
 	}
-	return PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(urgent)), true
+	return reconciler.PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(urgent)), true
 }
 
 // manyWait holds if at least Settings.MaxUncounted pods wait to be counted, and one write would count half of them or
@@ -115,7 +116,7 @@ func manyWait(p *plan, _ bool) (events.Reason, string, bool) {
 	if waiting < int(p.job.Settings.MaxUncounted) || 2*(min(unlisted, p.room(countable))+countable) < waiting {
 		return "", "", false
 	}
-	return ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(waiting)), true
+	return reconciler.ManyUncounted, fmt.Sprintf("%s wait to be counted", pods(waiting)), true
 }
 
 func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
@@ -125,14 +126,14 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 	}
 	switch at := since.Add(delay); {
 	case projector.Compared(p.job): // the other controller does not wait for us
-		if p.wake(at) {
+		if p.WakeAt(at) {
 			return "", "", false
 		}
-	case !p.woken || at > p.now:
-		p.decision.Progress = at
+	case !p.Woken || at > p.Now:
+		p.Decision.Progress = at
 		return "", "", false
 	}
-	return Progress, fmt.Sprintf("the status has been behind for %s", delay), true
+	return reconciler.Progress, fmt.Sprintf("the status has been behind for %s", delay), true
 }
 
 // account returns the change that brings the published counters up to date. While pods are active, counting takes two
@@ -253,7 +254,7 @@ func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 // conclude adds times and conditions.
 func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	j := p.job
-	now := p.now.Second()
+	now := p.Now.Second()
 	start := j.Base.StartTime
 	if start == 0 {
 		start = j.Start.Second()

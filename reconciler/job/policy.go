@@ -1,9 +1,10 @@
-package reconciler
+package job
 
 import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/internal/subject/status"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // tooManyFailedIndexes compares with spec.maxFailedIndexes (J-123).
@@ -12,7 +13,7 @@ func tooManyFailedIndexes(p *plan) *end {
 	if limit == nil || p.job.FailedIndexes().Len() <= *limit {
 		return nil
 	}
-	return failure(MaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
+	return failure(reconciler.MaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
 }
 
 // indexesFailed fails the Job once every index has ended and at least one failed; all other indexes run first (J-124).
@@ -21,7 +22,7 @@ func indexesFailed(p *plan) *end {
 	if j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions {
 		return nil
 	}
-	return failure(FailedIndexes, "Job has failed indexes")
+	return failure(reconciler.FailedIndexes, "Job has failed indexes")
 }
 
 // successRuleMet finds the first rule of the successPolicy that is met (J-138, J-140). A failure takes precedence,
@@ -33,6 +34,6 @@ func successRuleMet(p *plan) *end {
 	}
 	return &end{
 		interim: status.SuccessCriteriaMet, terminal: status.Complete,
-		reason: SuccessPolicy, message: fmt.Sprintf("Matched rules at index %d", rule),
+		reason: reconciler.SuccessPolicy, message: fmt.Sprintf("Matched rules at index %d", rule),
 	}
 }

@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"slices"
@@ -7,38 +7,13 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
-
-// cronPlan is the state that the stages of one CronJob decision share. It starts as a copy of the CronJob's projected
-// state.
-type cronPlan struct {
-	*projector.CronJob
-	pass   projector.CronPass
-	ledger events.TickLedger
-	since  events.Time // due time of the latest start in the ledger; 0 if unknown
-	active []events.RunName
-	runs   []*projector.Run
-	asked  bool // the decision has a command already
-	stop   bool // skip all later rules but the status write
-}
-
-// unlessStopped runs rules in order until one stops the pass.
-func unlessStopped(rules []rule) func(*plan) {
-	return func(p *plan) {
-		for _, r := range rules {
-			if p.cron.stop || p.over {
-				return
-			}
-			p.rule = r.name
-			r.ask(p)
-		}
-	}
-}
 
 // say adds a step to a CronJob decision. It drops a step without content and without commands.
 func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, commands ...events.Command) {
 	cp := p.cron
-	step := events.Step{Stage: p.stage, Rule: p.rule, Reason: reason, Sentence: sentence, Commands: commands}
+	step := events.Step{Stage: p.Stage, Rule: p.Rule, Reason: reason, Sentence: sentence, Commands: commands}
 	if len(said.Ticks)+len(said.Left)+len(said.Notices) > 0 || said.Ledger != nil || said.Trigger != "" {
 		step.Cron = &said
 	}
@@ -49,7 +24,7 @@ func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, 
 	if len(said.Left) > 0 {
 		cp.active = events.WithoutRuns(cp.active, said.Left)
 	}
-	p.decision.Steps = append(p.decision.Steps, step)
+	p.Decision.Steps = append(p.Decision.Steps, step)
 }
 
 // notice emits a Kubernetes Event, at most once per pass and reason.
@@ -70,7 +45,7 @@ func (p *plan) askFirst(reason events.Reason, sentence string, commands ...event
 }
 
 // await ends the decision while a command of the CronJob is in flight, because the pass needs its result.
-func (p *plan) await() { p.over = p.cron.Busy() || !p.cron.Known() }
+func (p *plan) await() { p.Over = p.cron.Busy() || !p.cron.Known() }
 
 // concludeCron closes the ledger of a deleted CronJob.
 func (p *plan) concludeCron() {
@@ -81,7 +56,7 @@ func (p *plan) concludeCron() {
 		p.tellLate()
 		p.replaceSchedule()
 		p.closeLedger()
-		p.over = true
+		p.Over = true
 	}
 }
 
@@ -95,7 +70,7 @@ func (p *plan) startedRun() {
 	switch s.Stage {
 	case projector.StartUnknown, projector.StartTaken:
 		if !cp.pass.Over {
-			p.askFirst(RunUnknown, "it is unknown whether the Job is there: look for it", &events.ReadRun{Name: s.Name})
+			p.askFirst(reconciler.RunUnknown, "it is unknown whether the Job is there: look for it", &events.ReadRun{Name: s.Name})
 		}
 	case projector.StartThere:
 		p.tellStart(s)
@@ -108,7 +83,7 @@ func (p *plan) startedRun() {
 		}
 		create := s.CreateJob
 		create.Template = cp.Seen.Template
-		p.askFirst(Triggered, "the run that was asked for was not made: ask again", &create)
+		p.askFirst(reconciler.Triggered, "the run that was asked for was not made: ask again", &create)
 	case projector.StartRefused:
 		if s.Trigger != "" {
 			p.tellRefused(s)
@@ -122,7 +97,7 @@ func (p *plan) backOff() {
 	cp := p.cron
 	switch {
 	case !cp.pass.Over:
-	case p.wake(cp.Retry().Until):
+	case p.WakeAt(cp.Retry().Until):
 		if s := cp.Start; s != nil && s.Stage == projector.StartRefused && s.Due != 0 {
 			p.hold(events.HeldNoCreate)
 		}
@@ -141,11 +116,11 @@ func (p *plan) awaitEdited() {
 		return
 	}
 	if cp.Plan().Err != nil {
-		p.notice(BadSchedule, "the schedule that was set cannot be read: nothing is done", events.Notice{
+		p.notice(reconciler.BadSchedule, "the schedule that was set cannot be read: nothing is done", events.Notice{
 			Reason: "UnParseableCronJobSchedule", Message: "unparseable schedule for cronjob: " + cp.Seen.Schedule,
 		})
 	}
-	cp.stop = cp.Pending == 0 || p.wake(cp.Pending)
+	cp.stop = cp.Pending == 0 || p.WakeAt(cp.Pending)
 }
 
 func has(all []types.UID, uid types.UID) bool { return slices.Contains(all, uid) }

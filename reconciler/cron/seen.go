@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"time"
@@ -6,6 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // The rules below observe a CronJob that another controller runs. They derive the fate of a due time from the
@@ -34,12 +35,12 @@ func (p *plan) tellSeen() {
 	seen := cp.Sightings()
 	for i, past := range cp.Sight.Past {
 		by := cp.By(past.Counting)
-		if seen = p.tellStarts(&by, seen, past.Until); p.wake(past.Until.Add(ticks.Lag)) {
+		if seen = p.tellStarts(&by, seen, past.Until); p.WakeAt(past.Until.Add(ticks.Lag)) {
 			return // a create may be in flight
 		}
 		p.dropPast(i, &by)
 	}
-	p.tellStarts(cp.Plan(), seen, p.now.Add(ticks.Lag))
+	p.tellStarts(cp.Plan(), seen, p.Now.Add(ticks.Lag))
 }
 
 // tellElsewhere records what another controller did to our CronJob, before we took over or while we were away. It
@@ -59,10 +60,10 @@ func (p *plan) tellElsewhere() {
 	if n := len(seen); n > 0 && p.takenUp(&by, &seen[n-1]) {
 		seen = seen[:n-1]
 	}
-	p.tellStarts(&by, seen, p.now.Add(ticks.Lag))
+	p.tellStarts(&by, seen, p.Now.Add(ticks.Lag))
 	if until := cp.Sight.Taken; until != 0 {
 		l := ledgerOf(&cp.ledger)
-		p.tellObserved(TakenOver, "another controller ran the CronJob until now", &l, p.observedTicks(l.PassOver(cp.view(&by), until.Go()), nil))
+		p.tellObserved(reconciler.TakenOver, "another controller ran the CronJob until now", &l, p.observedTicks(l.PassOver(cp.view(&by), until.Go()), nil))
 	}
 }
 
@@ -74,7 +75,7 @@ func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 		return false
 	}
 	next := p.cron.view(by).Next(s.Due.Go())
-	return next.IsZero() || next.After(p.now.Go())
+	return next.IsZero() || next.After(p.Now.Go())
 }
 
 // dropPast gives the last due times of past schedule i their fates, and switches the ledger to the next schedule.
@@ -82,7 +83,7 @@ func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
 	said := p.observedTicks(l.Drop(cp.view(by), cp.Sight.Past[i].Until.Go(), ticks.Replaced), nil)
-	p.tellObserved(DueTimesSeen, "the schedule was changed", &l, said)
+	p.tellObserved(reconciler.DueTimesSeen, "the schedule was changed", &l, said)
 	cp.keep(&l)
 	if i+1 < len(cp.Sight.Past) {
 		next := &cp.Sight.Past[i+1]
@@ -90,7 +91,7 @@ func (p *plan) dropPast(i int, by *projector.CronPlan) {
 	} else {
 		cp.count()
 	}
-	p.sayLedger(ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
+	p.sayLedger(reconciler.ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
 }
 
 // tellStarts records the starts up to until, and returns the later ones. In observe mode a last start that only the
@@ -104,28 +105,28 @@ func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, unt
 		if s.Run == nil && !v.Has(s.Due.Go()) {
 			continue // not a due time of this schedule
 		}
-		if s.Run == nil && cp.Sight.Observing && len(seen) == 1 && p.wake(cp.Sight.Scheduled.Add(jobLag)) {
+		if s.Run == nil && cp.Sight.Observing && len(seen) == 1 && p.WakeAt(cp.Sight.Scheduled.Add(jobLag)) {
 			break
 		}
 		said = append(said, p.observedTicks(l.See(v, s.Due.Go()), &s)...)
 		cp.startedAt(s.Due)
 		v = cp.ViewAfter(by, timeOf(l.Through), cp.since)
 	}
-	p.tellObserved(DueTimesSeen, "another controller has started a run", &l, said)
+	p.tellObserved(reconciler.DueTimesSeen, "another controller has started a run", &l, said)
 	return seen
 }
 
 // closeSeen gives the remaining due times of a deleted CronJob their fates.
 func (p *plan) closeSeen() {
 	cp := p.cron
-	if !cp.Gone || cp.ledger.Closed || p.wake(cp.Sight.Ended.Add(ticks.Lag)) {
+	if !cp.Gone || cp.ledger.Closed || p.WakeAt(cp.Sight.Ended.Add(ticks.Lag)) {
 		return
 	}
 	l := ledgerOf(&cp.ledger)
 	said := p.observedTicks(l.Drop(cp.view(cp.Plan()), cp.Sight.Ended.Go(), ticks.Deleted), nil)
 	cp.ledger.Closed = true
 	cp.keep(&l)
-	p.sayLedger(CronJobDeleted, "the CronJob is deleted: there are no more due times", events.CronStep{Ticks: said})
+	p.sayLedger(reconciler.CronJobDeleted, "the CronJob is deleted: there are no more due times", events.CronStep{Ticks: said})
 }
 
 // tellObserved adds a step for due times that another controller ran. It does nothing if said is empty.

@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // wantsPods reports whether pods may be created and scaled at all (J-046). They may not while the Job ends or is
 // deleted, while a written end may still turn out to be stored (J-009), or while pods are being adopted (J-018).
 func (p *plan) wantsPods() bool {
-	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.wake(p.job.EndInDoubt)
+	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.WakeAt(p.job.EndInDoubt)
 }
 
 // wanted returns how many pods should be active (J-047).
@@ -57,9 +58,9 @@ func (p *plan) deleteActive() {
 	var reason events.Reason
 	switch {
 	case p.job.Base.True(status.FailureTarget):
-		reason = JobFailing
+		reason = reconciler.JobFailing
 	case p.job.Base.True(status.SuccessCriteriaMet):
-		reason = JobSucceeded
+		reason = reconciler.JobSucceeded
 	default:
 		return
 	}
@@ -69,7 +70,7 @@ func (p *plan) deleteActive() {
 			commands = append(commands, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
+	p.Step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
 // idle reports whether the pod is active and no removal of it has begun.
@@ -92,21 +93,21 @@ func (p *plan) retryUnknownCreates() {
 		}
 		same := k < p.slots() && !c.MustList && p.wantsPods() && p.asBefore(c)
 		switch {
-		case p.wake(p.job.Creating().Until):
+		case p.WakeAt(p.job.Creating().Until):
 		case same:
 			create := c.CreatePod
 			create.Again = true
 			again = append(again, &create)
-		case !p.wake(c.Sent.Add(p.job.Settings.RequestTimeout)):
+		case !p.WakeAt(c.Sent.Add(p.job.Settings.RequestTimeout)):
 			look = append(look, &events.ReadPod{Ordinal: c.Ordinal, Index: c.Index})
 		}
 	}
 	if len(again) > 0 {
-		p.step(OutcomeUnknown,
+		p.Step(reconciler.OutcomeUnknown,
 			fmt.Sprintf("the outcome of creating %s is unknown: create again under the same name", pods(len(again))), again...)
 	}
 	if len(look) > 0 {
-		p.step(LookFirst,
+		p.Step(reconciler.LookFirst,
 			fmt.Sprintf("the outcome of creating %s is unknown: look by name", pods(len(look))), look...)
 	}
 }
@@ -117,7 +118,7 @@ func (p *plan) retryUnknownCreates() {
 func (p *plan) giveUp() {
 	certain := !p.claiming || p.noneWanted() // certain: no pod that is yet to be adopted can change this
 	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
-		p.step(NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
+		p.Step(reconciler.NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight().Name()})
 	}
 	if !p.noneWanted() {
@@ -129,7 +130,7 @@ func (p *plan) giveUp() {
 			commands = append(commands, &events.Withdraw{Command: c.Flight().Name()})
 		}
 	}
-	p.step(NoLongerWanted,
+	p.Step(reconciler.NoLongerWanted,
 		fmt.Sprintf("no pod is to be made any more: withdraw what was not sent of %s", pods(len(commands))), commands...)
 }
 
@@ -166,7 +167,7 @@ func (p *plan) create() {
 	}
 	missing := p.slots() - len(j.Creates())
 	room := int(j.Window) - len(j.Creates())
-	if missing <= 0 || room <= 0 || j.RetryingCreate() != nil || p.wake(j.Creating().Until) || p.backsOff() {
+	if missing <= 0 || room <= 0 || j.RetryingCreate() != nil || p.WakeAt(j.Creating().Until) || p.backsOff() {
 		return
 	}
 	var commands []events.Command
@@ -183,13 +184,13 @@ func (p *plan) create() {
 		return
 	}
 	p.making = len(commands)
-	p.step(MorePodsWanted, fmt.Sprintf(
+	p.Step(reconciler.MorePodsWanted, fmt.Sprintf(
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
 // backsOff reports whether a failure delays new pods (J-051). With a limit per index, each index has its own delay,
 // and backsOff is false.
-func (p *plan) backsOff() bool { return !p.job.PerIndex && p.wake(p.job.PodBackoffUntil()) }
+func (p *plan) backsOff() bool { return !p.job.PerIndex && p.WakeAt(p.job.PodBackoffUntil()) }
 
 // waits reports whether the index of new pod c is in backoff (J-109). It also copies the failure counts of the pod
 // that c replaces into c (J-119).
@@ -204,7 +205,7 @@ func (p *plan) waits(c *events.CreatePod) bool {
 	} else {
 		c.IndexFailures++
 	}
-	return p.wake(p.job.IndexWait(held).Until)
+	return p.WakeAt(p.job.IndexWait(held).Until)
 }
 
 // indexes returns the completion indexes of n new pods: the lowest free ones (J-052), or events.NoIndex if the Job is

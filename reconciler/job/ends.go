@@ -1,15 +1,15 @@
-package reconciler
+package job
 
 // awaitEnds waits until a pod under deletion, which has not ended by itself, counts as failed (J-022). When the wait
 // is over it sets Judges: the decision's record makes the fold count the pod, and the next decision sees it.
 func (p *plan) awaitEnds() {
 	until := p.job.StoppingUntil()
-	if until == 0 || p.wake(until) {
+	if until == 0 || p.WakeAt(until) {
 		return
 	}
-	p.decision.Judges = true
-	if p.decision.Wake == 0 || until < p.decision.Wake {
-		p.decision.Wake = until // in the past: this turn has woken MostWoken subjects, and the next turn follows at once
+	p.Decision.Judges = true
+	if p.Decision.Wake == 0 || until < p.Decision.Wake {
+		p.Decision.Wake = until // in the past: this turn has woken MostWoken subjects, and the next turn follows at once
 	}
 }
 
@@ -36,7 +36,7 @@ func (p *plan) awaitsLast() bool {
 	awaits := false
 	for _, pod := range j.Pods() {
 		if j.Claims(pod) && pod.Terminating() && pod.Held() && pod.StoppingSince != 0 {
-			awaits = p.wake(pod.StoppingSince.Add(j.Settings.DeletedPodWait)) || awaits
+			awaits = p.WakeAt(pod.StoppingSince.Add(j.Settings.DeletedPodWait)) || awaits
 		}
 	}
 	return awaits

@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // end is how a Job ends: first the interim condition, then, when nothing of the Job runs any more, the terminal
@@ -34,7 +35,7 @@ type outcome struct {
 // Explains reports whether the state of job at time now, without its stored conditions, leads to a failure (or, if
 // failure is false, a success) for reason. It checks ends that another controller wrote.
 func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
-	p := &plan{job: job, now: now, explaining: true}
+	p := &plan{Draft: reconciler.NewDraft(now, false), job: job, explaining: true}
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil && !e.stored && e.failure() == failure && e.reason == reason {
 			return true
@@ -111,7 +112,7 @@ func backoffExceeded(p *plan) *end {
 	if !exceeded {
 		return nil
 	}
-	return failure(BackoffLimitExceeded, "Job has reached the specified backoff limit")
+	return failure(reconciler.BackoffLimitExceeded, "Job has reached the specified backoff limit")
 }
 
 // backoffLimit returns the number of failures that the Job tolerates.
@@ -130,10 +131,10 @@ func deadlinePassed(p *plan) *end {
 		return nil
 	}
 	deadline := start.Add(time.Duration(min(*limit, maxSeconds)) * time.Second)
-	if p.wake(deadline) {
+	if p.WakeAt(deadline) {
 		return nil
 	}
-	return failure(DeadlineExceeded, "Job was active longer than specified deadline")
+	return failure(reconciler.DeadlineExceeded, "Job was active longer than specified deadline")
 }
 
 // maxSeconds caps a deadline so that it fits a time.Duration.
@@ -148,7 +149,7 @@ func completionsReached(p *plan) *end {
 	}
 	return &end{
 		interim: status.SuccessCriteriaMet, terminal: status.Complete,
-		reason: CompletionsReached, message: "Reached expected number of succeeded pods",
+		reason: reconciler.CompletionsReached, message: "Reached expected number of succeeded pods",
 	}
 }
 
@@ -173,9 +174,9 @@ func failJob(p *plan) *end {
 	}
 	name := p.job.Ref.Namespace + "/" + pod.Name
 	if m.Condition != "" {
-		return failure(PodFailurePolicy, fmt.Sprintf(
+		return failure(reconciler.PodFailurePolicy, fmt.Sprintf(
 			"Pod %s has condition %s matching FailJob rule at index %d", name, m.Condition, m.Rule))
 	}
-	return failure(PodFailurePolicy, fmt.Sprintf(
+	return failure(reconciler.PodFailurePolicy, fmt.Sprintf(
 		"Container %s for pod %s failed with exit code %d matching FailJob rule at index %d", m.Container, name, m.Code, m.Rule))
 }

@@ -1,9 +1,10 @@
-package reconciler
+package job
 
 import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // closing says how far an ending Job is with the finalizers of its pods (J-085).
@@ -46,7 +47,7 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	if room < min(unlisted, int(p.job.Settings.MaxUncounted+1)/2) {
 		return "", "", false
 	}
-	return ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
+	return reconciler.ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
 }
 
 // manyHeld counts ended pods while the Job goes on, so that few carry a finalizer when the last pod ends. A portion is
@@ -63,7 +64,7 @@ func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 		return "", "", false
 	}
 	last := p.lastPods()
-	if nearEnd := last && int(t.Active) <= most; !nearEnd && j.Lagging.Add(j.Settings.ListPace) > p.now {
+	if nearEnd := last && int(t.Active) <= most; !nearEnd && j.Lagging.Add(j.Settings.ListPace) > p.Now {
 		return "", "", false
 	}
 	portion := max(most, t.Held/10)
@@ -74,7 +75,7 @@ func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	if min(unlisted, p.room(t.Countable)) < portion {
 		return "", "", false
 	}
-	return ManyUncounted, fmt.Sprintf("many pods carry their finalizer: list %s that ended", pods(unlisted)), true
+	return reconciler.ManyUncounted, fmt.Sprintf("many pods carry their finalizer: list %s that ended", pods(unlisted)), true
 }
 
 // lastPods reports whether the Job ends if all running pods, and all pods being created, succeed.

@@ -1,8 +1,9 @@
-package reconciler
+package job
 
 import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // suspension returns the Suspended condition that spec.suspend asks for; nil if the published one is right. A Job that
@@ -13,13 +14,13 @@ func (p *plan) suspension() *events.JobCondition {
 	if !p.wantsPods() {
 		return nil
 	}
-	now := p.now.Second()
+	now := p.Now.Second()
 	c := events.JobCondition{Type: status.Suspended, Since: now, Probed: now}
 	switch suspended := j.Base.True(status.Suspended); {
 	case j.Spec.Suspend && !suspended && len(j.Creates()) == 0 && !p.completesInstead():
-		c.Status, c.Reason, c.Message = "True", string(JobSuspended), "Job suspended"
+		c.Status, c.Reason, c.Message = "True", string(reconciler.JobSuspended), "Job suspended"
 	case !j.Spec.Suspend && suspended:
-		c.Status, c.Reason, c.Message = "False", string(JobResumed), "Job resumed"
+		c.Status, c.Reason, c.Message = "False", string(reconciler.JobResumed), "Job resumed"
 	default:
 		return nil
 	}

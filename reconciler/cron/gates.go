@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // gateDeleted stops the pass of a CronJob that is being deleted (C-130).
@@ -22,7 +23,7 @@ func (p *plan) gateZone() {
 	if plan.ZoneErr == nil {
 		return
 	}
-	p.notice(BadZone, "the time zone has no rules", events.Notice{
+	p.notice(reconciler.BadZone, "the time zone has no rules", events.Notice{
 		Reason: "UnknownTimeZone", Message: fmt.Sprintf("invalid timeZone: %q: %s", *p.cron.Seen.TimeZone, plan.ZoneErr),
 	})
 	p.hold(events.HeldBadZone)
@@ -46,13 +47,13 @@ func (p *plan) gateSchedule() {
 	cp := p.cron
 	text := cp.Seen.Schedule
 	if schedule.NamesZone(text) {
-		p.notice(ZoneInSchedule, "the schedule names a zone itself", events.Notice{
+		p.notice(reconciler.ZoneInSchedule, "the schedule names a zone itself", events.Notice{
 			Reason:  "UnsupportedSchedule",
 			Message: fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text),
 		})
 	}
 	if err := cp.Plan().Err; err != nil {
-		p.notice(BadSchedule, "the schedule cannot be read", events.Notice{
+		p.notice(reconciler.BadSchedule, "the schedule cannot be read", events.Notice{
 			Reason: "UnparseableSchedule", Message: fmt.Sprintf("unparseable schedule: %q : %s", text, err),
 		})
 		cp.stop = true
@@ -63,11 +64,11 @@ func (p *plan) gateSchedule() {
 func (p *plan) look(hold events.TickHold) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
-	k := p.looking(cp.Plan(), p.now, hold)
+	k := p.looking(cp.Plan(), p.Now, hold)
 	var entries []ticks.Entry
 	if k.Anchor.After(l.Through) {
 		entries = l.Passed(k)
 	}
 	more, held := l.Look(k)
-	p.tellTicks(DueTimes, "due times have passed", &l, append(entries, more...), held)
+	p.tellTicks(reconciler.DueTimes, "due times have passed", &l, append(entries, more...), held)
 }

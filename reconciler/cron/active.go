@@ -1,4 +1,4 @@
-package reconciler
+package cron
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // confirmActive reads the CronJob itself when one of its Jobs runs but is missing from status.active (C-103).
 func (p *plan) confirmActive() {
 	if len(p.unexpected()) > 0 && !p.cron.pass.Read {
-		p.askFirst(ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
+		p.askFirst(reconciler.ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
 	}
 }
 
@@ -35,7 +36,7 @@ func (p *plan) tellUnexpected() {
 			Reason: "UnexpectedJob", Message: "Saw a job that the controller did not create or forgot: " + r.Name,
 		})
 	}
-	p.notice(JobUnexpected, "Jobs of the CronJob run that it did not start", notices...)
+	p.notice(reconciler.JobUnexpected, "Jobs of the CronJob run that it did not start", notices...)
 }
 
 // leaveActive removes finished Jobs from status.active (C-105).
@@ -49,7 +50,7 @@ func (p *plan) leaveActive() {
 			})
 		}
 	}
-	p.say(JobEnded, "Jobs have ended", said)
+	p.say(reconciler.JobEnded, "Jobs have ended", said)
 }
 
 // findMissing removes deleted Jobs from status.active, and reads the Jobs that the watch has not shown (C-109).
@@ -62,7 +63,7 @@ func (p *plan) findMissing() {
 			reads = append(reads, &events.ReadRun{Job: a.UID, Name: a.Name})
 		}
 	}
-	p.askFirst(ListUncertain, "the list of active Jobs has some that nothing shows: read them first", reads...)
+	p.askFirst(reconciler.ListUncertain, "the list of active Jobs has some that nothing shows: read them first", reads...)
 }
 
 // leaveMissing removes Jobs from status.active that a live read did not find.
@@ -75,7 +76,7 @@ func (p *plan) leaveMissing() {
 			said.Notices = append(said.Notices, events.Notice{Reason: "MissingJob", Message: "Active job went missing: " + a.Name})
 		}
 	}
-	p.say(JobMissing, "Jobs are gone", said)
+	p.say(reconciler.JobMissing, "Jobs are gone", said)
 }
 
 // tellManual enters Jobs that were made by hand into the ledger. A triggered run carries the same mark. It is entered
@@ -97,7 +98,7 @@ func (p *plan) tellManual() {
 		}
 		said.Ticks = append(said.Ticks, tick)
 	}
-	p.say(MadeByHand, what, said)
+	p.say(reconciler.MadeByHand, what, said)
 }
 
 // asksFor reports whether Job r belongs to a trigger that has not been handled.
@@ -130,9 +131,9 @@ func (p *plan) writeCronStatus() {
 	switch {
 	case same, cp.asked, cp.pass.Unwritten:
 	case cp.Look:
-		p.say(StatusStale, "the CronJob is another one by now: read it first", events.CronStep{}, &events.ReadCronJob{})
+		p.say(reconciler.StatusStale, "the CronJob is another one by now: read it first", events.CronStep{}, &events.ReadCronJob{})
 	default:
-		p.say(StatusBehind, "the status is to say that "+areActive(len(cp.active)), events.CronStep{}, &events.WriteCronStatus{
+		p.say(reconciler.StatusBehind, "the status is to say that "+areActive(len(cp.active)), events.CronStep{}, &events.WriteCronStatus{
 			Base: cp.Seen.Version, Active: cp.active, LastSchedule: cp.LastSchedule, LastSuccess: success,
 		})
 	}

@@ -1,4 +1,4 @@
-package reconciler
+package job
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // removeSurplus continues the removal of surplus pods: the finalizer first, so that they are never counted, then the
@@ -23,9 +24,9 @@ func (p *plan) removeSurplus() {
 			deletes = append(deletes, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step(FewerPodsWanted,
+	p.Step(reconciler.FewerPodsWanted,
 		fmt.Sprintf("%s surplus: remove the finalizer first", pods(len(drops))), drops...)
-	p.step(FinalizerGone,
+	p.Step(reconciler.FinalizerGone,
 		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
 }
 
@@ -52,7 +53,7 @@ func (p *plan) removeDuplicates() {
 	if len(surplus) == 0 {
 		return
 	}
-	p.remove(DuplicateIndex, surplus[:min(len(surplus), p.removable())])
+	p.remove(reconciler.DuplicateIndex, surplus[:min(len(surplus), p.removable())])
 }
 
 // scaleDown removes the least advanced pods if more are active than wanted (J-069, J-070).
@@ -69,7 +70,7 @@ func (p *plan) scaleDown() {
 		}
 	}
 	slices.SortFunc(active, leastAdvanced)
-	p.remove(FewerPodsWanted, active[:min(excess, p.removable())])
+	p.remove(reconciler.FewerPodsWanted, active[:min(excess, p.removable())])
 }
 
 // removable returns how many more pods this decision may remove (J-072): all of them if the Job is suspended (J-078).
@@ -93,7 +94,7 @@ func (p *plan) remove(reason events.Reason, surplus []*projector.Pod) {
 			commands = append(commands, &events.DeletePod{Pod: pod.UID})
 		}
 	}
-	p.step(reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
+	p.Step(reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
 }
 
 // leastAdvanced orders pods by the work lost with them, least first (J-069). UIDs break ties, so the order is total.

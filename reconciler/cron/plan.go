@@ -1,0 +1,42 @@
+package cron
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+)
+
+// Decide returns what to do for CronJob c at time now, and why.
+func Decide(c *projector.CronJob, now events.Time) reconciler.Decision {
+	p := &plan{Draft: reconciler.NewDraft(now, false), cron: newCronPlan(c)}
+	for _, stage := range stagesOf(c) {
+		p.Stage = stage.name
+		if stage.ask(p); p.Over {
+			break
+		}
+	}
+	return p.Decision
+}
+
+// plan is a decision under construction. Each stage reads what earlier stages found.
+type plan struct {
+	reconciler.Draft
+	cron *cronPlan // the CronJob under decision
+}
+
+// cronPlan is the state that the stages of one CronJob decision share. It starts as a copy of the CronJob's projected
+// state.
+type cronPlan struct {
+	*projector.CronJob
+	pass   projector.CronPass
+	ledger events.TickLedger
+	since  events.Time // due time of the latest start in the ledger; 0 if unknown
+	active []events.RunName
+	runs   []*projector.Run
+	asked  bool // the decision has a command already
+	stop   bool // skip all later rules but the status write
+}
+
+func newCronPlan(c *projector.CronJob) *cronPlan {
+	return &cronPlan{CronJob: c, pass: c.Pass, ledger: c.Ledger, since: c.Sight.Since, active: c.Active}
+}

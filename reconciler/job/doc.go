@@ -1,0 +1,14 @@
+// Package job has the rules of a Job. [Decide] runs them for a Job of ours, one that is deleted or retired, a
+// placeholder for a Job that has not been seen, and pods without an owner:
+//
+//	d := job.Decide(j, j.Time(), false)
+//
+// rules.go lists the stages and their rules, in order. Each stage has a file of that name: claim.go, gang.go,
+// outcome.go, pods.go, status.go, release.go, ttl.go.
+//
+// # Concurrency
+//
+// Nothing in this package is safe for concurrent use.
+//
+// Read rules.go first.
+package job

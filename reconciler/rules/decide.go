@@ -1,0 +1,29 @@
+package rules
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/cron"
+	"github.com/jobledger/jobledger/reconciler/job"
+)
+
+// Decide returns what to do for subject s, and why, at the time of its newest record. It depends on s alone, so the
+// same prefix of the log always gives the same decision.
+func Decide(s projector.Subject) reconciler.Decision {
+	j, is := s.(*projector.Job)
+	return decide(s, s.Time(), is && j.Woken())
+}
+
+// DecideAt is Decide at time now. The loop uses it to test whether a wait is over.
+func DecideAt(s projector.Subject, now events.Time) reconciler.Decision { return decide(s, now, false) }
+
+// DecideWoken is DecideAt for a subject that is woken to show its progress (reconciler.Decision.Progress).
+func DecideWoken(s projector.Subject, now events.Time) reconciler.Decision { return decide(s, now, true) }
+
+func decide(s projector.Subject, now events.Time, woken bool) reconciler.Decision {
+	if c, ok := s.(*projector.CronJob); ok {
+		return cron.Decide(c, now)
+	}
+	return job.Decide(s, now, woken)
+}
