@@ -8,7 +8,7 @@ func (s *pods) Pods() []*Pod {
 	for _, p := range s.byUID {
 		out = append(out, p)
 	}
-	slices.SortFunc(out, byArrival)
+	slices.SortFunc(out, ByArrival)
 	return out
 }
 
@@ -22,7 +22,7 @@ func (s *pods) Unremoved() []*Pod {
 	for p := range s.unremoved {
 		out = append(out, p)
 	}
-	slices.SortFunc(out, byArrival)
+	slices.SortFunc(out, ByArrival)
 	return out
 }
 
@@ -32,8 +32,9 @@ func (s *pods) Misplaced() []*Pod {
 	for p := range s.misplaced {
 		out = append(out, p)
 	}
-	slices.SortFunc(out, byArrival)
+	slices.SortFunc(out, ByArrival)
 	return out
 }
 
-func byArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }
+// ByArrival orders pods by their arrival in the log.
+func ByArrival(a, b *Pod) int { return int(a.arrived) - int(b.arrived) }

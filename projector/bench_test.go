@@ -5,7 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/internal/dev/sidebyside"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 func benchRecords() int {
@@ -30,7 +30,7 @@ func BenchmarkIntake(b *testing.B) {
 	l := joblog.New(b, joblog.Busy(benchRecords()))
 	w := l.Loop.World()
 	seen := relist(w)
-	in := projector.Intake{World: w}
+	in := intake.Intake{World: w}
 	sidebyside.Compare(b, "pod", sidebyside.Computing("known", len(seen), func() {
 		for i := range seen {
 			if drafts := in.Admit(&seen[i], 1); len(drafts) > 0 {

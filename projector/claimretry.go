@@ -44,8 +44,8 @@ func (j *Job) NextClaim(now events.Time) commands.Retry {
 	return next
 }
 
-// denied reports whether the Job's newest adoption of the pod was refused for a reason that waiting does not cure.
-func (j *Job) denied(pod types.UID) bool {
+// AdoptionDenied reports whether the Job's newest adoption of the pod was refused for a reason that waiting does not cure.
+func (j *Job) AdoptionDenied(pod types.UID) bool {
 	r := j.claims[pod]
 	return r != nil && !r.release && r.Denied()
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 func disowned(p *events.PodSeen) { p.Selected = false }
@@ -254,7 +254,7 @@ func TestHowAClaimEnds(t *testing.T) {
 func TestWhichPodsAreToBeClaimed(t *testing.T) {
 	count := func(f *fold) string { return fmt.Sprint(f.job().OrphanedLen(), f.job().DisownedLen()) }
 	intake := func(f *fold, s events.Stream) string {
-		in := projector.Intake{World: f.world}
+		in := intake.Intake{World: f.world}
 		text := ""
 		for _, d := range in.Follow(s) {
 			text += fmt.Sprintf("%s in %s; ", d.Kind, d.Stream)
@@ -425,7 +425,7 @@ func adopter(f *fold, release bool, class events.RefusalClass) string {
 		f.pod(free)
 		f.end(f.decide(&events.AdoptPod{Pod: "pod", Version: 20}), refused(class))
 	}
-	in := projector.Intake{World: f.world}
+	in := intake.Intake{World: f.world}
 	for _, d := range in.Admit(&events.Observation{Facts: pod(both(free, version(25))), Evidence: events.Evidence{Namespace: "ns", Name: "x"}}, f.seq+1) {
 		if d.Kind != events.KindPodDeleted {
 			return d.Stream.String()

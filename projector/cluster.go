@@ -66,13 +66,17 @@ func (s *surroundings) news(facts events.Facts) (kind events.Kind, news bool) {
 	return 0, false
 }
 
-// surrounding returns the draft for an observation of a node or namespace; nil if it is not new.
-func (in *Intake) surrounding(o *events.Observation) []Draft {
-	kind, news := in.World.around.news(o.Facts)
-	if !news {
-		return nil
-	}
-	return []Draft{{Stream: events.Controller, Kind: kind, Facts: o.Facts, Evidence: o.Evidence}}
+// News reports whether an observation of a node or namespace, or of whether they are watched, differs from the recorded
+// state, and the kind of its record.
+func (w *World) News(facts events.Facts) (kind events.Kind, news bool) { return w.around.news(facts) }
+
+// KnowsNode reports whether the node is recorded as out of order.
+func (w *World) KnowsNode(uid types.UID) bool { return w.around.nodes[uid] != nil }
+
+// KnowsNamespace reports whether the namespace is recorded as under deletion.
+func (w *World) KnowsNamespace(f *events.NamespaceSeen) bool {
+	known := w.around.namespaces[f.Name]
+	return known != nil && known.UID == f.UID
 }
 
 // OutOfOrder returns the nodes recorded as out of order, sorted by UID.

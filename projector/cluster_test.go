@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 // TestNothingAroundIsRecordedTwice: a state of a node or a namespace that the log already has gives no record, also
@@ -20,7 +21,7 @@ func TestNothingAroundIsRecordedTwice(t *testing.T) {
 	w := projector.NewWorld()
 	at := events.Sequence(0)
 	admit := func(f events.Facts) int {
-		in := projector.Intake{World: w, FileStart: 1}
+		in := intake.Intake{World: w, FileStart: 1}
 		drafts := in.Admit(&events.Observation{Facts: f}, at+1)
 		for _, d := range drafts {
 			at++

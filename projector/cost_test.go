@@ -6,6 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 // relist returns every pod as a list would show it, as the world knows it.
@@ -29,7 +30,7 @@ func relist(w *projector.World) []events.Observation {
 func TestAllocationsPerRecord(t *testing.T) {
 	l := joblog.New(t, joblog.Busy(20_000))
 	seen := relist(l.Loop.World())
-	in := projector.Intake{World: l.Loop.World()}
+	in := intake.Intake{World: l.Loop.World()}
 	var buffer []byte
 	for _, tt := range []struct {
 		sentence string

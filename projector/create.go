@@ -65,7 +65,7 @@ func (j *Job) launchCreate(f *commands.Flight) {
 
 // creating returns the Create of a command: a new one, or one in doubt that is sent again.
 func (j *Job) creating(c *events.CreatePod) *Create {
-	if known := j.create(c.Ordinal); known != nil {
+	if known := j.Create(c.Ordinal); known != nil {
 		known.Sent, known.Again = j.Now, true
 		return known
 	}
@@ -107,7 +107,8 @@ func (j *Job) rekey(had, spec *events.JobSpec) {
 	}
 }
 
-func (j *Job) create(ordinal uint64) *Create {
+// Create returns the create with that ordinal that has not ended; nil for none.
+func (j *Job) Create(ordinal uint64) *Create {
 	if k, ok := j.findCreate(ordinal); ok {
 		return j.creates[k]
 	}
@@ -140,7 +141,7 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 		return 0
 	}
 	j.Ordinal = max(j.Ordinal, ordinal)
-	if c := j.create(ordinal); c != nil {
+	if c := j.Create(ordinal); c != nil {
 		late = c.late(j.Settings)
 		j.drop(c)
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
@@ -248,7 +249,7 @@ func (j *Job) createRestarted(f *commands.Flight) {
 // createOf returns the create of a command.
 func (j *Job) createOf(f *commands.Flight) *Create {
 	ordinal, _ := events.OrdinalOf(f.Command)
-	return j.create(ordinal)
+	return j.Create(ordinal)
 }
 
 // created adds the pod of a finished create before the watch has shown it.

@@ -24,8 +24,7 @@
 //   - Versions of an object only grow, except across a proven rewind of the cluster, which resets the state.
 //   - Each wait (backoff, refusal, command in flight) is part of the state, as a time that moves with clock steps.
 //
-// [Intake] turns observations into records: it routes them to streams, drops what the log already has, and finds
-// objects that were deleted while no controller watched.
+// Package intake, below this one, turns observations into records.
 //
 // # Concurrency
 //

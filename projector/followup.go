@@ -80,9 +80,9 @@ func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// news reports whether an observation of the Job's object changes its deletion time, or answers a read. Without
+// News reports whether an observation of the Job's object changes its deletion time, or answers a read. Without
 // Settings.DeleteExpired no decision needs it, so nothing is news.
-func (r *Retired) news(o *events.Observation, f *events.JobSeen) bool {
+func (r *Retired) News(o *events.Observation, f *events.JobSeen) bool {
 	switch {
 	case !r.Settings.DeleteExpired || f.Version <= r.Version:
 		return false

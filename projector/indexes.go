@@ -63,7 +63,7 @@ func (x *indexes) Occupants(i int32) []*Pod {
 	for p := x.occupants[i].pods; p != nil; p = p.beside {
 		out = append(out, p)
 	}
-	slices.SortFunc(out, byArrival)
+	slices.SortFunc(out, ByArrival)
 	return out
 }
 

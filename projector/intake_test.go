@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 // listedJob returns the Job as a list or a watch shows it, with the spec that the log has stored.
@@ -48,11 +49,11 @@ func listedPod(change func(*events.PodSeen)) *events.Observation {
 
 // admits returns the drafts that the observations lead to, one after the other, as text. It folds none of them.
 func (f *fold) admits(all ...*events.Observation) string {
-	in := projector.Intake{World: f.world, FileStart: 1}
+	in := intake.Intake{World: f.world, FileStart: 1}
 	return f.admitsTo(&in, all...)
 }
 
-func (f *fold) admitsTo(in *projector.Intake, all ...*events.Observation) string {
+func (f *fold) admitsTo(in *intake.Intake, all ...*events.Observation) string {
 	var said []string
 	for _, o := range all {
 		for _, d := range in.Admit(o, f.seq+1) {
@@ -109,7 +110,7 @@ func TestWhatIsSeenOfAJobIsRecorded(t *testing.T) {
 			return f.admits(listedJob(f, func(o *events.Observation, s *events.JobSeen) { s.Version, s.Spec, o.Spec.Hash = 11, "new", "new" }))
 		}, "SpecStored in job/job, JobChanged in job/job at 11 with spec of 4 ns demo"},
 		{"with a spec that only an older file stores", func(f *fold) string {
-			in := projector.Intake{World: f.world, FileStart: 3}
+			in := intake.Intake{World: f.world, FileStart: 3}
 			return f.admitsTo(&in, listedJob(f, func(_ *events.Observation, s *events.JobSeen) { s.Version, s.Deleted = 11, 1e18 }))
 		}, "SpecStored in job/job, JobChanged in job/job at 11 with spec of 4 ns demo"},
 		{"with the parts of a spec that nobody has stored before it, and that are its causes", func(f *fold) string {
@@ -125,7 +126,7 @@ func TestWhatIsSeenOfAJobIsRecorded(t *testing.T) {
 		{"with those that only an older file stores", func(f *fold) string {
 			f.record(events.KindTemplateStored, &events.JobTemplate{Hash: "template"})
 			f.record(events.KindPoliciesStored, &events.JobPolicies{Hash: "policies"})
-			in := projector.Intake{World: f.world, FileStart: 5}
+			in := intake.Intake{World: f.world, FileStart: 5}
 			return f.admitsTo(&in, withParts(f, "new", "template", "policies"))
 		}, "TemplateStored in job/job, SpecStored in job/job because of [5 6], JobChanged in job/job at 11 with spec of 7 ns demo"},
 		{"one that was taken for gone is there", func(f *fold) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 // TestWhereAPodThatNobodyOwnsIs: docs/design/0004-claiming-pods.md has the table.
@@ -93,7 +94,7 @@ func TestWhereAPodThatNobodyOwnsIs(t *testing.T) {
 // Job comes. It moves there.
 func TestPodsThatNobodyOwnsFollow(t *testing.T) {
 	follow := func(f *fold, s events.Stream) string {
-		in := projector.Intake{World: f.world}
+		in := intake.Intake{World: f.world}
 		var said []string
 		for _, d := range in.Follow(s) {
 			if d.Kind == events.KindPodAdded {

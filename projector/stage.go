@@ -36,7 +36,7 @@ const (
 // valid index that have ended, or whose Job has (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
-	case j.removes(p) && !j.finished:
+	case j.Removes(p) && !j.finished:
 		if p.Drop() == nil && p.Delete() == nil {
 			return Surplus
 		}
@@ -95,9 +95,9 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
-// removes reports whether the removal of a surplus pod goes on or is yet to begin. It goes on after the Job is gone,
+// Removes reports whether the removal of a surplus pod goes on or is yet to begin. It goes on after the Job is gone,
 // except for an orphan: the client that deleted the Job chose to keep its pods.
-func (j *Job) removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept(p) }
+func (j *Job) Removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept(p) }
 
 // removed reports whether no work is left for a surplus pod: it has ended without our finalizer. It stays, with its
 // logs, and is adopted and released like a pod whose removal was cancelled.

@@ -61,8 +61,11 @@ func (s *Strays) unawait(uid types.UID) {
 	}
 }
 
-// waitFor returns the pods that wait for the given Job.
-func (s *Strays) waitFor(job types.UID) map[types.UID]*Pod {
+// WaitFor returns the pods that wait for the given Job.
+func (s *Strays) WaitFor(job types.UID) map[types.UID]*Pod {
+	if len(s.awaiting[job]) == 0 {
+		return nil
+	}
 	waiting := map[types.UID]*Pod{}
 	for uid := range s.awaiting[job] {
 		waiting[uid] = s.held.byUID[uid]
@@ -93,8 +96,8 @@ func (s *Strays) began() events.Sequence { return s.held.first }
 
 func (s *Strays) toWire() (*pb.JobState, *pb.StateNames) { return s.held.toWire() }
 
-// strays returns the orphan pods of a namespace; nil for none.
-func (w *World) strays(namespace string) *Strays {
+// Strays returns the orphan pods of a namespace; nil for none.
+func (w *World) Strays(namespace string) *Strays {
 	s, _ := w.subjects[events.NamespaceStream(namespace)].(*Strays)
 	return s
 }

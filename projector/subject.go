@@ -194,12 +194,3 @@ func (w *World) Retired(s events.Stream) *Retired {
 	}
 	return w.retired[types.UID(s.ID)]
 }
-
-// whereIs returns the pod with that UID and its subject; nil if unknown.
-func (w *World) whereIs(uid types.UID) (Subject, *Pod) {
-	s := w.subjects[w.homes[uid]]
-	if s == nil {
-		return nil, nil
-	}
-	return s, PodOf(s, uid)
-}

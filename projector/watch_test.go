@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 // TestAListThatShowsNoRuns: a program without CronJobs, or with one namespace, lists no Jobs of a CronJob elsewhere. If
@@ -20,7 +21,7 @@ func TestAListThatShowsNoRuns(t *testing.T) {
 		{"a run that watches another namespace", func(s *events.Settings) { s.Namespace = "elsewhere" }, 0},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
-			w, in := projector.NewWorld(), projector.Intake{FileStart: 1}
+			w, in := projector.NewWorld(), intake.Intake{FileStart: 1}
 			in.World = w
 			n := events.Sequence(0)
 			put := func(s events.Stream, kind events.Kind, f events.Facts) {

@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 )
 
 // TestAStatusWriteHoldsWhatItAccountsFor: a pod goes while a status write that accounts for it is in flight. It stays
@@ -225,7 +226,7 @@ func TestEndsThatMeetOthers(t *testing.T) {
 			f.pod(orphan)
 			f.at(events.JobStream("other"), events.KindPodAdded, pod(func(p *events.PodSeen) { p.Owner = "other" }))
 			f.record(events.KindPodDeleted, &events.PodGone{UID: "pod", Version: 20, Moved: true})
-			in := projector.Intake{World: f.world}
+			in := intake.Intake{World: f.world}
 			drafts := in.Admit(&events.Observation{Facts: &events.PodGone{UID: "pod", Version: 31}}, f.seq+1)
 			if len(drafts) != 1 {
 				return fmt.Sprint(len(drafts), " records")

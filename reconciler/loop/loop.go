@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 	"github.com/jobledger/jobledger/reconciler"
 	"github.com/jobledger/jobledger/reconciler/observe"
 	"github.com/jobledger/jobledger/store"
@@ -44,7 +45,7 @@ type Config struct {
 type Loop struct {
 	log      store.Log
 	world    *projector.World
-	intake   projector.Intake
+	intake   intake.Intake
 	settings events.Settings
 	program  string
 	key      string
@@ -104,7 +105,7 @@ type Input struct {
 func New(c Config) *Loop {
 	head := c.Log.Head()
 	l := &Loop{
-		log: c.Log, world: c.World, intake: projector.Intake{World: c.World}, settings: c.Settings,
+		log: c.Log, world: c.World, intake: intake.Intake{World: c.World}, settings: c.Settings,
 		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
 		urgency: newUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		pasts: map[events.Stream]*past{},

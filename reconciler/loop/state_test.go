@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
@@ -250,7 +251,7 @@ func heldBy(s projector.Subject) *projector.Job {
 func derived(w *projector.World, s events.Stream) string {
 	subject := w.Subject(s)
 	j := heldBy(subject)
-	in := projector.Intake{World: w}
+	in := intake.Intake{World: w}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%+v, %d succeeded, %d failed, removing %v, in doubt %v, quiet %v\n", j.Tally(), j.SucceededCount(), j.FailedCount(),
 		j.Removing(), j.PodsInDoubt(), j.Quiet())

@@ -19,7 +19,9 @@ func Decide(s projector.Subject) reconciler.Decision {
 func DecideAt(s projector.Subject, now events.Time) reconciler.Decision { return decide(s, now, false) }
 
 // DecideWoken is DecideAt for a subject that is woken to show its progress (reconciler.Decision.Progress).
-func DecideWoken(s projector.Subject, now events.Time) reconciler.Decision { return decide(s, now, true) }
+func DecideWoken(s projector.Subject, now events.Time) reconciler.Decision {
+	return decide(s, now, true)
+}
 
 func decide(s projector.Subject, now events.Time, woken bool) reconciler.Decision {
 	if c, ok := s.(*projector.CronJob); ok {

@@ -22,7 +22,7 @@ var entries = []string{
 	"projector World.Apply",
 	"projector Job.Apply",
 	"projector CronJob.Apply",
-	"projector Intake.Admit",
+	"projector/intake Intake.Admit",
 	"reconciler/job Decide",
 	"reconciler/cron Decide",
 	"reconciler/loop Loop.Turn",

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/projector/intake"
 	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
@@ -34,7 +35,7 @@ type world struct {
 	ending   bool // no more changes are planned
 	up       bool
 	world    *projector.World
-	intake   projector.Intake
+	intake   intake.Intake
 	next     events.Sequence
 	life     int // number of controllers so far; actions that an earlier one planned are dropped
 	away     downs
@@ -99,7 +100,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		t: t, r: rand.New(rand.NewPCG(seed, 16)), true: time.Date(2026, 1, 1, 0, 0, 17, 0, time.UTC),
 		jobs: map[string]*job{}, world: projector.NewWorld(),
 	}
-	w.intake = projector.Intake{World: w.world, FileStart: 1}
+	w.intake = intake.Intake{World: w.world, FileStart: 1}
 	return w
 }
 

@@ -1,4 +1,4 @@
-package projector
+package intake
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // An orphan pod belongs to exactly one stream, so that decisions about it depend on that stream alone
@@ -27,15 +28,15 @@ import (
 
 // routeOrphan returns the stream of an orphan pod, and its facts as recorded there.
 func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
-	home, was := in.World.whereIs(f.UID)
-	holder, is := home.(*Job)
+	home, was := in.World.WhereIs(f.UID)
+	holder, is := home.(*projector.Job)
 	if !is {
 		was = nil
 	}
-	if was != nil && (was.Claim() != nil || was.Drop() != nil || was.Delete() != nil || was.written || holder.removes(was)) {
+	if was != nil && (was.Claim() != nil || was.Drop() != nil || was.Delete() != nil || was.Written() || holder.Removes(was)) {
 		return f, holder.Stream, true
 	}
-	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.create(f.Ordinal) != nil {
+	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.Create(f.Ordinal) != nil {
 		return f, maker.Stream, true // settles that Job's create
 	}
 	if f.Deleted == 0 { // a pod under deletion is never adopted (J-178)
@@ -61,14 +62,14 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 // adopter returns the Job that is to adopt the pod: the oldest of its candidates that may, then the lowest UID;
 // candidates that were refused the pod come last; nil for none. An observed Job issues no commands, so a pod with our
 // finalizer would be stuck there and is not routed to it.
-func (in *Intake) adopter(f *events.PodSeen) *Job {
-	var first *Job
+func (in *Intake) adopter(f *events.PodSeen) *projector.Job {
+	var first *projector.Job
 	for _, uid := range f.Candidates {
 		j := in.World.Job(events.JobStream(uid))
 		if j == nil || !j.Eligible() || !in.manages(j) || f.Tracked && in.leaves(j) {
 			continue
 		}
-		if first == nil || j.adoptsBefore(first, f.UID) {
+		if first == nil || adoptsBefore(j, first, f.UID) {
 			first = j
 		}
 	}
@@ -76,22 +77,22 @@ func (in *Intake) adopter(f *events.PodSeen) *Job {
 }
 
 // manages reports whether the Job is ours or observed, by its own records and the current settings.
-func (in *Intake) manages(j *Job) bool {
+func (in *Intake) manages(j *projector.Job) bool {
 	return j.Managed && in.World.Settings.Records(j.ManagedBy)
 }
 
 // leaves reports whether another controller runs the Job while this one runs others: no command is ever issued for it.
-func (in *Intake) leaves(j *Job) bool {
+func (in *Intake) leaves(j *projector.Job) bool {
 	return in.World.Settings.Mode == events.ModeDelegated && in.World.Settings.Observes(j.ManagedBy)
 }
 
 // adoptsBefore reports whether j adopts the pod before o. A Job that we run comes before an observed one, so that
 // observing others does not change what we do.
-func (j *Job) adoptsBefore(o *Job, pod types.UID) bool {
+func adoptsBefore(j, o *projector.Job, pod types.UID) bool {
 	if a, b := j.Observed(), o.Observed(); a != b {
 		return b
 	}
-	if a, b := j.denied(pod), o.denied(pod); a != b {
+	if a, b := j.AdoptionDenied(pod), o.AdoptionDenied(pod); a != b {
 		return b
 	}
 	return cmp.Or(cmp.Compare(j.Created, o.Created), cmp.Compare(j.Ref.UID, o.Ref.UID)) < 0
@@ -110,37 +111,39 @@ func (in *Intake) unknown(uid types.UID) bool {
 // Follow returns the drafts that move orphan pods to their stream after a record of Job s that is not about such a
 // pod: the Job may have become known, finished, or deleted. The cost depends on the number of orphan pods in its
 // stream or waiting for it.
-func (in *Intake) Follow(s events.Stream) []Draft {
+func (in *Intake) Follow(s events.Stream) []projector.Draft {
 	j := in.World.Job(s)
 	if j == nil {
 		return nil
 	}
-	var drafts []Draft
-	if len(j.unowned) > 0 {
-		drafts = in.moved(drafts, j, j.unowned)
+	var drafts []projector.Draft
+	if orphans := j.Unowned(); len(orphans) > 0 {
+		drafts = in.moved(drafts, j, orphans)
 	}
-	if strays := in.World.strays(j.Ref.Namespace); strays != nil && j.Known() && len(strays.awaiting[j.Ref.UID]) > 0 {
-		drafts = in.moved(drafts, strays, strays.waitFor(j.Ref.UID))
+	if strays := in.World.Strays(j.Ref.Namespace); strays != nil && j.Known() {
+		if waiting := strays.WaitFor(j.Ref.UID); len(waiting) > 0 {
+			drafts = in.moved(drafts, strays, waiting)
+		}
 	}
 	return drafts
 }
 
 // FollowPod is Follow for one pod, after a command about that pod has ended: no other pod moves because of it.
-func (in *Intake) FollowPod(s events.Stream, uid types.UID) []Draft {
+func (in *Intake) FollowPod(s events.Stream, uid types.UID) []projector.Draft {
 	j := in.World.Job(s)
-	if j == nil || j.unowned[uid] == nil {
+	if j == nil || j.Unowned()[uid] == nil {
 		return nil
 	}
-	return in.moved(nil, j, map[types.UID]*Pod{uid: j.unowned[uid]})
+	return in.moved(nil, j, map[types.UID]*projector.Pod{uid: j.Unowned()[uid]})
 }
 
 // moved adds drafts for the pods that belong to another stream, or have other facts there.
-func (in *Intake) moved(drafts []Draft, from Subject, pods map[types.UID]*Pod) []Draft {
-	ordered := make([]*Pod, 0, len(pods))
+func (in *Intake) moved(drafts []projector.Draft, from projector.Subject, pods map[types.UID]*projector.Pod) []projector.Draft {
+	ordered := make([]*projector.Pod, 0, len(pods))
 	for _, p := range pods {
 		ordered = append(ordered, p)
 	}
-	slices.SortFunc(ordered, func(a, b *Pod) int { return cmp.Compare(a.arrived, b.arrived) })
+	slices.SortFunc(ordered, projector.ByArrival)
 	for _, p := range ordered {
 		if p.Vanished {
 			continue // the watch will show its deletion
@@ -155,13 +158,13 @@ func (in *Intake) moved(drafts []Draft, from Subject, pods map[types.UID]*Pod) [
 		kind := events.KindPodChanged
 		if !ours || stream != from.ID() {
 			kind = events.KindPodAdded
-			drafts = append(drafts, Draft{
+			drafts = append(drafts, projector.Draft{
 				Stream: from.ID(), Kind: events.KindPodDeleted,
 				Facts: &events.PodGone{UID: p.UID, Version: p.Version, Moved: true}, Evidence: evidence,
 			})
 		}
 		if ours {
-			drafts = append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
+			drafts = append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
 		}
 	}
 	return drafts

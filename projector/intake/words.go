@@ -1,9 +1,10 @@
-package projector
+package intake
 
 import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // Words are the parts of a pod's object that no decision reads: why it waits, and conditions that no rule of its Job
@@ -17,19 +18,19 @@ func (in *Intake) Words(o *events.Observation) bool {
 		return false
 	}
 	f, stream, ours := in.route(o, f)
-	home, p := in.World.whereIs(f.UID)
+	home, p := in.World.WhereIs(f.UID)
 	return ours && p != nil && home.ID() == stream && p.Seen && !p.Gone && f.Version >= p.Version &&
 		samePod(home, p, f) && otherWords(p, f)
 }
 
 // AdmitWords returns the draft of an observation including words; none if it is not new.
-func (in *Intake) AdmitWords(o *events.Observation) []Draft {
+func (in *Intake) AdmitWords(o *events.Observation) []projector.Draft {
 	return in.podSeen(o, o.Facts.(*events.PodSeen), true)
 }
 
 // samePod reports whether the observed pod equals the known one except for version and words. A missing finalizer is
 // no news once the server has confirmed its removal.
-func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {
+func samePod(home projector.Subject, p *projector.Pod, seen *events.PodSeen) bool {
 	known := p.PodSeen
 	known.Version = seen.Version
 	known.Tracked = known.Tracked && !(p.DroppedIn != 0 && (!seen.Tracked || seen.Version > p.DroppedIn))
@@ -41,14 +42,14 @@ func samePod(home Subject, p *Pod, seen *events.PodSeen) bool {
 }
 
 // read returns the conditions that a rule of the Job names; none for a pod without a Job.
-func read(home Subject, all []events.PodCondition) []events.PodCondition {
-	j, ok := home.(*Job)
+func read(home projector.Subject, all []events.PodCondition) []events.PodCondition {
+	j, ok := home.(*projector.Job)
 	if !ok || len(all) == 0 {
 		return nil
 	}
 	var some []events.PodCondition
 	for _, c := range all {
-		if j.policies.Reads(c.Type) {
+		if j.ReadsCondition(c.Type) {
 			some = append(some, c)
 		}
 	}

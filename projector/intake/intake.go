@@ -1,4 +1,4 @@
-package projector
+package intake
 
 import (
 	"cmp"
@@ -7,22 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
-
-// Draft is a record without a sequence.
-type Draft struct {
-	Stream   events.Stream
-	Kind     events.Kind
-	Facts    events.Facts
-	Evidence events.Evidence
-	Causes   []events.Sequence
-}
 
 // Intake turns observations into drafts. It routes them to streams (design §7), drops what the world already knows,
 // and finds objects that were deleted while no controller watched. Its own memory covers only an open listing;
 // everything else is in World.
 type Intake struct {
-	World *World
+	World *projector.World
 	// FileStart is the first sequence of the log's newest file, at least 1. A spec stored only in an older file is stored
 	// again.
 	FileStart events.Sequence
@@ -33,7 +25,7 @@ type Intake struct {
 
 // Admit returns the drafts of an observation, in order; none if it is not new. next is the sequence of the first
 // draft. The world must have folded all earlier records.
-func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
+func (in *Intake) Admit(o *events.Observation, next events.Sequence) []projector.Draft {
 	switch f := o.Facts.(type) {
 	case *events.EpochChanged:
 		return in.rewound(f)
@@ -52,7 +44,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	case *events.RunSeen, *events.RunGone:
 		return in.runAlone(o)
 	case *events.GroupSeen:
-		return []Draft{{Stream: events.JobStream(o.Job.UID), Kind: events.KindGroupSeen, Facts: f, Evidence: o.Evidence}}
+		return []projector.Draft{{Stream: events.JobStream(o.Job.UID), Kind: events.KindGroupSeen, Facts: f, Evidence: o.Evidence}}
 	case *events.PodSeen:
 		return in.podSeen(o, f, false)
 	case *events.PodGone:
@@ -61,7 +53,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []Draft {
 	return in.surrounding(o)
 }
 
-func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
+func (in *Intake) listingStarted(f *events.ListingStarted) []projector.Draft {
 	if in.listing == nil { // the first listing, or the first after a rewind
 		in.listing = map[events.Resource]map[types.UID]bool{}
 	}
@@ -74,13 +66,13 @@ func (in *Intake) listingStarted(f *events.ListingStarted) []Draft {
 		in.listing[r] = map[types.UID]bool{}
 		filled.LastVersions = append(filled.LastVersions, in.World.Newest(r))
 	}
-	return []Draft{{Stream: events.Controller, Kind: events.KindListingStarted, Facts: filled}}
+	return []projector.Draft{{Stream: events.Controller, Kind: events.KindListingStarted, Facts: filled}}
 }
 
 // synced ends the listing of a resource. An object that the world knows and the list did not show is gone, unless the
 // list is older than the known version (design §5).
-func (in *Intake) synced(f *events.Synced) []Draft {
-	var drafts []Draft
+func (in *Intake) synced(f *events.Synced) []projector.Draft {
+	var drafts []projector.Draft
 	for i, r := range f.Resources {
 		seen, open := in.listing[r]
 		if !open {
@@ -98,31 +90,31 @@ func (in *Intake) synced(f *events.Synced) []Draft {
 		}
 		delete(in.listing, r)
 	}
-	return append(drafts, Draft{Stream: events.Controller, Kind: events.KindSynced, Facts: f})
+	return append(drafts, projector.Draft{Stream: events.Controller, Kind: events.KindSynced, Facts: f})
 }
 
-func (in *Intake) missingJobs(seen map[types.UID]bool, version uint64) []Draft {
-	var drafts []Draft
+func (in *Intake) missingJobs(seen map[types.UID]bool, version uint64) []projector.Draft {
+	var drafts []projector.Draft
 	for _, j := range in.World.Jobs() {
 		if j.Known() && !j.Gone && !seen[j.Ref.UID] && j.Version <= version && in.covers(j) {
 			drafts = append(drafts, missedJob(j.Ref, version))
 		}
 	}
-	var retired []*Retired
-	for uid, r := range in.World.retired {
-		if !seen[uid] && r.Version <= version {
+	var retired []*projector.Retired
+	for r := range in.World.RetiredJobs() {
+		if !seen[r.Ref.UID] && r.Version <= version {
 			retired = append(retired, r)
 		}
 	}
-	slices.SortFunc(retired, func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
+	slices.SortFunc(retired, func(a, b *projector.Retired) int { return cmp.Compare(a.Head, b.Head) })
 	for _, r := range retired {
 		drafts = append(drafts, missedJob(r.Ref, version))
 	}
 	return drafts
 }
 
-func missedJob(ref events.JobRef, version uint64) Draft {
-	return Draft{
+func missedJob(ref events.JobRef, version uint64) projector.Draft {
+	return projector.Draft{
 		Stream: events.JobStream(ref.UID), Kind: events.KindJobDeleted,
 		Facts:    &events.JobGone{Version: version, Missed: true},
 		Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name},
@@ -130,13 +122,13 @@ func missedJob(ref events.JobRef, version uint64) Draft {
 }
 
 // covers reports whether a listing would show the Job: it is in the watched namespace, and recorded in this mode.
-func (in *Intake) covers(j *Job) bool {
+func (in *Intake) covers(j *projector.Job) bool {
 	s := &in.World.Settings
 	return (s.Namespace == "" || s.Namespace == j.Ref.Namespace) && s.Records(j.ManagedBy)
 }
 
-func (in *Intake) missingPods(seen map[types.UID]bool, version uint64) []Draft {
-	var drafts []Draft
+func (in *Intake) missingPods(seen map[types.UID]bool, version uint64) []projector.Draft {
+	var drafts []projector.Draft
 	for _, j := range in.World.Holders() {
 		if ns := in.World.Settings.Namespace; ns != "" && ns != j.Ref.Namespace {
 			continue
@@ -145,7 +137,7 @@ func (in *Intake) missingPods(seen map[types.UID]bool, version uint64) []Draft {
 			if seen[p.UID] || p.Version > version {
 				continue
 			}
-			drafts = append(drafts, Draft{
+			drafts = append(drafts, projector.Draft{
 				Stream: j.Stream, Kind: events.KindPodDeleted,
 				Facts:    &events.PodGone{UID: p.UID, Version: version, Missed: true},
 				Evidence: events.Evidence{Namespace: j.Ref.Namespace, Name: p.Name},
@@ -161,7 +153,7 @@ func (in *Intake) mark(r events.Resource, uid types.UID) {
 	}
 }
 
-func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.Sequence) []Draft {
+func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.Sequence) []projector.Draft {
 	in.mark(events.Jobs, o.Job.UID)
 	stream := events.JobStream(o.Job.UID)
 	j := in.World.Job(stream)
@@ -171,7 +163,7 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	switch {
 	case retired != nil:
 		kind = events.KindJobChanged
-		if !retired.news(o, f) {
+		if !retired.News(o, f) {
 			return nil
 		}
 	case j != nil && j.Known():
@@ -180,8 +172,8 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 			return nil
 		}
 	}
-	var drafts []Draft
-	seen.SpecAt = in.World.specs.byHash[seen.Spec].at // 0, before every file, if unknown
+	var drafts []projector.Draft
+	seen.SpecAt = in.World.SpecAt(seen.Spec) // 0, before every file, if unknown
 	if seen.SpecAt < in.FileStart {
 		drafts = in.specDrafts(stream, o, next)
 		seen.SpecAt = next + events.Sequence(len(drafts)-1)
@@ -191,44 +183,44 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	if kind != events.KindJobAdded {
 		evidence.Origin = nil
 	}
-	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
+	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
 }
 
 // specDrafts returns drafts that store a Job's spec in the newest file, after those of its large parts that the file
 // does not have. The last draft is the spec, whose causes are the records of the parts. A template's text is evidence,
 // so the caller may drop it; its hash and size stay.
-func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []Draft {
-	var drafts []Draft
+func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []projector.Draft {
+	var drafts []projector.Draft
 	var parts []events.Sequence
 	part := func(at events.Sequence, kind events.Kind, facts events.Facts, evidence events.Evidence) {
 		if at < in.FileStart {
 			at = next + events.Sequence(len(drafts))
-			drafts = append(drafts, Draft{Stream: stream, Kind: kind, Facts: facts, Evidence: evidence})
+			drafts = append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: facts, Evidence: evidence})
 		}
 		parts = append(parts, at)
 	}
-	spec, specs := o.Spec, &in.World.specs
+	spec := o.Spec
 	if spec.Redacted != "" {
-		part(specs.templates[spec.Redacted], events.KindTemplateStored,
+		part(in.World.TemplateAt(spec.Redacted), events.KindTemplateStored,
 			&events.JobTemplate{Hash: spec.Redacted, Size: uint64(o.TemplateSize)}, events.Evidence{Template: o.Template})
 	}
 	if spec.Policies != "" {
-		part(specs.policies[spec.Policies].at, events.KindPoliciesStored, &events.JobPolicies{
+		part(in.World.PoliciesAt(spec.Policies), events.KindPoliciesStored, &events.JobPolicies{
 			Hash: spec.Policies, Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy, SuccessPolicy: spec.SuccessPolicy,
 		}, events.Evidence{})
 	}
 	slices.Sort(parts)
-	return append(drafts, Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
+	return append(drafts, projector.Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
 }
 
 // news reports whether the Job's object shows something new, and reduces seen.Status to what is new.
-func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
+func (in *Intake) news(j *projector.Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone && (seen.Parent == j.Parent || seen.Parent == events.ParentUnknown)
 	switch {
 	case j.Base.Equal(seen.Status):
 		seen.Status = nil
-		return !same || (j.Recheck && seen.Version > j.Version) || j.Look || seen.BuiltinWrote != j.rivalry.wrote
+		return !same || (j.Recheck && seen.Version > j.Version) || j.Look || seen.BuiltinWrote != j.BuiltinWrote()
 	case j.Write() != nil:
 		written := j.Base.With(&j.Write().Command.(*events.WriteStatus).Change)
 		if written.Equal(seen.Status) {
@@ -238,26 +230,26 @@ func (in *Intake) news(j *Job, seen *events.JobSeen) bool {
 	return true
 }
 
-func (in *Intake) jobGone(o *events.Observation, f *events.JobGone) []Draft {
+func (in *Intake) jobGone(o *events.Observation, f *events.JobGone) []projector.Draft {
 	stream := events.JobStream(o.Job.UID)
 	j := in.World.Job(stream)
 	if (j == nil && in.World.Retired(stream) == nil) || (j != nil && (j.Gone || !j.Known())) {
 		return nil
 	}
-	return []Draft{{Stream: stream, Kind: events.KindJobDeleted, Facts: f, Evidence: o.Evidence}}
+	return []projector.Draft{{Stream: stream, Kind: events.KindJobDeleted, Facts: f, Evidence: o.Evidence}}
 }
 
-func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) []Draft {
+func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) []projector.Draft {
 	in.mark(events.Pods, f.UID)
 	f, stream, ours := in.route(o, f)
-	var drafts []Draft
-	home, p := in.World.whereIs(f.UID)
+	var drafts []projector.Draft
+	home, p := in.World.WhereIs(f.UID)
 	moved := p != nil && (!ours || home.ID() != stream)
 	if moved {
 		if f.Version < p.Version {
 			return nil // older than its move to that stream
 		}
-		drafts = append(drafts, Draft{
+		drafts = append(drafts, projector.Draft{
 			Stream: home.ID(), Kind: events.KindPodDeleted,
 			Facts: &events.PodGone{UID: f.UID, Version: f.Version, Moved: true}, Evidence: o.Evidence,
 		})
@@ -268,7 +260,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	if moved || p == nil {
 		home, p = in.World.Subject(stream), nil
 		if home != nil {
-			p = PodOf(home, f.UID)
+			p = projector.PodOf(home, f.UID)
 		}
 	}
 	kind, evidence := events.KindPodAdded, o.Evidence
@@ -282,17 +274,17 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 			evidence = newsOf(p, evidence)
 		}
 	}
-	j, _ := home.(*Job)
+	j, _ := home.(*projector.Job)
 	if j == nil || !j.Known() {
 		evidence.Owner = o.Job.Name
 	}
 	var causes []events.Sequence
 	if j != nil {
-		if c := j.create(f.Ordinal); c != nil && c.Flight() != nil {
+		if c := j.Create(f.Ordinal); c != nil && c.Flight() != nil {
 			causes = append(causes, c.Flight().Name().Decided)
 		}
 	}
-	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
+	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
 // route returns the stream of a pod, and its facts as recorded there. ours is false for a pod that is not recorded: no
@@ -311,12 +303,12 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 
 // told reports whether an observation is recorded although only its version is new. Commands on orphan pods and on
 // pods to release carry a version. The observation that settles whether the selector matches is recorded too.
-func told(p *Pod, f *events.PodSeen) bool {
+func told(p *projector.Pod, f *events.PodSeen) bool {
 	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }
 
 // newsOf drops evidence that the stream already has for the pod.
-func newsOf(p *Pod, e events.Evidence) events.Evidence {
+func newsOf(p *projector.Pod, e events.Evidence) events.Evidence {
 	e.Namespace = ""
 	if e.Node == p.Node {
 		e.Node = ""
@@ -324,8 +316,8 @@ func newsOf(p *Pod, e events.Evidence) events.Evidence {
 	return e
 }
 
-func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
-	home, p := in.World.whereIs(f.UID)
+func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []projector.Draft {
+	home, p := in.World.WhereIs(f.UID)
 	if p == nil {
 		return nil
 	}
@@ -333,17 +325,26 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []Draft {
 	if evidence.Name == "" { // an informer that only misses it keeps no names
 		evidence.Name = p.Name
 	}
-	return []Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
+	return []projector.Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
 }
 
-func otherWords(p *Pod, seen *events.PodSeen) bool {
+func otherWords(p *projector.Pod, seen *events.PodSeen) bool {
 	return p.Waiting != seen.Waiting || p.Sandbox != seen.Sandbox || !slices.Equal(p.Conditions, seen.Conditions)
 }
 
 // rewound starts a new epoch of the log. The following listing is not compared with earlier state.
-func (in *Intake) rewound(f *events.EpochChanged) []Draft {
+func (in *Intake) rewound(f *events.EpochChanged) []projector.Draft {
 	in.listing = nil
 	begins := *f
 	begins.Epoch = in.World.Identity.Epoch + 1
-	return []Draft{{Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &begins}}
+	return []projector.Draft{{Stream: events.Controller, Kind: events.KindEpochChanged, Facts: &begins}}
+}
+
+// surrounding returns the draft for an observation of a node or namespace; nil if it is not new.
+func (in *Intake) surrounding(o *events.Observation) []projector.Draft {
+	kind, news := in.World.News(o.Facts)
+	if !news {
+		return nil
+	}
+	return []projector.Draft{{Stream: events.Controller, Kind: kind, Facts: o.Facts, Evidence: o.Evidence}}
 }

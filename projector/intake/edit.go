@@ -1,14 +1,15 @@
-package projector
+package intake
 
 import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // editOf returns who changed the spec that an observation shows: the newest editor of a changed field, or, for a Job
 // that is new, its creator; nil if none is named.
-func editOf(j *Job, o *events.Observation) *events.Edit {
+func editOf(j *projector.Job, o *events.Observation) *events.Edit {
 	switch {
 	case j == nil || j.Spec == nil:
 		return makerOf(o, o.Facts.(*events.JobSeen).Created)

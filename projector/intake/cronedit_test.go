@@ -1,4 +1,4 @@
-package projector
+package intake
 
 import (
 	"testing"
@@ -6,19 +6,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // TestWhoTouchedACronJob: the record of a changed spec names who changed it. The record of a Job that was made by hand
 // names the field manager that made it, also after another one has written to it.
 func TestWhoTouchedACronJob(t *testing.T) {
-	w := NewWorld()
+	w := projector.NewWorld()
 	w.Settings.Mode, w.Settings.CronJobs = events.ModeAll, true
 	in := Intake{World: w, FileStart: 1}
 	editor := func(name string, at events.Time, fields ...string) events.Editor {
 		return events.Editor{Edit: events.Edit{Manager: name, Operation: "Update", Time: at}, Fields: fields}
 	}
 	at := events.Sequence(0)
-	apply := func(drafts []Draft) (last Draft) {
+	apply := func(drafts []projector.Draft) (last projector.Draft) {
 		for _, d := range drafts {
 			at++
 			w.Apply(&events.Record{Header: events.Header{Sequence: at, Time: 9, Stream: d.Stream, Kind: d.Kind}, Facts: d.Facts, Evidence: d.Evidence})
@@ -33,7 +34,7 @@ func TestWhoTouchedACronJob(t *testing.T) {
 			Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name}, Editors: editors,
 		}
 	}
-	wrote := func(d Draft) string {
+	wrote := func(d projector.Draft) string {
 		if d.Evidence.Edit == nil {
 			return ""
 		}

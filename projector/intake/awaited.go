@@ -1,6 +1,9 @@
-package projector
+package intake
 
-import "github.com/jobledger/jobledger/events"
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
 
 // Awaited reports whether an observation must be admitted at once, because a command or a live read waits for it, or
 // because it shows the end of a pod or run, or a deletion. Each of these comes once per object, so the records stay
@@ -13,13 +16,13 @@ func (in *Intake) Awaited(o *events.Observation) bool {
 			return r.Look() || f.Deleted != 0 && !r.Deleted()
 		}
 		j := in.World.Job(stream)
-		return j == nil || !j.Known() || j.Gone || j.awaits(f) || in.runEnds(o.Run)
+		return j == nil || !j.Known() || j.Gone || jobAwaits(j, f) || in.runEnds(o.Run)
 	case *events.PodSeen:
-		_, p := in.World.whereIs(f.UID)
+		_, p := in.World.WhereIs(f.UID)
 		if p == nil {
 			return in.created(o, f)
 		}
-		return !p.Seen || p.Gone || p.awaits(f)
+		return !p.Seen || p.Gone || podAwaits(p, f)
 	case *events.CronJobSeen:
 		c := in.World.CronJob(events.CronJobStream(o.Job.UID))
 		return c == nil || !c.Known() || c.Gone || c.Look || f.Deleted != 0 && c.Seen.Deleted == 0
@@ -42,18 +45,17 @@ func (in *Intake) First(o *events.Observation) bool {
 		c := in.World.CronJob(events.CronJobStream(o.Job.UID))
 		return c == nil || !c.Known()
 	case *events.RunSeen:
-		_, known := in.World.runs[f.Job]
+		_, known := in.World.RunOf(f.Job)
 		return !known
 	case *events.PodSeen:
-		_, p := in.World.whereIs(f.UID)
+		_, p := in.World.WhereIs(f.UID)
 		return p == nil
 	case *events.NodeSeen:
-		return in.World.around.nodes[f.UID] == nil
+		return !in.World.KnowsNode(f.UID)
 	case *events.NodeGone:
-		return in.World.around.nodes[f.UID] == nil
+		return !in.World.KnowsNode(f.UID)
 	case *events.NamespaceSeen:
-		known := in.World.around.namespaces[f.Name]
-		return known == nil || known.UID != f.UID
+		return !in.World.KnowsNamespace(f)
 	}
 	return false
 }
@@ -61,7 +63,7 @@ func (in *Intake) First(o *events.Observation) bool {
 // created reports whether a pod without a record is the result of a create in flight, by its sealed annotation.
 func (in *Intake) created(o *events.Observation, f *events.PodSeen) bool {
 	j := in.World.Job(events.JobStream(o.Claim.Job))
-	return j != nil && o.Claim.Ordinal != 0 && o.Claim.Ordinal == f.Ordinal && j.create(f.Ordinal) != nil
+	return j != nil && o.Claim.Ordinal != 0 && o.Claim.Ordinal == f.Ordinal && j.Create(f.Ordinal) != nil
 }
 
 // runEnds reports whether a Job of a CronJob shows its end or deletion for the first time.
@@ -69,7 +71,8 @@ func (in *Intake) runEnds(f *events.RunSeen) bool {
 	if f == nil {
 		return false
 	}
-	c := in.World.CronJob(in.World.runs[f.Job])
+	stream, _ := in.World.RunOf(f.Job)
+	c := in.World.CronJob(stream)
 	if c == nil || c.Runs[f.Job] == nil {
 		return false
 	}
@@ -77,8 +80,8 @@ func (in *Intake) runEnds(f *events.RunSeen) bool {
 	return f.Result != events.ResultNone && !r.Finished() || f.Deleted != 0 && r.Deleted == 0
 }
 
-// awaits reports whether the Job's object shows its deletion, the result of a read, or the status write in flight.
-func (j *Job) awaits(f *events.JobSeen) bool {
+// jobAwaits reports whether the Job's object shows its deletion, the result of a read, or the status write in flight.
+func jobAwaits(j *projector.Job, f *events.JobSeen) bool {
 	switch {
 	case f.Deleted != 0 && j.Deleted == 0, j.Look, j.Recheck && f.Version > j.Version:
 		return true
@@ -89,8 +92,8 @@ func (j *Job) awaits(f *events.JobSeen) bool {
 	return written.Equal(f.Status)
 }
 
-// awaits reports whether the pod shows its end, its deletion, or the effect of a command in flight.
-func (p *Pod) awaits(f *events.PodSeen) bool {
+// podAwaits reports whether the pod shows its end, its deletion, or the effect of a command in flight.
+func podAwaits(p *projector.Pod, f *events.PodSeen) bool {
 	switch {
 	case f.Phase.Terminal() && !p.Phase.Terminal(), f.Deleted != 0 && p.Deleted == 0:
 		return true

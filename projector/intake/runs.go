@@ -1,19 +1,17 @@
-package projector
+package intake
 
 import (
-	"cmp"
-	"maps"
 	"reflect"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // cronJobSeen returns the drafts of a CronJob observation, preceded by the zone rules and the template that it names
 // and the newest file lacks.
-func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Draft {
+func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []projector.Draft {
 	in.mark(events.CronJobs, o.Job.UID)
 	if !in.World.Settings.CronJobs {
 		return nil
@@ -23,19 +21,19 @@ func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Dr
 	kind := events.KindCronJobAdded
 	if c != nil && c.Known() {
 		kind = events.KindCronJobChanged
-		if f.Version < c.Seen.Version || !c.news(f) {
+		if f.Version < c.Seen.Version || !cronJobNews(c, f) {
 			return nil
 		}
 	}
-	var drafts []Draft
+	var drafts []projector.Draft
 	for i := range o.Zones {
 		z := &o.Zones[i]
-		if known, ok := in.World.zones.known[events.ZoneName{Name: z.Name, Hash: z.Hash}]; !ok || known.at < in.FileStart {
-			drafts = append(drafts, Draft{Stream: stream, Kind: events.KindZoneStored, Facts: z})
+		if at, ok := in.World.ZoneAt(events.ZoneName{Name: z.Name, Hash: z.Hash}); !ok || at < in.FileStart {
+			drafts = append(drafts, projector.Draft{Stream: stream, Kind: events.KindZoneStored, Facts: z})
 		}
 	}
-	if f.Redacted != "" && in.World.specs.templates[f.Redacted] < in.FileStart {
-		drafts = append(drafts, Draft{
+	if f.Redacted != "" && in.World.TemplateAt(f.Redacted) < in.FileStart {
+		drafts = append(drafts, projector.Draft{
 			Stream: stream, Kind: events.KindTemplateStored,
 			Facts: &events.JobTemplate{Hash: f.Redacted, Size: uint64(o.TemplateSize)}, Evidence: events.Evidence{Template: o.Template},
 		})
@@ -46,35 +44,35 @@ func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []Dr
 		found := *f
 		found.Found, f = true, &found
 	}
-	return append(drafts, Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
+	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence})
 }
 
-// news reports whether the object shows more than a new version.
-func (c *CronJob) news(f *events.CronJobSeen) bool {
+// cronJobNews reports whether the object shows more than a new version.
+func cronJobNews(c *projector.CronJob, f *events.CronJobSeen) bool {
 	seen := *f
 	seen.Version, seen.Generation, seen.Found = c.Seen.Version, c.Seen.Generation, c.Seen.Found
-	return c.Gone || c.Look && f.Version > c.Seen.Version || c.wakes(c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
+	return c.Gone || c.Look && f.Version > c.Seen.Version || wakes(c, c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
 }
 
 // wakes reports whether a new version alone ends a wait: any change of the CronJob or its Jobs ends that of a changed
 // schedule (C-092, C-096).
-func (c *CronJob) wakes(before, now uint64) bool { return c.Edited != 0 && now > before }
+func wakes(c *projector.CronJob, before, now uint64) bool { return c.Edited != 0 && now > before }
 
-func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []Draft {
+func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []projector.Draft {
 	c := in.World.CronJob(events.CronJobStream(o.Job.UID))
 	if c == nil || c.Gone || !c.Known() {
 		return nil
 	}
-	return []Draft{{Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: f, Evidence: o.Evidence}}
+	return []projector.Draft{{Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: f, Evidence: o.Evidence}}
 }
 
 // missingCronJobs returns drafts for the CronJobs that a listing did not show.
-func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []Draft {
-	var drafts []Draft
+func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []projector.Draft {
+	var drafts []projector.Draft
 	for _, c := range in.World.CronJobs() {
 		ns := in.World.Settings.Namespace
 		if c.Known() && !c.Gone && !seen[c.Ref.UID] && c.Seen.Version <= version && (ns == "" || ns == c.Ref.Namespace) {
-			drafts = append(drafts, Draft{
+			drafts = append(drafts, projector.Draft{
 				Stream: c.Stream, Kind: events.KindCronJobDeleted, Facts: &events.CronJobGone{Version: version, Missed: true},
 				Evidence: events.Evidence{Namespace: c.Ref.Namespace, Name: c.Ref.Name},
 			})
@@ -85,7 +83,7 @@ func (in *Intake) missingCronJobs(seen map[types.UID]bool, version uint64) []Dra
 
 // FollowRun returns drafts that tell a CronJob about an observation of its Job, in the CronJob's stream. Call it after
 // Admit.
-func (in *Intake) FollowRun(o *events.Observation) []Draft {
+func (in *Intake) FollowRun(o *events.Observation) []projector.Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
 	}
@@ -94,15 +92,15 @@ func (in *Intake) FollowRun(o *events.Observation) []Draft {
 	case *events.JobSeen:
 		return in.runSeen(o, o.Run, f.Version)
 	case *events.JobGone:
-		if stream, ok := in.World.runs[uid]; ok {
-			return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: f.Version, Missed: f.Missed}}}
+		if stream, ok := in.World.RunOf(uid); ok {
+			return []projector.Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: f.Version, Missed: f.Missed}}}
 		}
 	}
 	return nil
 }
 
 // runAlone is FollowRun for a Job that has no stream itself, because another controller runs it.
-func (in *Intake) runAlone(o *events.Observation) []Draft {
+func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
 	}
@@ -111,15 +109,15 @@ func (in *Intake) runAlone(o *events.Observation) []Draft {
 		in.mark(events.Jobs, f.Job)
 		return in.runSeen(o, f, f.Version)
 	case *events.RunGone:
-		if stream, ok := in.World.runs[f.Job]; ok && stream == events.CronJobStream(o.CronJob) {
-			return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: f}}
+		if stream, ok := in.World.RunOf(f.Job); ok && stream == events.CronJobStream(o.CronJob) {
+			return []projector.Draft{{Stream: stream, Kind: events.KindRunGone, Facts: f}}
 		}
 	}
 	return nil
 }
 
 // runSeen returns drafts about a Job for the CronJob that owns it, and for its former owner.
-func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []Draft {
+func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []projector.Draft {
 	owner := o.CronJob
 	c := in.World.CronJob(events.CronJobStream(owner))
 	if c != nil && c.Known() && c.Ref.Namespace != o.Job.Namespace {
@@ -136,11 +134,11 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 		of.Namespace, run = o.Job.Namespace, &of
 	}
 	if c != nil {
-		if r := c.Runs[o.Job.UID]; r != nil && (run.Version < r.Version || !r.news(run) && !c.wakes(r.Version, run.Version)) {
+		if r := c.Runs[o.Job.UID]; r != nil && (run.Version < r.Version || !runNews(r, run) && !wakes(c, r.Version, run.Version)) {
 			return drafts
 		}
 	}
-	d := Draft{Stream: stream, Kind: events.KindRunSeen, Facts: run}
+	d := projector.Draft{Stream: stream, Kind: events.KindRunSeen, Facts: run}
 	if c == nil || c.Ref.Name == "" {
 		d.Evidence.Namespace = o.Job.Namespace
 		if o.Evidence.Origin != nil {
@@ -151,7 +149,7 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 }
 
 // signed adds the creator, the first field manager, to a Job made by hand. Later observations do not change it.
-func signed(run *events.RunSeen, o *events.Observation, c *CronJob) *events.RunSeen {
+func signed(run *events.RunSeen, o *events.Observation, c *projector.CronJob) *events.RunSeen {
 	if !run.Manual {
 		return run
 	}
@@ -165,19 +163,19 @@ func signed(run *events.RunSeen, o *events.Observation, c *CronJob) *events.RunS
 }
 
 // runLeft returns the draft that tells the former CronJob that it lost the Job.
-func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []Draft {
-	stream, ok := in.World.runs[uid]
+func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []projector.Draft {
+	stream, ok := in.World.RunOf(uid)
 	if !ok || stream == events.CronJobStream(owner) {
 		return nil
 	}
 	if c := in.World.CronJob(stream); c != nil && c.Runs[uid] != nil && version <= c.Runs[uid].Version {
 		return nil
 	}
-	return []Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Left: true}}}
+	return []projector.Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Left: true}}}
 }
 
-// news reports whether the observation changes anything for the CronJob.
-func (r *Run) news(f *events.RunSeen) bool {
+// runNews reports whether the observation changes anything for the CronJob.
+func runNews(r *projector.Run, f *events.RunSeen) bool {
 	seen := *f
 	seen.Version, seen.Namespace = r.Version, r.Namespace
 	return seen != r.RunSeen
@@ -185,14 +183,14 @@ func (r *Run) news(f *events.RunSeen) bool {
 
 // missingRuns returns drafts for the CronJobs' Jobs that a listing of Jobs did not show, in the watched namespace. It
 // returns none if CronJobs are not recorded.
-func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
+func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []projector.Draft {
 	settings := &in.World.Settings
 	if !settings.CronJobs {
 		return nil
 	}
-	var drafts []Draft
-	for _, uid := range slices.SortedFunc(maps.Keys(in.World.runs), cmp.Compare[types.UID]) {
-		stream := in.World.runs[uid]
+	var drafts []projector.Draft
+	for _, uid := range in.World.RunUIDs() {
+		stream, _ := in.World.RunOf(uid)
 		c := in.World.CronJob(stream)
 		if c == nil || seen[uid] || c.Runs[uid] == nil || c.Runs[uid].Version > version {
 			continue
@@ -200,13 +198,13 @@ func (in *Intake) missingRuns(seen map[types.UID]bool, version uint64) []Draft {
 		if settings.Namespace != "" && settings.Namespace != c.Ref.Namespace {
 			continue
 		}
-		drafts = append(drafts, Draft{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Missed: true}})
+		drafts = append(drafts, projector.Draft{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: version, Missed: true}})
 	}
 	return drafts
 }
 
 // cronEditOf returns who changed the spec of a known CronJob, or who created a new one.
-func cronEditOf(c *CronJob, o *events.Observation, f *events.CronJobSeen) *events.Edit {
+func cronEditOf(c *projector.CronJob, o *events.Observation, f *events.CronJobSeen) *events.Edit {
 	if c == nil || !c.Known() {
 		return makerOf(o, f.Created)
 	}

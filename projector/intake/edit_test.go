@@ -1,9 +1,10 @@
-package projector
+package intake
 
 import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
 )
 
 // TestWhoEdited: the editor of a spec is the newest one that owns a changed field.
@@ -12,10 +13,10 @@ func TestWhoEdited(t *testing.T) {
 		return events.Editor{Edit: events.Edit{Manager: name, Operation: "Update", Time: at}, Fields: fields}
 	}
 	one, two := int32(1), int32(2)
-	was := &Job{Spec: &events.JobSpec{Hash: "a", Parallelism: &one}}
+	was := &projector.Job{Spec: &events.JobSpec{Hash: "a", Parallelism: &one}}
 	for _, row := range []struct {
 		sentence string
-		job      *Job
+		job      *projector.Job
 		spec     events.JobSpec
 		editors  []events.Editor
 		want     string

@@ -1,0 +1,57 @@
+package projector
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+)
+
+// Package intake asks the World these questions to find out whether an observation is new.
+
+// WhereIs returns the pod with that UID and its subject; nil if unknown.
+func (w *World) WhereIs(uid types.UID) (Subject, *Pod) {
+	s := w.subjects[w.homes[uid]]
+	if s == nil {
+		return nil, nil
+	}
+	return s, PodOf(s, uid)
+}
+
+// RunOf returns the stream of the CronJob that has the Job; ok is false if none has it.
+func (w *World) RunOf(job types.UID) (cronJob events.Stream, ok bool) {
+	cronJob, ok = w.runs[job]
+	return cronJob, ok
+}
+
+// RunUIDs returns the Jobs of all CronJobs, sorted by UID.
+func (w *World) RunUIDs() []types.UID { return slices.Sorted(maps.Keys(w.runs)) }
+
+// SpecAt returns the newest record that stores the spec with that hash; 0 if only an older file does, or none.
+func (w *World) SpecAt(hash string) events.Sequence { return w.specs.byHash[hash].at }
+
+// TemplateAt is SpecAt for a redacted template.
+func (w *World) TemplateAt(hash string) events.Sequence { return w.specs.templates[hash] }
+
+// PoliciesAt is SpecAt for policies.
+func (w *World) PoliciesAt(hash string) events.Sequence { return w.specs.policies[hash].at }
+
+// ZoneAt returns the newest record that stores the rules of a zone; ok is false if none is known.
+func (w *World) ZoneAt(name events.ZoneName) (at events.Sequence, ok bool) {
+	known, ok := w.zones.known[name]
+	return known.at, ok
+}
+
+// BuiltinWrote returns the time of the built-in's newest status write, as the Job's object shows it.
+func (j *Job) BuiltinWrote() events.Time { return j.rivalry.wrote }
+
+// ReadsCondition reports whether a rule of the Job names pod conditions of that type.
+func (j *Job) ReadsCondition(kind string) bool { return j.policies.Reads(kind) }
+
+// Unowned returns the orphan pods in the Job's stream, by UID. The caller must not change the map.
+func (j *Job) Unowned() map[types.UID]*Pod { return j.unowned }
+
+// Written reports whether a status write in flight accounts for the pod.
+func (p *Pod) Written() bool { return p.written }
