@@ -3,14 +3,18 @@ package loop
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/projector/intake"
 	"github.com/jobledger/jobledger/reconciler"
+	"github.com/jobledger/jobledger/reconciler/admission"
+	"github.com/jobledger/jobledger/reconciler/checkpoint"
+	"github.com/jobledger/jobledger/reconciler/due"
 	"github.com/jobledger/jobledger/reconciler/observe"
+	"github.com/jobledger/jobledger/reconciler/retries"
+	"github.com/jobledger/jobledger/reconciler/tasks"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -52,38 +56,33 @@ type Loop struct {
 	zoneData string
 	leader   string
 	salt     func() events.Salt
-	urgency  urgency
+	urgency  tasks.Urgency
 
-	next      events.Sequence // sequence of the next record
-	durable   events.Sequence // newest durable record: commands up to it may be sent. Invariant: durable < next
-	terms     events.Sequence // newest record of settings, clock or epoch
-	epoch     events.Sequence // newest rewind recorded by this process; 0 for none
-	back      *events.Rewind  // a deleted object that exists again, as proof of a rewind; nil for none
-	waiting   []promise       // commands waiting for their record to become durable, by sequence
-	wakes     delayingQueue[events.Stream]
-	progress  progress
-	retrying  retrying
-	hastened  []events.Task // tasks that have become more urgent since they were handed out
-	pace      pace
-	floodPace time.Duration
-	words     words
+	next     events.Sequence          // sequence of the next record
+	durable  events.Sequence          // newest durable record: commands up to it may be sent. Invariant: durable < next
+	terms    events.Sequence          // newest record of settings, clock or epoch
+	epoch    events.Sequence          // newest rewind recorded by this process; 0 for none
+	back     *events.Rewind           // a deleted object that exists again, as proof of a rewind; nil for none
+	waiting  []promise                // commands waiting for their record to become durable, by sequence
+	wakes    due.Queue[events.Stream] // each stream's next decision; decisions of the same state ask for the same times
+	progress due.Progress
+	retries  *retries.Retries
+	hastened []events.Task // tasks that have become more urgent since they were handed out
+	gate     admission.Gate
+	words    admission.Words
 	// resuming holds the streams not yet evaluated since the newest listing.
 	resuming map[events.Stream]bool
 	heads    map[events.Stream]events.Sequence // ended streams whose last records are not durable yet
 	// forgotten is the newest durable record of a stream that neither heads nor the world knows any more.
 	forgotten events.Sequence
-	pasts     map[events.Stream]*past // from this turn's inputs
-	room      []events.Record         // buffer for the current batch; empty between turns
-	saver     saver
-	restater  restater
+	pasts     map[events.Stream]*admission.Past // from this turn's inputs
+	room      []events.Record                   // buffer for the current batch; empty between turns
+	snapshots checkpoint.Snapshots
+	files     checkpoint.Files
 
-	snapshotEvery events.Sequence
-	snapshotBatch int
-	restateBytes  int
-	clock         func() time.Duration // nil for none
-	watcher       *observe.Watcher     // nil if no Job is observed
-	rival         string               // description of another controller found by this run; empty for none
-	broken        error                // a read of the log failed: append nothing more
+	watcher *observe.Watcher // nil if no Job is observed
+	rival   string           // description of another controller found by this run; empty for none
+	broken  error            // a read of the log failed: append nothing more
 }
 
 // promise holds the commands of one batch until its last record is durable.
@@ -98,7 +97,7 @@ type Input struct {
 	Observation *events.Observation
 	Result      *events.TaskResult
 
-	past *past // of the observation's Job; nil if the log was not asked
+	past *admission.Past // of the observation's Job; nil if the log was not asked
 }
 
 // New returns a Loop that continues at the end of the log.
@@ -107,16 +106,22 @@ func New(c Config) *Loop {
 	l := &Loop{
 		log: c.Log, world: c.World, intake: intake.Intake{World: c.World}, settings: c.Settings,
 		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
-		urgency: newUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
-		pasts: map[events.Stream]*past{},
-		saver: saver{saved: head.Sequence}, snapshotEvery: cmp.Or(c.SnapshotEvery, 100_000), snapshotBatch: cmp.Or(c.SnapshotStep, 64),
-		restateBytes: cmp.Or(c.RestateBytes, restateBytes), clock: c.Clock,
-		wakes: newWakes(), progress: newProgress(), retrying: newRetrying(c.World.Now), pace: newPace(), floodPace: cmp.Or(c.FloodPace, floodPace), words: newWords(), resuming: map[events.Stream]bool{},
+		urgency: tasks.NewUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
+		pasts:     map[events.Stream]*admission.Past{},
+		snapshots: checkpoint.NewSnapshots(c.World, head.Sequence, cmp.Or(c.SnapshotEvery, 100_000), cmp.Or(c.SnapshotStep, 64)),
+		files:     checkpoint.NewFiles(c.World, cmp.Or(c.RestateBytes, checkpoint.TurnBytes), c.Clock),
+		wakes:     newWakes(), progress: due.NewProgress(), retries: retries.New(c.World, c.World.Now), words: admission.NewWords(), resuming: map[events.Stream]bool{},
 	}
+	l.gate = admission.New(c.World, &l.intake, cmp.Or(c.FloodPace, admission.FloodPace))
 	if c.Settings.Mode == events.ModeObserve || c.Settings.ObserveOthers {
 		l.watcher = observe.New(cmp.Or(c.Patience, observe.DefaultPatience))
 	}
 	return l
+}
+
+// newWakes returns the queue of each stream's next decision.
+func newWakes() due.Queue[events.Stream] {
+	return due.New(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // World returns the folded state. The caller may read it between turns.
@@ -139,7 +144,7 @@ func (l *Loop) Start(now events.Time) error {
 		if step < -clockTolerance {
 			b.time = now
 			l.put(b, controllerDraft(events.KindClockStepped, &events.ClockStepped{Step: step}))
-			l.retrying.alive = l.retrying.alive.Add(step)
+			l.retries.ShiftAlive(step)
 		}
 	}
 	l.startTerm(b)
@@ -192,28 +197,28 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b := l.begin(now)
 	b.time = now
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
-	l.wakes.shift(step.Step)
-	l.progress = newProgress()
+	l.wakes.Shift(step.Step)
+	l.progress = due.NewProgress()
 	for s := range l.world.RetiredJobs() { // their TTLs are times of the API server: no step moves them
-		l.wakes.set(s.ID(), s.Due(now))
+		l.wakes.Set(s.ID(), s.Due(now))
 	}
 	for _, s := range l.world.Subjects() { // as are some waits of finished subjects
 		switch s := s.(type) {
 		case *projector.Job:
 			if s.Expiry().At != 0 {
-				l.wakes.set(s.ID(), now)
+				l.wakes.Set(s.ID(), now)
 			}
 		case *projector.CronJob: // due times are times of this clock
-			l.wakes.set(s.ID(), now)
+			l.wakes.Set(s.ID(), now)
 		}
 	}
 	if l.watcher != nil {
 		l.watcher.Shift(step.Step)
 	}
-	l.retrying.shift(step.Step)
-	l.pace.shift(step.Step)
-	l.restater.last = l.restater.last.Add(step.Step)
-	l.words.dues.shift(step.Step)
+	l.retries.Shift(step.Step)
+	l.gate.Shift(step.Step)
+	l.files.Shift(step.Step)
+	l.words.Shift(step.Step)
 	l.commit(b, false)
 }
 
@@ -229,7 +234,7 @@ func (l *Loop) Lose(now events.Time) {
 // sends nothing, so it need not wait for durability. Outcomes of commands in flight may still be taken in.
 func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
-	l.tellAllWent(b, true)
+	l.recordCounts(b, true)
 	l.put(b, controllerDraft(events.KindControllerStopped, &events.ControllerStopped{}))
 	back = l.giveBackWaiting(b)
 	l.commit(b, true)
@@ -257,57 +262,22 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 	return projector.Draft{Stream: events.Controller, Kind: kind, Facts: facts}
 }
 
-// Durable tells the loop that records through seq are durable. It returns the tasks that may now be sent, and the
-// tasks to withdraw; the two do not overlap.
-func (l *Loop) Durable(seq events.Sequence) (tasks, back []events.Task) {
-	l.durable = max(l.durable, seq)
-	l.urgency.durable(l.durable)
-	n := 0
-	for ; n < len(l.waiting) && l.waiting[n].through <= l.durable; n++ {
-		tasks = append(tasks, l.waiting[n].tasks...)
-		back = append(back, l.waiting[n].back...)
-	}
-	l.refresh(tasks)
-	l.waiting = l.waiting[n:]
-	for s, head := range l.heads {
-		if head <= l.durable {
-			delete(l.heads, s)
-			if l.world.Previous(s) == 0 {
-				l.forgotten = max(l.forgotten, head)
-			}
-		}
-	}
-	return without(tasks, back), back
-}
-
-// without returns the tasks that are not in back.
-func without(tasks, back []events.Task) []events.Task {
-	if len(tasks) == 0 || len(back) == 0 {
-		return tasks
-	}
-	taken := make(map[events.CommandID]bool, len(back))
-	for i := range back {
-		taken[back[i].Name] = true
-	}
-	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
-}
-
 // Wake returns when a turn is due without inputs; 0 for never. During a listing only inputs held back earlier can make
 // one due.
 func (l *Loop) Wake() events.Time {
 	if l.back != nil {
 		return 0
 	}
-	wake := l.pace.wake(l.world.Now, l.world.Listing)
-	due := []events.Time{l.wakes.first(), l.retrying.asks.first(), l.retrying.probes.first()}
+	wake := l.gate.Wake()
+	times := []events.Time{l.wakes.First(), l.retries.Wake()}
 	if !l.world.Decides() {
-		due = []events.Time{l.world.RivalOver()}
+		times = []events.Time{l.world.RivalOver()}
 	}
-	due = append(due, l.restateDue())
+	times = append(times, l.files.Due(l.log.NextFile()))
 	if !l.world.Listing {
-		due = append(due, l.words.dues.first())
+		times = append(times, l.words.Wake())
 	}
-	for _, at := range due {
+	for _, at := range times {
 		if wake == 0 || (at != 0 && at < wake) {
 			wake = at
 		}

@@ -13,11 +13,11 @@ func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decisi
 	delete(l.resuming, s)
 	j := projector.HolderOf(subject)
 	if j == nil {
-		l.wakes.set(s, 0)
+		l.wakes.Set(s, 0)
 		return
 	}
 	if !l.settings.Judges(j.ManagedBy) { // its history is recorded, no more
-		l.wakes.set(s, 0)
+		l.wakes.Set(s, 0)
 		if !d.Commands() {
 			l.retire(b, subject)
 		}
@@ -27,7 +27,7 @@ func (l *Loop) compare(b *batch, subject projector.Subject, d *reconciler.Decisi
 	if d.Wake != 0 && (again == 0 || d.Wake < again) {
 		again = d.Wake
 	}
-	l.wakes.set(s, again)
+	l.wakes.Set(s, again)
 	if would != nil {
 		l.put(b, projector.Draft{Stream: s, Kind: events.KindWouldDecide, Facts: would, Causes: []events.Sequence{j.Head}})
 	}

@@ -8,18 +8,13 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/admission"
 	"github.com/jobledger/jobledger/store"
 )
 
 // A stream unknown to the world may have older records in the log: the Job was over long ago, or a pod that names it
 // is seen first. The next record must name its predecessor. The log may have to read files for that, so it is asked on
 // the goroutine that brings the observation, before the observation is queued, and not on the loop's.
-
-// past is the end of a Job's stream in the log, as of durable record through.
-type past struct {
-	newest  events.Sequence // 0 if the stream has no records
-	through events.Sequence
-}
 
 // memory asks the log once per Job that is new to this process.
 type memory struct {
@@ -43,7 +38,7 @@ func (q *Queue) Remember(log store.Reader, world *projector.World) {
 
 // of returns the past of the observation's Job; nil if it need not be known. On an error it returns nil: the loop will
 // meet the same error.
-func (m *memory) of(o *events.Observation) *past {
+func (m *memory) of(o *events.Observation) *admission.Past {
 	uid := o.Job.UID
 	if m == nil || uid == "" {
 		return nil
@@ -65,9 +60,9 @@ func (m *memory) of(o *events.Observation) *past {
 	if known {
 		return nil
 	}
-	p := &past{through: m.log.Head().Sequence}
+	p := &admission.Past{Through: m.log.Head().Sequence}
 	var err error
-	if p.newest, err = m.log.Newest(events.JobStream(uid), born); err != nil {
+	if p.Newest, err = m.log.Newest(events.JobStream(uid), born); err != nil {
 		return nil
 	}
 	return p
@@ -75,8 +70,8 @@ func (m *memory) of(o *events.Observation) *past {
 
 // past returns the last record of a stream that the world does not know; 0 for none.
 func (l *Loop) past(s events.Stream) events.Sequence {
-	if p := l.pasts[s]; p != nil && p.through >= l.forgotten {
-		return p.newest
+	if p := l.pasts[s]; p != nil && p.Through >= l.forgotten {
+		return p.Newest
 	}
 	at, err := l.log.Newest(s, 0)
 	if err != nil {

@@ -64,14 +64,3 @@ func Prune(
 	_, err := files.Prune(ctx, facts.First)
 	return err
 }
-
-// StatesBytes returns the total stored size of the states that each file of the log has: one for each subject that is
-// unfinished or not deleted.
-func StatesBytes(w *projector.World) (bytes int64) {
-	for _, s := range w.Stating() {
-		if d, ok := stateOf(w, s); ok {
-			bytes += int64(stored(&d))
-		}
-	}
-	return bytes + int64(len(w.ControllerFacts()))
-}

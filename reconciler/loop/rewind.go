@@ -2,18 +2,19 @@ package loop
 
 import (
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/admission"
+	"github.com/jobledger/jobledger/reconciler/due"
 )
 
 // rewound follows the world after a reset for a rewound cluster: it clears all waits, and sends no earlier command.
 func (l *Loop) rewound(b *batch) {
 	l.epoch = l.next - 1
-	l.wakes, l.progress, l.retrying, l.resuming = newWakes(), newProgress(), newRetrying(b.time), map[events.Stream]bool{}
-	l.retrying.changed = true
+	l.wakes, l.progress, l.retries, l.resuming = newWakes(), due.NewProgress(), l.retries.Again(b.time), map[events.Stream]bool{}
 	l.waiting = nil
-	l.tellAllWent(b, false)
-	l.pace.forgetAll()
-	l.words = newWords()
-	l.saver = saver{saved: l.saver.saved, outdated: true}
+	l.recordCounts(b, false)
+	l.gate.ForgetAll()
+	l.words = admission.NewWords()
+	l.snapshots.Outdate()
 	if l.watcher != nil {
 		l.watcher.Reset()
 	}

@@ -28,7 +28,7 @@ var neverImports = []struct {
 }{
 	{
 		sentence: "the core knows no Kubernetes client, database or broker",
-		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/rules", "./reconciler/observe", "./reconciler/replay"},
+		packages: []string{"./events", "./projector", "./reconciler", "./reconciler/rules", "./reconciler/observe", "./reconciler/replay", "./projector/intake"},
 		never:    []string{clientGo, bbolt, natsGo},
 	},
 	{
@@ -83,10 +83,25 @@ var neverImports = []struct {
 		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
+		sentence: "observations become records by what the projection says of them",
+		packages: []string{"./projector/intake"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+	},
+	{
+		sentence: "what the loop is made of knows the projection and the log's contract, and neither the loop nor a technology",
+		packages: []string{
+			"./reconciler/due", "./reconciler/tasks", "./reconciler/retries", "./reconciler/admission", "./reconciler/checkpoint",
+		},
+		never: []string{
+			"./reconciler/loop", "./reconciler/executor/...", "./reconciler/job", "./reconciler/cron", "./reconciler/rules", clientGo, bbolt, natsGo,
+		},
+	},
+	{
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler", "./reconciler/job", "./reconciler/cron", "./reconciler/rules"},
 		never:    []string{"./..."},
-		except: []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "the rules of a Job and those of a CronJob do not know each other",
@@ -350,8 +365,9 @@ func (g graph) has(t *testing.T, name string) bool {
 var pure = []string{
 	"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy",
 	"./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict",
-	"./reconciler", "./reconciler/cron", "./reconciler/job", "./reconciler/observe", "./reconciler/replay",
-	"./reconciler/rules",
+	"./projector/intake", "./reconciler", "./reconciler/admission", "./reconciler/checkpoint", "./reconciler/cron",
+	"./reconciler/due", "./reconciler/job", "./reconciler/observe", "./reconciler/replay", "./reconciler/retries",
+	"./reconciler/rules", "./reconciler/tasks",
 }
 
 // without returns a list without some of its names.

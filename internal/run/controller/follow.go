@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/run/replicating"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/reconciler/checkpoint"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
@@ -52,7 +53,7 @@ func (c *controller) follow(ctx context.Context) error {
 			return unlessStopped(ctx, err)
 		}
 		from := &followed{Standby: standby, controller: c, opened: log}
-		if err := cmp.Or(from.otherKey(), refuseStates(c.config.Retention, loop.StatesBytes(c.fold.World()))); err != nil {
+		if err := cmp.Or(from.otherKey(), refuseStates(c.config.Retention, checkpoint.StatesBytes(c.fold.World()))); err != nil {
 			return err
 		}
 		return newFollower(c, from, log).run(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/backup"
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/checkpoint"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/copylog"
@@ -36,7 +37,7 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 		}
 	}
 	defer func() { c.stream.close() }()
-	if err := refuseStates(config.Retention, loop.StatesBytes(world)); err != nil {
+	if err := refuseStates(config.Retention, checkpoint.StatesBytes(world)); err != nil {
 		return err
 	}
 	if c.retainer, err = newRetainer(config.Retention, log, c.logger, c.health, c.registry, c.consumers()...); err != nil {

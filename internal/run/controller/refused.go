@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/reconciler/retries"
 )
 
 // newRefused returns a gauge of the commands that the API server refuses now. It returns to 0 when the cause is gone;
@@ -37,7 +38,7 @@ func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 
 // gangsRefused says how many Jobs wait because the API server refuses their Workload or PodGroup; empty for none. Each
 // Job has one such command at a time.
-func gangsRefused(counts map[loop.RefusedKind]int) string {
+func gangsRefused(counts map[retries.RefusedKind]int) string {
 	waiting, by := 0, map[string]int{}
 	for kind, n := range counts {
 		if k := commandOf[kind.Command]; k != nil && k.Slot == events.SlotGroup && n > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/lease"
 	"github.com/jobledger/jobledger/internal/run/replicating"
+	"github.com/jobledger/jobledger/reconciler/checkpoint"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
@@ -57,7 +58,7 @@ func (c *controller) replicate(ctx context.Context) error {
 			return unlessStopped(ctx, err)
 		}
 		c.registry.MustRegister(member)
-		if err := refuseStates(c.config.Retention, loop.StatesBytes(c.fold.World())); err != nil {
+		if err := refuseStates(c.config.Retention, checkpoint.StatesBytes(c.fold.World())); err != nil {
 			return err
 		}
 		return newFollower(c, replicated{member}, log).run(ctx)

@@ -19,6 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/sidebyside"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
+	"github.com/jobledger/jobledger/reconciler/checkpoint"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store/livetail"
 )
@@ -235,13 +236,13 @@ func (c *clocked) look(l *loop.Loop) error {
 			c.file = max(c.file, f.Bytes)
 		}
 		if c.seconds%max(1, int(c.lasts/(180*time.Second))) == 0 {
-			c.states = max(c.states, loop.StatesBytes(l.World()))
+			c.states = max(c.states, checkpoint.StatesBytes(l.World()))
 		}
 	}
 	if int(passed*30/c.lasts) > len(c.grows) {
 		runtime.GC()
 		c.grows = append(c.grows, resident())
-		c.sized = append(c.sized, loop.StatesBytes(l.World()))
+		c.sized = append(c.sized, checkpoint.StatesBytes(l.World()))
 	}
 	return nil
 }

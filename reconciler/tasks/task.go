@@ -1,4 +1,4 @@
-package loop
+package tasks
 
 import (
 	"k8s.io/apimachinery/pkg/types"
@@ -8,24 +8,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// promise creates the executor's tasks of a folded decision. They wait until its record is durable.
-func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *events.Decision) {
-	for place, c := range d.Commands() {
-		if w, ok := c.(*events.Withdraw); ok {
-			b.back = append(b.back, l.task(s, w.Command, s.InFlight(w.Command))) // like takeBack
-			// A command that is not in backoff has one try, whose outcome is reported.
-			if l.retrying.known[w.Command] != nil {
-				l.retrying.asks.set(w.Command, b.time.Add(noAnswer))
-			}
-			continue
-		}
-		b.tasks = append(b.tasks, l.task(s, events.CommandID{Decided: at, Place: uint32(place)}, c))
-	}
-}
-
-// task returns a command with all that is needed to carry it out.
-func (l *Loop) task(s projector.Subject, name events.CommandID, c events.Command) events.Task {
-	t := events.Task{Name: name, Life: l.world.Identity, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
+// Of returns a command about s with all that is needed to carry it out. life is the epoch that it is decided in.
+func Of(life events.Identity, s projector.Subject, name events.CommandID, c events.Command) events.Task {
+	t := events.Task{Name: name, Life: life, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
 	if uid := events.PodOf(c); uid != "" {
 		t.Pod = podRef(s, uid)
 	}

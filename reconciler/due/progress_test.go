@@ -1,4 +1,4 @@
-package loop
+package due
 
 import (
 	"fmt"
@@ -15,23 +15,23 @@ import (
 // waits longer than ProgressSpread.
 func TestProgressIsSpread(t *testing.T) {
 	stream := func(n int) events.Stream { return events.JobStream(types.UID(fmt.Sprintf("uid-%d", n))) }
-	p := newProgress()
+	p := NewProgress()
 	due := events.Time(time.Hour)
 	in := map[time.Duration]int{}
 	for n := range 150 {
-		in[p.turn(stream(n), due).Sub(due)]++
+		in[p.Turn(stream(n), due).Sub(due)]++
 	}
 	if in[0] != 25 || in[250*time.Millisecond] != 5 || in[3750*time.Millisecond] != 5 || in[reconciler.ProgressSpread] != 50 {
 		t.Errorf("turns after the time at which they are due: %v", in)
 	}
-	if again := p.turn(stream(27), due); again.Sub(due) != 250*time.Millisecond {
+	if again := p.Turn(stream(27), due); again.Sub(due) != 250*time.Millisecond {
 		t.Errorf("the same lag has another turn, %s later", again.Sub(due))
 	}
 	later := due.Add(time.Minute)
-	if next := p.turn(stream(27), later); next != later {
+	if next := p.Turn(stream(27), later); next != later {
 		t.Errorf("a lag of a minute later has its turn %s after it is due", next.Sub(later))
 	}
-	if none := p.turn(stream(27), 0); none != 0 || p.at[stream(27)] != 0 {
+	if none := p.Turn(stream(27), 0); none != 0 || p.at[stream(27)] != 0 {
 		t.Error("a Job that is not behind keeps a turn")
 	}
 }
@@ -50,13 +50,13 @@ func TestProgressWaitsForPodsThatWait(t *testing.T) {
 		{"they are made after a second", due + second, due + second},
 		{"they wait for a minute", due + 60*second, due.Add(reconciler.ProgressSpread)},
 	} {
-		p, now := newProgress(), due
+		p, now := NewProgress(), due
 		busy := func(s events.Stream) bool { return s == big && now < row.made }
-		if !p.due(small, due, now, busy) {
+		if !p.Due(small, due, now, busy) {
 			t.Errorf("%s: another Job waits with it", row.sentence)
 		}
-		for ; !p.due(big, due, now, busy); now = p.turn(big, due) {
-			if p.turn(big, due) <= now {
+		for ; !p.Due(big, due, now, busy); now = p.Turn(big, due) {
+			if p.Turn(big, due) <= now {
 				t.Fatalf("%s: it is looked at again at once", row.sentence)
 			}
 		}

@@ -1,4 +1,4 @@
-package loop
+package due
 
 import (
 	"time"
@@ -18,18 +18,19 @@ const (
 	progressBeat  = 250 * time.Millisecond // delayed writes come in step, so that one commit serves five
 )
 
-// progress holds when each Job's progress is written. It is derived: after a loss each Job gets a new time.
-type progress struct {
+// Progress holds when each Job's progress is written. It is derived: after a loss each Job gets a new time.
+type Progress struct {
 	at   map[events.Stream]events.Time
 	free events.Time // first unassigned time
 }
 
-func newProgress() progress { return progress{at: map[events.Stream]events.Time{}} }
+// NewProgress returns the state before any Job has progress to show.
+func NewProgress() Progress { return Progress{at: map[events.Stream]events.Time{}} }
 
-// turn returns when a Job whose progress is due at time due may write; 0 if due is 0.
-func (p *progress) turn(s events.Stream, due events.Time) events.Time {
+// Turn returns when a Job whose progress is due at time due may write; 0 if due is 0.
+func (p *Progress) Turn(s events.Stream, due events.Time) events.Time {
 	if due == 0 {
-		p.forget(s)
+		p.Forget(s)
 		return 0
 	}
 	if at := p.at[s]; at >= due { // else it belongs to an earlier lag
@@ -47,10 +48,10 @@ func (p *progress) turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// due reports whether a Job's progress may be written now. A busy Job, with creates queued, gets a later turn. busy
+// Due reports whether a Job's progress may be written now. A busy Job, with creates queued, gets a later turn. busy
 // may be nil for never.
-func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
-	at := p.turn(s, due)
+func (p *Progress) Due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
+	at := p.Turn(s, due)
 	if at == 0 || at > now {
 		return false
 	}
@@ -61,13 +62,5 @@ func (p *progress) due(s events.Stream, due, now events.Time, busy func(events.S
 	return true
 }
 
-func (p *progress) forget(s events.Stream) { delete(p.at, s) }
-
-// wakeAgain schedules the next decision about a subject.
-func (l *Loop) wakeAgain(s events.Stream, d *reconciler.Decision) {
-	wake := d.Wake
-	if at := l.progress.turn(s, d.Progress); at != 0 && (wake == 0 || at < wake) {
-		wake = at
-	}
-	l.wakes.set(s, wake)
-}
+// Forget drops the turn of a Job.
+func (p *Progress) Forget(s events.Stream) { delete(p.at, s) }

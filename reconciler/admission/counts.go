@@ -1,0 +1,157 @@
+package admission
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/reconciler/due"
+)
+
+// In a namespace over two budgets, short-lived objects are too many to record each. Example: a user creates bare pods
+// that name a suspended Job, and each takes five records until it is gone. So a new object of such a namespace waits
+// for a minute. An object that is deleted before has no record, and is only counted.
+//
+// The counts are recorded by namespace (events.PassedOver):
+//
+//	12:00:00  open    0 went                   before the first version is held back, in the same batch
+//	12:01:00  open    3012 pods went           once a minute while versions are held back
+//	12:02:00  open    2977 pods went
+//	12:02:40          the controller is killed: the counts since 12:02:00 are lost, and the open record says so
+//
+// A killed controller loses its counts. So nothing is dropped or held back unless the namespace's newest record is
+// open.
+
+// counts holds the namespaces with held-back or dropped versions, and their counts since the newest record.
+type counts struct {
+	of   map[string]*count
+	dues due.Queue[string]
+}
+
+type count struct {
+	since    events.Time // of the newest record
+	objects  map[events.ObjectResource]uint64
+	versions uint64
+	holding  int // number of held-back versions
+}
+
+func newCounts() counts {
+	return counts{of: map[string]*count{}, dues: due.New(cmp.Compare[string])}
+}
+
+// pass starts counting for a namespace, unless it has started already. The step then first writes an open record.
+func (g *Gate) pass(s *Step, now events.Time, namespace string) *count {
+	w := g.counts.of[namespace]
+	if w == nil {
+		w = &count{since: now, objects: map[events.ObjectResource]uint64{}}
+		g.counts.of[namespace] = w
+		s.Record = new(g.record(now, namespace, w, true))
+	}
+	return w
+}
+
+// hold counts a version as held back.
+func (g *Gate) hold(s *Step, now events.Time, namespace string) {
+	g.pass(s, now, namespace).holding++
+	g.holding++
+}
+
+// release uncounts a held-back version.
+func (g *Gate) release(namespace string) {
+	g.counts.of[namespace].holding--
+	g.holding--
+}
+
+// passBy counts an object that was deleted without a record, and its uncounted versions as dropped.
+func (g *Gate) passBy(s *Step, now events.Time, o *events.Observation, object events.Object, versions uint64) {
+	s.Size = heldCost
+	w := g.pass(s, now, o.Namespace())
+	g.passed++
+	w.objects[object.Resource]++
+	w.versions += versions
+}
+
+// NextCount returns the record of the counts of the next namespace whose minute is over; ok is false for none. If
+// nothing is held back any more, the record closes the count.
+func (g *Gate) NextCount(now events.Time) (d projector.Draft, ok bool) {
+	namespace, ok := g.counts.dues.Next(now)
+	if !ok {
+		return d, false
+	}
+	w := g.counts.of[namespace]
+	if w.holding == 0 {
+		w.versions += g.untold(namespace, false)
+	}
+	return g.record(now, namespace, w, w.holding > 0), true
+}
+
+// AllCounts returns records of all counts. If the process stops, a record stays open where versions are held back,
+// because they have neither a record nor a count before the next start. After a rewind (stops is false) held-back
+// versions are dropped and counted.
+func (g *Gate) AllCounts(now events.Time, stops bool) (drafts []projector.Draft) {
+	for _, namespace := range slices.Sorted(maps.Keys(g.counts.of)) {
+		w := g.counts.of[namespace]
+		w.versions += g.untold(namespace, !stops)
+		drafts = append(drafts, g.record(now, namespace, w, stops && w.holding > 0))
+	}
+	return drafts
+}
+
+// record returns the record of a namespace's counts. After an open record counting starts again, and the next record is
+// due in a minute.
+func (g *Gate) record(now events.Time, namespace string, w *count, open bool) projector.Draft {
+	facts := &events.PassedOver{Since: w.since, Versions: w.versions, Open: open}
+	for _, r := range slices.Sorted(maps.Keys(w.objects)) {
+		facts.Went = append(facts.Went, events.ObjectsWent{Resource: r, Objects: w.objects[r]})
+	}
+	if open {
+		clear(w.objects)
+		w.since, w.versions = now, 0
+		g.counts.dues.Set(namespace, now.Add(FloodPace))
+	} else {
+		delete(g.counts.of, namespace)
+		g.counts.dues.Set(namespace, 0)
+	}
+	return projector.Draft{
+		Stream: events.Controller, Kind: events.KindPassedOver, Facts: facts, Evidence: events.Evidence{Namespace: namespace},
+	}
+}
+
+// untold collects the dropped versions of a namespace's objects that no record of the object counts yet. With held,
+// held-back versions are included.
+func (g *Gate) untold(namespace string, held bool) (versions uint64) {
+	for uid, x := range g.objects {
+		if x.passed == 0 && x.held == nil || x.namespace != namespace {
+			continue
+		}
+		versions += x.passed
+		x.passed = 0
+		switch {
+		case x.held == nil:
+			g.forget(uid)
+		case held:
+			versions++
+		}
+	}
+	for _, n := range g.new.held {
+		if n.namespace == namespace {
+			versions += n.passed
+			n.passed = 0
+			if held {
+				versions++
+			}
+		}
+	}
+	return versions
+}
+
+// shift moves all times by a clock step.
+func (w *counts) shift(step time.Duration) {
+	for _, x := range w.of {
+		x.since = x.since.Add(step)
+	}
+	w.dues.Shift(step)
+}

@@ -1,0 +1,257 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/due"
+)
+
+// Admission queue. The first record of a Job stores its selector and policies, which may be as large as an object;
+// that of a CronJob stores the rules of its zone. So a client that creates and deletes them could fill the log despite
+// its namespace's budget. In a namespace over its budget one new Job or CronJob per second is admitted, oldest first;
+// after a large one the next waits until the budget has leaked its size. The others wait in a queue per namespace
+// ("door"). An object deleted in the queue is only counted (passBy).
+
+// doorWait is the longest wait behind one admitted Job. It lets all in even if the budget is small beside one Job: 10
+// queued Jobs are in after 10 minutes.
+const doorWait = time.Minute
+
+// followUps estimates the records that follow a new pod's first one, as a multiple of its size: the decision, the end
+// of the command, the pod's end.
+const followUps = 4
+
+// newcomers holds new objects whose first observation waits for admission.
+type newcomers struct {
+	doors map[doorway]*door  // of namespaces over their budgets
+	dues  due.Queue[doorway] // when each door opens next
+	held  map[types.UID]*newcomer
+}
+
+// doorway identifies an admission queue: a namespace, and in it one queue for Jobs and CronJobs, one for other
+// objects, which may be far more.
+type doorway struct {
+	namespace string
+	others    bool
+}
+
+func byDoorway(a, b doorway) int {
+	switch {
+	case a.others == b.others:
+		return cmp.Compare(a.namespace, b.namespace)
+	case b.others:
+		return -1
+	}
+	return 1
+}
+
+// door is an admission queue, oldest first. Entries that have left stay in waiting until they are more than 16 plus
+// half of its length.
+type door struct {
+	opens   events.Time // when the next may be admitted
+	waiting []*newcomer
+	left    int // number of entries in waiting that have left
+}
+
+type newcomer struct {
+	doorway
+	seen   *events.Observation // newest version, without the template's text; nil once it has left
+	past   *Past               // of its stream, if looked up
+	passed uint64              // versions seen before that
+	queued bool                // in door.waiting
+}
+
+func newNewcomers() newcomers {
+	return newcomers{doors: map[doorway]*door{}, dues: due.New(byDoorway), held: map[types.UID]*newcomer{}}
+}
+
+// queues reports whether an observation shows a Job or CronJob without a record.
+func (g *Gate) queues(o *events.Observation) bool {
+	switch o.Facts.(type) {
+	case *events.JobSeen:
+	case *events.CronJobSeen:
+		if !g.world.Settings.CronJobs {
+			return false
+		}
+	default:
+		return false
+	}
+	return g.intake.First(o)
+}
+
+// Holds reports whether an object waits in an admission queue.
+func (g *Gate) Holds(uid types.UID) bool { return g.new.held[uid] != nil }
+
+// TurnsAway reports whether a Job that was read live because pods name it must come in by the admission queue (Arrive).
+// Otherwise a pod per Job would bypass the queue.
+func (g *Gate) TurnsAway(now events.Time, o *events.Observation) bool {
+	return g.queues(o) && g.excess(o.Namespace(), now) >= atPace && !g.all()
+}
+
+// Arrive returns the step for a Job that TurnsAway: it is admitted at once, or queued.
+func (g *Gate) Arrive(now events.Time, o *events.Observation, past *Past) Step {
+	return g.arrive(now, o, past)
+}
+
+// arrive admits the first observation of a Job or CronJob, or queues it. For an object in the queue it replaces the
+// waiting version.
+func (g *Gate) arrive(now events.Time, o *events.Observation, past *Past) (s Step) {
+	n := g.new.held[o.Object().UID]
+	way := doorway{namespace: o.Namespace(), others: !g.queues(o)}
+	switch {
+	case g.all():
+		return Step{First: o}
+	case n != nil:
+		if n.seen.Object().Version < o.Object().Version {
+			g.passed++
+			n.passed++
+			n.seen = withoutText(o)
+		}
+		return Step{Size: heldCost}
+	case g.shut(way, now):
+		s.Size = heldCost
+		g.wait(&s, now, way, o, past)
+		return s
+	}
+	return Step{First: o, queued: true, through: way}
+}
+
+// shut reports whether a new object must queue.
+func (g *Gate) shut(way doorway, now events.Time) bool {
+	d := g.new.doors[way]
+	return d != nil && (len(d.waiting) > d.left || now < d.opens && g.excess(way.namespace, now) >= atPace)
+}
+
+// wait appends an object to an admission queue.
+func (g *Gate) wait(s *Step, now events.Time, way doorway, o *events.Observation, past *Past) *newcomer {
+	n := &newcomer{doorway: way, queued: true, seen: withoutText(o), past: past}
+	g.new.held[o.Object().UID] = n
+	d := g.new.doors[way]
+	d.waiting = append(d.waiting, n)
+	g.hold(s, now, way.namespace)
+	return n
+}
+
+// comeIn admits the first observation of another kind of object after its minute of waiting. In a namespace still over
+// two budgets it is admitted at the pace of the budget: otherwise objects that cannot be deleted in time, because they
+// have our finalizer, would fill the log.
+func (g *Gate) comeIn(now events.Time, x *paced) (s Step) {
+	o := g.take(x)
+	way := doorway{namespace: x.namespace, others: true}
+	if !g.shut(way, now) {
+		return Step{First: o, queued: true, through: way, came: x}
+	}
+	g.forget(o.Object().UID)
+	s.Size = heldCost
+	g.wait(&s, now, way, o, nil).passed = x.passed
+	return s
+}
+
+// withoutText drops the template's text, which may be large and is not recorded for a namespace over its budget.
+func withoutText(o *events.Observation) *events.Observation {
+	cut := *o
+	cut.Template = nil
+	return &cut
+}
+
+// delayNext lets the next object of a queue wait after one was admitted in a namespace over its budget. records are
+// those of the admitted one.
+func (g *Gate) delayNext(now events.Time, way doorway, records []events.Record) {
+	if g.excess(way.namespace, now) < atPace || len(records) == 0 {
+		return
+	}
+	weight := int64(0)
+	for i := range records {
+		if rec := &records[i]; rec.Kind != events.KindStateStored {
+			weight += int64(events.Weight(rec))
+		}
+	}
+	wait, least := doorWait, paceEvery
+	if way.others {
+		weight, least = weight*followUps, time.Millisecond
+	}
+	if ms := weight * time.Hour.Milliseconds() / g.world.Settings.NamespaceBudget; ms < wait.Milliseconds() {
+		wait = max(least, time.Duration(ms)*time.Millisecond)
+	}
+	d := g.new.doors[way]
+	if d == nil {
+		d = &door{}
+		g.new.doors[way] = d
+	}
+	d.opens = now.Add(wait)
+	g.new.dues.Set(way, d.opens)
+}
+
+// NextQueued returns the step that admits the next object whose turn it is, the oldest of its queue; ok is false for
+// none. During a listing it is the turn of all.
+func (g *Gate) NextQueued(now events.Time) (s Step, ok bool) {
+	doors := &g.new
+	for {
+		until, some := g.due(now)
+		if !some {
+			return Step{}, false
+		}
+		way, ok := doors.dues.Next(until)
+		if !ok {
+			return Step{}, false
+		}
+		d := doors.doors[way]
+		n := d.next()
+		switch {
+		case n != nil:
+			d.opens = now // next one at once, unless delayNext delays it
+			doors.dues.Set(way, d.opens)
+			return Step{First: n.seen, Past: n.past, Size: heldCost, queued: true, through: way}, true // overtaken removes it from the queue
+		case g.all() || d.opens <= now:
+			delete(doors.doors, way)
+		default:
+			doors.dues.Set(way, d.opens)
+		}
+	}
+}
+
+// leave removes an object from its admission queue, if it is still there, and returns how many versions of it were
+// dropped.
+func (g *Gate) leave(uid types.UID) (passed uint64) {
+	n := g.new.held[uid]
+	if n == nil {
+		return 0
+	}
+	delete(g.new.held, uid)
+	g.release(n.namespace)
+	n.seen = nil
+	if d := g.new.doors[n.doorway]; n.queued {
+		d.left++
+		if d.left > 16+len(d.waiting)/2 {
+			d.waiting, d.left = slices.DeleteFunc(d.waiting, func(n *newcomer) bool { return n.seen == nil }), 0
+		}
+	}
+	return n.passed
+}
+
+// next removes and returns the oldest waiting object; nil for none.
+func (d *door) next() *newcomer {
+	for len(d.waiting) > 0 {
+		n := d.waiting[0]
+		d.waiting[0] = nil
+		d.waiting = d.waiting[1:]
+		if n.seen != nil {
+			n.queued = false
+			return n
+		}
+		d.left--
+	}
+	return nil
+}
+
+// shift moves all times by a clock step.
+func (n *newcomers) shift(step time.Duration) {
+	for _, d := range n.doors {
+		d.opens = d.opens.Add(step)
+	}
+	n.dues.Shift(step)
+}

@@ -1,0 +1,217 @@
+package checkpoint
+
+import (
+	"iter"
+	"time"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+const (
+	// TurnBytes is the usual limit of state bytes that one turn adds.
+	TurnBytes = 64 << 10
+	// Pause is the pause between two turns that add states.
+	Pause = 20 * time.Millisecond
+	// turnTime is the approximate limit of one turn's work on states.
+	turnTime = 5 * time.Millisecond
+)
+
+// Files checkpoints, in the newest file, every subject without a record there. Then the file is self-contained: a log
+// that begins with it needs neither an older file nor a snapshot. What is left follows from the world, so a restart
+// continues. Example: 1,000 states of 1 KiB take 16 turns, 20 ms apart. A large Job is stored in parts
+// (docs/design/0018).
+type Files struct {
+	world *projector.World
+	bytes int                  // limit of state bytes that one turn adds
+	clock func() time.Duration // how long the process has run; nil in simulated time
+
+	file    events.Sequence        // file of the counters; 0 before the first
+	last    events.Time            // time of the last turn that added states
+	streams uint64                 // stored by this process
+	stored  uint64                 // approximate size of their records
+	begun   map[events.Stream]bool // streams of which this process has stored parts, but not the last
+}
+
+// NewFiles returns a Files that reads world. One turn adds about bytes, and takes about 5 ms by clock, which returns
+// how long the process has run. A nil clock is for simulated time, where only bytes limits a turn.
+func NewFiles(world *projector.World, bytes int, clock func() time.Duration) Files {
+	return Files{world: world, bytes: bytes, clock: clock}
+}
+
+// Turn counts the state bytes that one turn has added.
+type Turn struct {
+	bytes int
+}
+
+// Open reports whether the newest file has begun and is not self-contained yet. next is the first record of the log's
+// newest file, which may have no record so far.
+func (f *Files) Open(next events.Sequence) bool {
+	newest, whole := f.world.Restated()
+	return newest != whole && newest == next
+}
+
+// Due returns when the next turn adds states without inputs; 0 for never. next is as in Open.
+func (f *Files) Due(next events.Sequence) events.Time {
+	if !f.Open(next) {
+		return 0
+	}
+	if f.last == 0 { // this process has not stored any yet
+		return f.world.Now
+	}
+	return f.last.Add(Pause)
+}
+
+// Shift moves the time of the last turn by a clock step.
+func (f *Files) Shift(step time.Duration) { f.last = f.last.Add(step) }
+
+// Waits reports whether the last record of a stream must wait for a later turn, because the stream's state has to be
+// stored before it and does not fit into this one, or is stored in part. stateDue says that it is not stored yet.
+func (f *Files) Waits(t *Turn, s events.Stream, stateDue bool) bool {
+	return stateDue && f.world.StateBytes(s) > f.bytes-t.bytes || f.world.Parted(s)
+}
+
+// Before returns the draft that stores the state of a stream before its record in this turn. If there is no room, that
+// is a part without pods that names the Job; the rest follows in later turns. ok is false if there is nothing to store.
+func (f *Files) Before(t *Turn, s events.Stream) (d projector.Draft, ok bool) {
+	left := f.bytes - t.bytes
+	if size := f.world.StateBytes(s); size <= left || !f.world.Divides(s) {
+		d, ok = stateOf(f.world, s)
+	} else {
+		d, ok = f.part(s, 0)
+	}
+	if ok {
+		t.bytes += sizeOf(&d)
+	}
+	return d, ok
+}
+
+// Drafts yields the drafts that a turn at time now adds before its inputs, so that a replay has folded the same
+// records at that point. The caller folds each before it takes the next. After the last state comes the draft that
+// says that the file is self-contained. A turn with inputs reserves a quarter of its bytes for the states of the
+// streams that these touch.
+func (f *Files) Drafts(t *Turn, now events.Time, inputs bool) iter.Seq[projector.Draft] {
+	return func(yield func(projector.Draft) bool) {
+		f.begin()
+		f.last = now
+		share := f.bytes
+		if inputs {
+			share -= share / 4
+		}
+		began := f.elapsed()
+		for t.bytes < share && f.elapsed()-began < turnTime {
+			s, more := f.world.Unstated(f.file)
+			if !more {
+				yield(f.whole())
+				return
+			}
+			d, ok := f.state(s, share-t.bytes, share)
+			if !ok {
+				return
+			}
+			size := sizeOf(&d)
+			t.bytes += size
+			if !yield(d) {
+				return
+			}
+			f.stored += uint64(size)
+			if !f.world.Parted(s) {
+				f.streams++
+			}
+		}
+	}
+}
+
+// begin starts the counters of the newest file.
+func (f *Files) begin() {
+	if first, _ := f.world.Restated(); f.file != first {
+		f.file, f.last, f.streams, f.stored, f.begun = first, 0, 0, 0, map[events.Stream]bool{}
+	}
+}
+
+// whole returns the draft that says that the newest file is self-contained.
+func (f *Files) whole() projector.Draft {
+	acts, quiet := f.world.RivalSoFar()
+	return projector.Draft{Stream: events.Controller, Kind: events.KindFileRestated, Facts: &events.FileRestated{
+		File: f.file, Streams: f.streams, Bytes: f.stored, RivalActs: acts, RivalQuiet: quiet,
+	}}
+}
+
+// state returns a stream's state, or its next part if it is larger than a turn's limit. If left is too small, but the
+// state, or its possible last part, fits into a turn of its own, it returns false. A state that cannot be divided gets
+// its own turn if needed.
+func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bool) {
+	size, whole := f.world.StateBytes(s), !f.world.Divides(s)
+	if size > left && (size <= most || left < most/4 || whole && left < most) {
+		return d, false
+	}
+	if (size <= left || whole) && !f.world.Parted(s) {
+		d, ok = stateOf(f.world, s)
+		if !ok || sizeOf(&d) > left && left < most {
+			return d, false // the file counts as self-contained only after the state is known to be in it
+		}
+		return d, true
+	}
+	return f.part(s, left)
+}
+
+// part returns the next part of a stream's state.
+func (f *Files) part(s events.Stream, left int) (d projector.Draft, ok bool) {
+	f.begin()
+	if !f.begun[s] { // another process, or a snapshot, may have begun
+		f.world.Divide(s)
+		f.begun[s] = true
+	}
+	besides := stateDraft(f.world, s, nil, nil)
+	facts, names, last, ok := f.world.StatePart(s, left-sizeOf(&besides))
+	if !ok {
+		return d, false
+	}
+	if last {
+		delete(f.begun, s)
+	}
+	return stateDraft(f.world, s, facts, names), true
+}
+
+// elapsed returns how long the process has run; 0 in simulated time.
+func (f *Files) elapsed() time.Duration {
+	if f.clock == nil {
+		return 0
+	}
+	return f.clock()
+}
+
+// stateOf returns a draft of a stream's state; ok is false if the stream is unknown.
+func stateOf(w *projector.World, s events.Stream) (d projector.Draft, ok bool) {
+	facts, names, ok := w.StreamState(s)
+	if !ok {
+		return d, false
+	}
+	return stateDraft(w, s, facts, names), true
+}
+
+func stateDraft(w *projector.World, s events.Stream, facts, names []byte) projector.Draft {
+	ref := w.RefOf(s)
+	return projector.Draft{
+		Stream: s, Kind: events.KindStateStored, Facts: &events.StoredState{Encoded: facts},
+		Evidence: events.Evidence{Namespace: ref.Namespace, Name: ref.Name, State: names},
+	}
+}
+
+// sizeOf returns an upper bound for the stored size of a state's record.
+func sizeOf(d *projector.Draft) int {
+	const header = 200
+	e := &d.Evidence
+	return header + len(d.Stream.ID) + len(d.Facts.(*events.StoredState).Encoded) + len(e.State) + len(e.Namespace) + len(e.Name)
+}
+
+// StatesBytes returns the total stored size of the states that each file of the log has: one for each subject that is
+// unfinished or not deleted.
+func StatesBytes(w *projector.World) (bytes int64) {
+	for _, s := range w.Stating() {
+		if d, ok := stateOf(w, s); ok {
+			bytes += int64(sizeOf(&d))
+		}
+	}
+	return bytes + int64(len(w.ControllerFacts()))
+}

@@ -1,0 +1,126 @@
+package checkpoint
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Snapshots makes snapshots in small steps: each turn encodes a few streams, so that no turn is long.
+type Snapshots struct {
+	world *projector.World
+	every events.Sequence // records between two snapshots
+	step  int             // streams that one turn encodes
+
+	saved   events.Sequence // last record of the newest snapshot
+	todo    []events.Stream
+	part    store.StreamSnapshot // encoded so far of a stream that is encoded in parts
+	parted  projector.Subject    // subject of that stream; nil for none
+	done    []store.StreamSnapshot
+	through events.Sequence // last record of a finished snapshot that waits for durability; 0 for none
+	active  bool
+	// outdated says that the newest snapshot is from an earlier epoch, and useless.
+	outdated bool
+}
+
+// NewSnapshots returns a Snapshots that reads world. The newest snapshot counts as one after record saved. A snapshot
+// is due after `every` further records, and one turn encodes step streams.
+func NewSnapshots(world *projector.World, saved, every events.Sequence, step int) Snapshots {
+	return Snapshots{world: world, saved: saved, every: every, step: step}
+}
+
+// fresh returns the state without a snapshot in progress.
+func (s *Snapshots) fresh() Snapshots { return NewSnapshots(s.world, s.saved, s.every, s.step) }
+
+// Step begins a snapshot when it is due, or continues one. head is the newest folded record.
+func (s *Snapshots) Step(head events.Sequence) {
+	due := head+1-s.saved > s.every || (s.outdated && !s.world.Listing)
+	if !s.active && s.through == 0 && due {
+		s.begin()
+	}
+	for n := 0; s.active && n < s.step; n++ {
+		if s.encodePart(head) {
+			return
+		}
+		s.encode(1, head)
+	}
+}
+
+// All encodes everything at once, for an orderly stop.
+func (s *Snapshots) All(head events.Sequence) {
+	s.begin()
+	s.encode(len(s.todo), head)
+}
+
+func (s *Snapshots) begin() {
+	outdated := s.outdated
+	*s = s.fresh()
+	s.todo, s.active, s.outdated = s.world.Stating(), true, outdated
+}
+
+// encodePart continues with the next stream if its state is too large for one turn, or has been begun.
+func (s *Snapshots) encodePart(head events.Sequence) bool {
+	if len(s.todo) == 0 || s.parted == nil && s.world.StateBytes(s.todo[0]) <= TurnBytes {
+		return false
+	}
+	stream := s.todo[0]
+	if subject := s.world.Subject(stream); s.parted != subject { // the stream may have ended, and begun again
+		s.world.Divide(stream)
+		s.parted, s.part = subject, store.StreamSnapshot{Stream: stream}
+	}
+	facts, names, last, ok := s.world.StatePart(stream, TurnBytes)
+	if !ok {
+		s.parted = nil
+		return false
+	}
+	s.part.State, s.part.Names = append(s.part.State, facts...), append(s.part.Names, names...)
+	if last {
+		s.part.AsOf = head
+		s.done, s.todo, s.parted = append(s.done, s.part), s.todo[1:], nil
+		s.encode(0, head)
+	}
+	return true
+}
+
+func (s *Snapshots) encode(n int, head events.Sequence) {
+	n = min(n, len(s.todo))
+	for _, stream := range s.todo[:n] {
+		facts, names, _ := s.world.StreamState(stream) // a stream that has ended is stored as empty
+		s.done = append(s.done, store.StreamSnapshot{Stream: stream, AsOf: head, State: facts, Names: names})
+	}
+	s.todo = s.todo[n:]
+	if len(s.todo) > 0 {
+		return
+	}
+	s.done = append(s.done, store.StreamSnapshot{Stream: events.Controller, AsOf: head, State: s.world.ControllerState()})
+	s.active, s.through = false, head
+}
+
+// GiveUp drops the snapshot in progress when a new file of the log begins; another begins at once. The controller's
+// state is encoded last, and would lack the specs that only the previous file stores and no Job uses. But a record
+// after the first stream's state may refer to one.
+func (s *Snapshots) GiveUp() {
+	if s.active {
+		outdated := s.outdated
+		*s = s.fresh()
+		s.outdated = outdated
+	}
+}
+
+// Outdate drops the snapshot in progress, and says that the newest one is from an earlier epoch.
+func (s *Snapshots) Outdate() {
+	*s = s.fresh()
+	s.outdated = true
+}
+
+// Take returns the streams of a finished snapshot once all records that it covers are durable; ok is false otherwise.
+func (s *Snapshots) Take(durable events.Sequence) (streams []store.StreamSnapshot, ok bool) {
+	if s.through == 0 || durable < s.through {
+		return nil, false
+	}
+	streams = s.done
+	through := s.through
+	*s = s.fresh()
+	s.saved = through
+	return streams, true
+}

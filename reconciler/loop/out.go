@@ -1,0 +1,77 @@
+package loop
+
+import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/reconciler/retries"
+	"github.com/jobledger/jobledger/reconciler/tasks"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Durable tells the loop that records through seq are durable. It returns the tasks that may now be sent, and the
+// tasks to withdraw; the two do not overlap.
+func (l *Loop) Durable(seq events.Sequence) (send, back []events.Task) {
+	l.durable = max(l.durable, seq)
+	l.urgency.Durable(l.durable)
+	n := 0
+	for ; n < len(l.waiting) && l.waiting[n].through <= l.durable; n++ {
+		send = append(send, l.waiting[n].tasks...)
+		back = append(back, l.waiting[n].back...)
+	}
+	tasks.Refresh(l.world, send)
+	l.waiting = l.waiting[n:]
+	for s, head := range l.heads {
+		if head <= l.durable {
+			delete(l.heads, s)
+			if l.world.Previous(s) == 0 {
+				l.forgotten = max(l.forgotten, head)
+			}
+		}
+	}
+	return without(send, back), back
+}
+
+// without returns the tasks that are not in back.
+func without(tasks, back []events.Task) []events.Task {
+	if len(tasks) == 0 || len(back) == 0 {
+		return tasks
+	}
+	taken := make(map[events.CommandID]bool, len(back))
+	for i := range back {
+		taken[back[i].Name] = true
+	}
+	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
+}
+
+// Asks returns the commands in backoff to send now, whose decisions are durable, and the commands to withdraw.
+func (l *Loop) Asks() (send, back []events.Task) { return l.retries.Take() }
+
+// Hastened returns the tasks that have become more urgent since its last call.
+func (l *Loop) Hastened() []events.Task {
+	out := l.hastened
+	l.hastened = nil
+	return out
+}
+
+// Refused returns the number of commands in backoff by kind, and whether it has changed since the last call. The map
+// is valid until the next turn.
+func (l *Loop) Refused() (counts map[retries.RefusedKind]int, changed bool) {
+	return l.retries.Refused()
+}
+
+// Snapshot encodes everything at once, for an orderly stop.
+func (l *Loop) Snapshot() { l.snapshots.All(l.next - 1) }
+
+// TakeSnapshot returns a finished snapshot once all records that it covers are durable; ok is false otherwise.
+func (l *Loop) TakeSnapshot() (snapshot store.Snapshot, ok bool) {
+	head := l.log.Head()
+	streams, ok := l.snapshots.Take(head.Sequence)
+	if !ok {
+		return store.Snapshot{}, false
+	}
+	return store.Snapshot{Identity: l.log.Identity(), Head: head, Streams: streams}, true
+}
+
+// PassedOver returns how many versions were seen but not recorded since the start.
+func (l *Loop) PassedOver() uint64 { return l.gate.PassedOver() }

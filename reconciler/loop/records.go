@@ -1,0 +1,71 @@
+package loop
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// beginsFile reports whether the batch's first record begins a file.
+func (l *Loop) beginsFile(b *batch) bool {
+	return len(b.records) == 0 && l.next > 1 && l.next == l.intake.FileStart
+}
+
+// put appends a draft to the batch, folds it, and returns its sequence. Before a stream's first record in a new file
+// it stores the stream's state, so that the file becomes self-contained.
+func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
+	if l.beginsFile(b) {
+		l.snapshots.GiveUp()
+		l.append(b, controllerDraft(events.KindStateStored, &events.StoredState{Encoded: l.world.ControllerFacts()}))
+	}
+	if l.stateDue(d.Stream) {
+		if state, ok := l.files.Before(&b.states, d.Stream); ok {
+			l.append(b, state)
+		}
+	}
+	return l.append(b, d)
+}
+
+// stateDue reports whether the stream began in an earlier file and has no record in the newest one.
+func (l *Loop) stateDue(s events.Stream) bool {
+	if s == events.Controller {
+		return false
+	}
+	head := l.world.Previous(s)
+	return head != 0 && head < l.intake.FileStart
+}
+
+func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
+	previous := l.previous(d.Stream)
+	causes := d.Causes
+	if l.terms > previous && previous != 0 && d.Stream != events.Controller {
+		causes = append([]events.Sequence{l.terms}, causes...) // the stream's records then suffice for a replay
+	}
+	rec := events.Record{
+		Header: events.Header{
+			Sequence: l.next, Time: b.time, Stream: d.Stream, Previous: previous, Causes: causes,
+			Kind: d.Kind, Critical: d.Kind.Critical(),
+		},
+		Facts: d.Facts, Evidence: d.Evidence, FactsSalt: l.salt(), EvidenceSalt: l.salt(),
+	}
+	l.next++
+	switch d.Kind {
+	case events.KindControllerStarted, events.KindClockStepped, events.KindEpochChanged:
+		l.terms = rec.Sequence
+	default:
+	}
+	l.world.Apply(&rec)
+	l.heads[d.Stream] = rec.Sequence
+	b.records = append(b.records, rec)
+	return rec.Sequence
+}
+
+// previous returns the stream's last record. It may exist even if the world does not know the stream.
+func (l *Loop) previous(s events.Stream) events.Sequence {
+	if at := l.heads[s]; at != 0 {
+		return at
+	}
+	if at := l.world.Previous(s); at != 0 {
+		return at
+	}
+	return l.past(s)
+}

@@ -1,0 +1,13 @@
+// Package tasks makes the executor's tasks of decided commands, and says how urgent they are:
+//
+//	t := tasks.Of(world.Identity, job, name, command)
+//	soon := urgency.Needed(all, withdraws, newest) // whether the log is to be made durable at once
+//
+// Urgency is not in the log: no decision or replay depends on it.
+//
+// # Concurrency
+//
+// Nothing in this package is safe for concurrent use.
+//
+// Read task.go first.
+package tasks

@@ -1,0 +1,69 @@
+package tasks
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/projector"
+)
+
+// The urgency of a finalizer removal depends on what waits for it. While the Job goes on, it is one of many. When the
+// Job ends, it delays the terminal condition; after that nothing waits for it. When the pod or the Job is under
+// deletion, the client waits for it. Urgency is not in the log: no decision or replay depends on it.
+
+func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
+	p := projector.PodOf(s, pod)
+	switch {
+	case p != nil && p.Deleted != 0, j != nil && j.Deleted != 0 && !j.Gone:
+		return events.PriorityDeletion
+	case j != nil && (j.Finished() || j.Gone):
+		return events.PriorityLeft
+	case j != nil && j.Ending():
+		return events.PriorityEnd
+	}
+	return 0
+}
+
+// Refresh sets the current urgency of tasks before they are handed out.
+func Refresh(w *projector.World, all []events.Task) {
+	for i := range all {
+		if s := w.Subject(all[i].Stream); s != nil {
+			all[i].Priority = priority(s, all[i].Command)
+		}
+	}
+}
+
+// Hastened returns the finalizer removals of s in flight that a record makes more urgent: the Job or pod is under
+// deletion, or the Job ends. facts are those of the record, and before is the urgency of the Job's removals before it.
+func Hastened(life events.Identity, s projector.Subject, before events.Priority, facts events.Facts) (all []events.Task) {
+	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && s != nil {
+		all = appendDrop(all, life, s, projector.PodOf(s, seen.UID))
+	}
+	j, ok := s.(*projector.Job)
+	if !ok {
+		return all
+	}
+	if now := OfRemovals(j); now == 0 || (before != 0 && before <= now) {
+		return all
+	}
+	for _, p := range j.Pods() {
+		all = appendDrop(all, life, j, p)
+	}
+	return all
+}
+
+// appendDrop appends a pod's finalizer removal, if the executor has it.
+func appendDrop(all []events.Task, life events.Identity, s projector.Subject, p *projector.Pod) []events.Task {
+	if p == nil || p.Drop() == nil || p.Drop().InBackoff() {
+		return all
+	}
+	return append(all, Of(life, s, p.Drop().Name(), p.Drop().Command))
+}
+
+// OfRemovals returns the urgency of a Job's finalizer removals, as far as it depends on the Job.
+func OfRemovals(s projector.Subject) events.Priority {
+	if j, ok := s.(*projector.Job); ok {
+		return dropPriority(j, j, "")
+	}
+	return 0
+}
