@@ -55,7 +55,7 @@ func (j *Job) claimsToWire() []*pb.ClaimRetry {
 	uids := slices.Sorted(maps.Keys(j.claims))
 	for i, pod := range events.UIDsToWire(uids) {
 		r := j.claims[uids[i]]
-		out = append(out, &pb.ClaimRetry{Pod: pod, Retry: retryToWire(&r.Retry), Release: r.release})
+		out = append(out, &pb.ClaimRetry{Pod: pod, Retry: commands.RetryToWire(&r.Retry), Release: r.release})
 	}
 	return out
 }
@@ -66,6 +66,6 @@ func (j *Job) restoreClaims(ws []*pb.ClaimRetry) {
 			j.claims = make(map[types.UID]*claimRetry, len(ws))
 		}
 		pod := events.UIDsFromWire([][]byte{w.GetPod()})[0]
-		j.claims[pod] = &claimRetry{Retry: retryFromWire(w.GetRetry()), release: w.GetRelease()}
+		j.claims[pod] = &claimRetry{Retry: commands.RetryFromWire(w.GetRetry()), release: w.GetRelease()}
 	}
 }

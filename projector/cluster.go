@@ -98,7 +98,8 @@ func (w *World) GoingNamespaces() []*events.NamespaceSeen {
 	return inOrder(w.around.namespaces)
 }
 
-func (s *surroundings) toWire(to *pb.WorldState) {
+// ToWire encodes it into the controller\'s state.
+func (s *surroundings) ToWire(to *pb.WorldState) {
 	for _, f := range inOrder(s.nodes) {
 		to.Nodes = append(to.Nodes, events.NodeToWire(f))
 	}
@@ -110,7 +111,8 @@ func (s *surroundings) toWire(to *pb.WorldState) {
 	}
 }
 
-func (s *surroundings) fromWire(w *pb.WorldState) {
+// FromWire decodes it from the controller\'s state.
+func (s *surroundings) FromWire(w *pb.WorldState) {
 	*s = newSurroundings()
 	for _, n := range w.GetNodes() {
 		f := events.NodeFromWire(n)

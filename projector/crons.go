@@ -1,6 +1,33 @@
 package projector
 
-import "github.com/jobledger/jobledger/events"
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// CronJob is the state folded from the records of one CronJob's stream. Package cronjob folds it.
+type CronJob struct {
+	cronjob.CronJob
+	stating links[CronJob] // position in World.crons
+}
+
+// newCronJob returns a CronJob of which only the stream is known.
+func newCronJob(stream events.Stream, w *World) *CronJob {
+	c := &CronJob{}
+	c.Begin(stream, &w.Settings, w.zones, &w.watch)
+	return c
+}
+
+// cronFromWire decodes the state of a CronJob.
+func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.CronJobState) (*CronJob, error) {
+	c := newCronJob(stream, w)
+	return c, c.Restore(ref, s)
+}
+
+func (c *CronJob) over() bool                             { return c.Over() }
+func (c *CronJob) began() events.Sequence                 { return c.First }
+func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) { return c.ToWire() }
 
 // CronJob returns the CronJob of a stream; nil if there is none.
 func (w *World) CronJob(s events.Stream) *CronJob {
@@ -50,11 +77,10 @@ func (w *World) followRuns(c *CronJob, rec *events.Record) {
 			w.runs[f.UID] = c.Stream
 		}
 	case *events.CronJobSeen:
-		for _, uid := range c.strange {
+		for _, uid := range c.TakeStrange() {
 			if w.runs[uid] == c.Stream {
 				delete(w.runs, uid)
 			}
 		}
-		c.strange = nil
 	}
 }

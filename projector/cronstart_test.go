@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -15,11 +16,11 @@ func TestAStartThatFindsAToldJob(t *testing.T) {
 		sentence string
 		told     bool // the ledger has it before
 		runDue   events.Time
-		stage    projector.StartStage // 0 for none
+		stage    cronjob.StartStage // 0 for none
 	}{
 		{"the ledger tells of it", true, due, 0},
-		{"the ledger does not tell of it", false, due, projector.StartThere},
-		{"it is that of another due time of the minute", true, due + 10e9, projector.StartAnother},
+		{"the ledger does not tell of it", false, due, cronjob.StartThere},
+		{"it is that of another due time of the minute", true, due + 10e9, cronjob.StartAnother},
 	} {
 		t.Run(row.sentence, func(t *testing.T) {
 			w, n, s := projector.NewWorld(), events.Sequence(0), events.CronJobStream("cron")
@@ -50,7 +51,7 @@ func TestAStartThatFindsAToldJob(t *testing.T) {
 			if !c.IsActive("job") || c.LastSchedule != due {
 				t.Errorf("the status is to have the active Jobs %v and the due time %d", c.Active, c.LastSchedule)
 			}
-			stage := projector.StartStage(0)
+			stage := cronjob.StartStage(0)
 			if c.Start != nil {
 				stage = c.Start.Stage
 			}

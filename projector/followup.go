@@ -154,10 +154,10 @@ func (u *followUp) toWire(names *pb.StateNames) *pb.FollowUpState {
 		return nil
 	}
 	w := &pb.FollowUpState{
-		Now: int64(u.now), Deleted: u.deleted, Look: u.look, Writing: retryToWire(u.book.Shared(events.BackoffWrites)),
+		Now: int64(u.now), Deleted: u.deleted, Look: u.look, Writing: commands.RetryToWire(u.book.Shared(events.BackoffWrites)),
 	}
 	for _, f := range u.book.InOrder() {
-		w.Flights = append(w.Flights, flightToWire(f, names))
+		w.Flights = append(w.Flights, commands.FlightToWire(f, names))
 	}
 	return w
 }
@@ -168,7 +168,7 @@ func (r *Retired) restoreFollowUp(w *pb.FollowUpState) error {
 	}
 	u := r.followed()
 	u.now, u.deleted, u.look = events.Time(w.GetNow()), w.GetDeleted(), w.GetLook()
-	*u.book.Shared(events.BackoffWrites) = retryFromWire(w.GetWriting())
+	*u.book.Shared(events.BackoffWrites) = commands.RetryFromWire(w.GetWriting())
 	reader := &stateReader{}
 	for _, f := range w.GetFlights() {
 		u.book.Relaunch(reader.flight(f), &u.book.Itself)

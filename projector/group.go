@@ -198,7 +198,7 @@ func (j *Job) groupToWire(names *pb.StateNames) *pb.GroupState {
 	}
 	names.Workload, names.PodGroup = g.Workload, g.PodGroup
 	return &pb.GroupState{
-		Stage: uint32(g.Stage), Flight: flightToWire(flight, names), Retry: retryToWire(j.Regrouping()), Retrying: flight.InBackoff(),
+		Stage: uint32(g.Stage), Flight: commands.FlightToWire(flight, names), Retry: commands.RetryToWire(j.Regrouping()), Retrying: flight.InBackoff(),
 		Size: g.Size, Sure: g.Sure, Beta: g.Beta,
 	}
 }
@@ -208,7 +208,7 @@ func (j *Job) restoreGroup(w *pb.GroupState, names *pb.StateNames, r *stateReade
 		Stage: GroupStage(w.GetStage()), Workload: names.GetWorkload(), PodGroup: names.GetPodGroup(),
 		Size: w.GetSize(), Sure: w.GetSure(), Beta: w.GetBeta(),
 	}
-	*j.Regrouping() = retryFromWire(w.GetRetry())
+	*j.Regrouping() = commands.RetryFromWire(w.GetRetry())
 	if f := r.flight(w.GetFlight()); f != nil {
 		j.book.Launch(f, &j.book.Itself)
 		if w.GetRetrying() {

@@ -23,10 +23,10 @@ func (j *Job) toWire() (*pb.JobState, *pb.StateNames) {
 func (p *Pod) toWire(names *pb.StateNames) (*pb.PodState, *pb.PodNames) {
 	return &pb.PodState{
 		Facts: events.PodToWire(&p.PodSeen), Seen: p.Seen, DeleteDone: p.DeleteDone, Surplus: p.Surplus,
-		Drop: flightToWire(p.Drop(), names), Delete: flightToWire(p.Delete(), names),
+		Drop: commands.FlightToWire(p.Drop(), names), Delete: commands.FlightToWire(p.Delete(), names),
 		DroppedIn: p.DroppedIn, Vanished: p.Vanished, Gone: p.Gone, Written: p.written, NeverCounted: p.NeverCounted, Ended: int64(p.ended),
 		DropDoubt: int64(p.DropDoubt), LateCreate: int64(p.LateCreate),
-		Claim: flightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
+		Claim: commands.FlightToWire(p.Claim(), names), Counted: p.Counted, SelectorUnknown: p.SelectorUnknown, Stale: p.Stale, FailedBeforeDeletion: p.FailedBeforeDeletion,
 		StoppingSince: int64(p.StoppingSince),
 		Arrived:       p.arrived, Noted: p.noted, Stage: uint32(p.stage), Entered: p.entered,
 	}, &pb.PodNames{Name: p.Name, Node: p.Node}
@@ -40,7 +40,7 @@ func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 		Version: j.Version, Generation: j.Generation, Created: int64(j.Created), Deleted: int64(j.Deleted),
 		Gone: j.Gone, Managed: j.Managed, ManagedBy: j.ManagedBy, SpecAt: uint64(j.SpecAt),
 		Ordinal: j.Ordinal, Window: j.Window,
-		Creating: retryToWire(j.Creating()), Writing: retryToWire(j.Writing()),
+		Creating: commands.RetryToWire(j.Creating()), Writing: commands.RetryToWire(j.Writing()),
 		Claims: j.claimsToWire(), Confirmed: int64(j.Confirmed),
 		Look: j.Look, Recheck: j.Recheck,
 		Arrival: j.arrival, Ticks: j.ticks,
@@ -50,49 +50,19 @@ func (j *Job) restToWire() (*pb.JobState, *pb.StateNames) {
 	for _, v := range j.values() {
 		v.toWire(s, names)
 	}
-	s.Write, s.Reading, s.Group = flightToWire(j.Write(), names), flightToWire(j.Reading(), names), j.groupToWire(names) // after the status's texts
-	s.Deletion = flightToWire(j.deletion(), names)
+	s.Write, s.Reading, s.Group = commands.FlightToWire(j.Write(), names), commands.FlightToWire(j.Reading(), names), j.groupToWire(names) // after the status's texts
+	s.Deletion = commands.FlightToWire(j.deletion(), names)
 	if j.Spec != nil {
 		s.Spec = events.SpecToWire(j.Spec)
 	}
 	for _, c := range j.creates {
 		s.Creates = append(s.Creates, &pb.CreateState{
 			Create: events.CommandToWire(&c.CreatePod, &names.Texts).GetCreatePod(),
-			Flight: flightToWire(c.Flight(), names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
+			Flight: commands.FlightToWire(c.Flight(), names), Sent: int64(c.Sent), Doubted: c.Doubted, MustList: c.MustList,
 			Retrying: c.Retrying(), Cancelled: c.Cancelled(),
 		})
 	}
 	return s, names
-}
-
-func flightToWire(f *commands.Flight, names *pb.StateNames) *pb.Flight {
-	if f == nil {
-		return nil
-	}
-	w := &pb.Flight{
-		Name: events.CommandNameToWire(f.Name()), Command: events.CommandToWire(f.Command, &names.Texts), Since: int64(f.Since),
-	}
-	if f.InBackoff() && f.Command.Traits().Backoff == events.BackoffOwn {
-		w.Refused, w.Cancelled = retryToWire(f.Refused), f.Cancelled
-	}
-	return w
-}
-
-// retryToWire encodes a backoff; nil if it is empty.
-func retryToWire(r *commands.Retry) *pb.Retry {
-	if r == nil || *r == (commands.Retry{}) {
-		return nil
-	}
-	return &pb.Retry{
-		Class: pb.RefusalClass(r.Class), Count: r.Count, Until: int64(r.Until), Since: int64(r.Since), Noted: int64(r.Noted),
-	}
-}
-
-func retryFromWire(w *pb.Retry) commands.Retry {
-	return commands.Retry{
-		Class: events.RefusalClass(w.GetClass()), Count: w.GetCount(), Until: events.Time(w.GetUntil()),
-		Since: events.Time(w.GetSince()), Noted: events.Time(w.GetNoted()),
-	}
 }
 
 // stateReader reads the texts of a state in the order in which toWire wrote them: first those of the status, then
@@ -104,18 +74,10 @@ type stateReader struct {
 }
 
 func (r *stateReader) flight(w *pb.Flight) *commands.Flight {
-	if w == nil {
-		return nil
-	}
-	c, err := events.CommandFromWire(w.GetCommand(), r.texts)
+	f, err := commands.FlightFromWire(w, r.texts)
 	if err != nil {
 		r.err = err
 		return nil
-	}
-	f := commands.NewFlight(events.CommandNameFromWire(w.GetName()), c, events.Time(w.GetSince()))
-	if w.GetRefused() != nil {
-		retry := retryFromWire(w.GetRefused())
-		f.Refused, f.Cancelled = &retry, w.GetCancelled()
 	}
 	return f
 }
@@ -146,7 +108,7 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 		v.fromWire(s, r)
 	}
 	j.Ordinal, j.Window = s.GetOrdinal(), s.GetWindow()
-	*j.Creating(), *j.Writing() = retryFromWire(s.GetCreating()), retryFromWire(s.GetWriting())
+	*j.Creating(), *j.Writing() = commands.RetryFromWire(s.GetCreating()), commands.RetryFromWire(s.GetWriting())
 	for _, f := range []*commands.Flight{r.flight(s.GetWrite()), r.flight(s.GetReading()), r.flight(s.GetDeletion())} {
 		j.book.Relaunch(f, &j.book.Itself)
 	}

@@ -40,8 +40,7 @@ func (w *World) PoliciesAt(hash string) events.Sequence { return w.specs.policie
 
 // ZoneAt returns the newest record that stores the rules of a zone; ok is false if none is known.
 func (w *World) ZoneAt(name events.ZoneName) (at events.Sequence, ok bool) {
-	known, ok := w.zones.known[name]
-	return known.at, ok
+	return w.zones.At(name)
 }
 
 // BuiltinWrote returns the time of the built-in's newest status write, as the Job's object shows it.

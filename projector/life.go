@@ -41,12 +41,14 @@ func (l *life) apply(rec *events.Record) {
 	}
 }
 
-func (l *life) toWire(s *pb.WorldState) {
+// ToWire encodes it into the controller\'s state.
+func (l *life) ToWire(s *pb.WorldState) {
 	s.LogId, s.Epoch, s.Term, s.Settings = l.Identity.LogID, l.Identity.Epoch, l.Term, events.SettingsToWire(&l.Settings)
 	s.Program, s.Rules, s.Fold, s.Key, s.Previous = l.Program, l.Rules, l.Fold, l.Key, uint64(l.previous)
 }
 
-func (l *life) fromWire(s *pb.WorldState) {
+// FromWire decodes it from the controller\'s state.
+func (l *life) FromWire(s *pb.WorldState) {
 	l.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
 	l.Term, l.Settings = s.GetTerm(), events.SettingsFromWire(s.GetSettings())
 	l.Program, l.Rules, l.Fold, l.Key = s.GetProgram(), s.GetRules(), s.GetFold(), s.GetKey()

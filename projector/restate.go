@@ -27,9 +27,11 @@ func newStatement() statement {
 	}
 }
 
-func (s *statement) toWire(to *pb.WorldState) { to.Restated = uint64(s.restated) }
+// ToWire encodes it into the controller\'s state.
+func (s *statement) ToWire(to *pb.WorldState) { to.Restated = uint64(s.restated) }
 
-func (s *statement) fromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
+// FromWire decodes it from the controller\'s state.
+func (s *statement) FromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
 
 // Restated returns the first record of the newest file, and that of the newest file known to be self-contained
 // (events.FileRestated). Each is 0 if there is none: a log of one file needs no checkpoint.

@@ -113,10 +113,12 @@ func (r *Rival) shift(step time.Duration) {
 	}
 }
 
-func (r *Rival) toWire(s *pb.WorldState) {
+// ToWire encodes it into the controller\'s state.
+func (r *Rival) ToWire(s *pb.WorldState) {
 	s.RivalFound, s.RivalQuiet, s.RivalActs = r.Found, int64(r.Quiet), events.RivalActsToWire(r.acts)
 }
 
-func (r *Rival) fromWire(s *pb.WorldState) {
+// FromWire decodes it from the controller\'s state.
+func (r *Rival) FromWire(s *pb.WorldState) {
 	*r = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet()), acts: events.RivalActsFromWire(s.GetRivalActs())}
 }

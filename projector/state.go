@@ -51,7 +51,7 @@ func (w *World) ControllerState() []byte {
 	for _, hash := range slices.Sorted(maps.Keys(w.specs.templates)) {
 		s.Templates = append(s.Templates, &pb.TemplateState{Hash: hash, At: uint64(w.specs.templates[hash])})
 	}
-	s.Zones = w.zonesToWire(func(events.ZoneName) bool { return true })
+	s.Zones = w.zones.ToWire(func(events.ZoneName) bool { return true })
 	return marshal(s)
 }
 
@@ -59,14 +59,14 @@ func (w *World) ControllerState() []byte {
 // own specs.
 func (w *World) ControllerFacts() []byte {
 	s := w.controllerToWire()
-	s.Zones = w.zonesToWire(w.zonesInUse())
+	s.Zones = w.zones.ToWire(w.zonesInUse())
 	return marshal(s)
 }
 
 // worldValue is a part of the controller's state with its own encoding.
 type worldValue interface {
-	toWire(s *pb.WorldState)
-	fromWire(s *pb.WorldState)
+	ToWire(s *pb.WorldState)
+	FromWire(s *pb.WorldState)
 }
 
 // values returns these parts.
@@ -77,7 +77,7 @@ func (w *World) values() []worldValue {
 func (w *World) controllerToWire() *pb.WorldState {
 	s := &pb.WorldState{Now: int64(w.Now), Filed: uint64(w.specs.since)}
 	for _, v := range w.values() {
-		v.toWire(s)
+		v.ToWire(s)
 	}
 	w.budgets.toWire(s, w.Now, w.Settings.NamespaceBudget)
 	return s
@@ -121,7 +121,7 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	}
 	w = NewWorld()
 	w.floors = make(map[events.Stream]events.Sequence, len(streams))
-	w.specs.keep, w.zones.keep = true, true
+	w.specs.keep, w.zones.Keep = true, true
 	for _, s := range streams {
 		if s.Stream == events.Controller {
 			if err := w.restoreController(s.Facts, s.AsOf); err != nil {
@@ -147,7 +147,7 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 func (w *World) Recovered() {
 	w.floors = nil
 	w.sortStated()
-	w.specs.keep, w.zones.keep = false, false
+	w.specs.keep, w.zones.Keep = false, false
 	w.specs.pruneAll()
 	w.recoverCrons()
 	clear(w.homes)
@@ -168,12 +168,12 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	}
 	w.Head, w.Now = through, events.Time(s.GetNow())
 	for _, v := range w.values() {
-		v.fromWire(&s)
+		v.FromWire(&s)
 	}
 	w.budgets.fromWire(&s)
 	w.specs.since = events.Sequence(s.GetFiled())
 	for _, z := range s.GetZones() {
-		w.zones.store(events.ZoneFromWire(z.GetRules()), events.Sequence(z.GetAt()))
+		w.zones.Store(events.ZoneFromWire(z.GetRules()), events.Sequence(z.GetAt()))
 	}
 	for _, k := range s.GetTemplates() {
 		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())
@@ -197,6 +197,6 @@ func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
 		used = w.zonesInUse()
 	}
 	w.specs.filed(rec.Sequence)
-	w.zones.filed(rec.Sequence, used)
+	w.zones.Filed(rec.Sequence, used)
 	w.unpart()
 }

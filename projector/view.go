@@ -50,7 +50,8 @@ func (v *view) list(resources ...events.Resource) {
 
 func (v *view) see(r events.Resource, version uint64) { v.newest[r] = max(v.newest[r], version) }
 
-func (v *view) toWire(s *pb.WorldState) {
+// ToWire encodes it into the controller\'s state.
+func (v *view) ToWire(s *pb.WorldState) {
 	s.Listing, s.Newest = v.Listing, map[uint32]uint64{}
 	for _, r := range v.pending {
 		s.Pending = append(s.Pending, pb.Resource(r))
@@ -60,7 +61,8 @@ func (v *view) toWire(s *pb.WorldState) {
 	}
 }
 
-func (v *view) fromWire(s *pb.WorldState) {
+// FromWire decodes it from the controller\'s state.
+func (v *view) FromWire(s *pb.WorldState) {
 	v.Listing = s.GetListing()
 	for _, r := range s.GetPending() {
 		v.pending = append(v.pending, events.Resource(r))

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 )
 
 // World is the state of one log: its subjects by stream, and the controller's own state. Its parts are values: each
@@ -16,8 +17,8 @@ type World struct {
 	Rival Rival // another controller at work on the same Jobs
 
 	specs    specs
-	zones    *zones                      // named by CronJobs
-	watch    watch                       // gaps in the watch of CronJobs
+	zones    *cronjob.Zones              // named by CronJobs
+	watch    cronjob.Watch               // gaps in the watch of CronJobs
 	around   surroundings                // nodes and namespaces
 	budgets  budgets                     // log written per namespace
 	subjects map[events.Stream]Subject   // all but retired Jobs
@@ -35,7 +36,7 @@ func NewWorld() *World {
 		life:     life{Settings: events.DefaultSettings()},
 		view:     newView(),
 		specs:    newSpecs(),
-		zones:    newZones(),
+		zones:    cronjob.NewZones(),
 		around:   newSurroundings(),
 		budgets:  budgets{of: map[string]*Bucket{}},
 		subjects: map[events.Stream]Subject{},
@@ -99,7 +100,7 @@ func (w *World) Apply(rec *events.Record) {
 			w.broadcast(rec)
 		}
 		if rec.Sequence > w.floors[events.Controller] {
-			w.watch.apply(w, rec, namespace)
+			w.watch.Apply(rec, namespace, w.Settings.CronJobs, w.Listing)
 			w.budgets.applyToController(rec, w.Settings.NamespaceBudget)
 		}
 	default:
@@ -158,7 +159,7 @@ func (w *World) Learn(rec *events.Record) {
 	case *events.JobPolicies:
 		w.specs.storePolicies(f, rec.Sequence)
 	case *events.ZoneRules:
-		w.zones.store(f, rec.Sequence)
+		w.zones.Store(f, rec.Sequence)
 	default:
 		w.view.learn(f)
 	}
@@ -313,7 +314,7 @@ func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	}
 	if stream.Kind == events.StreamCronJob {
 		c := newCronJob(stream, w)
-		c.first = at
+		c.First = at
 		return w.holdCron(c)
 	}
 	j := newJob(stream, w)

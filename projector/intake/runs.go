@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -175,7 +176,7 @@ func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []proj
 }
 
 // runNews reports whether the observation changes anything for the CronJob.
-func runNews(r *projector.Run, f *events.RunSeen) bool {
+func runNews(r *cronjob.Run, f *events.RunSeen) bool {
 	seen := *f
 	seen.Version, seen.Namespace = r.Version, r.Namespace
 	return seen != r.RunSeen

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/reconciler"
 )
 
@@ -18,7 +18,7 @@ func (p *plan) confirmActive() {
 
 // unexpected returns the CronJob's running Jobs that are not in status.active. A Job that we deleted is not among
 // them: it counts as vanished before the watch shows its deletion (C-113).
-func (p *plan) unexpected() (out []*projector.Run) {
+func (p *plan) unexpected() (out []*cronjob.Run) {
 	for _, r := range p.cron.SortedRuns() {
 		if !r.Finished() && !r.Vanished() && !p.cron.IsActive(r.Job) {
 			out = append(out, r)
@@ -102,13 +102,13 @@ func (p *plan) tellManual() {
 }
 
 // asksFor reports whether Job r belongs to a trigger that has not been handled.
-func (p *plan) asksFor(r *projector.Run) bool {
+func (p *plan) asksFor(r *cronjob.Run) bool {
 	t := p.cron.Seen.Trigger
 	return t != nil && t.Value != p.cron.Triggered && r.Name == triggeredName(p.cron.Ref.Name, t.Value)
 }
 
 // unkept reports whether Job r belongs to an unhandled trigger, runs, and is missing from status.active.
-func (p *plan) unkept(r *projector.Run) bool {
+func (p *plan) unkept(r *cronjob.Run) bool {
 	return p.asksFor(r) && !r.Finished() && !p.cron.IsActive(r.Job)
 }
 
@@ -150,7 +150,7 @@ func areActive(n int) string {
 }
 
 // SortedRuns returns the CronJob's Jobs, sorted by name. It caches the list, since no Job changes during a decision.
-func (cp *cronPlan) SortedRuns() []*projector.Run {
+func (cp *cronPlan) SortedRuns() []*cronjob.Run {
 	if cp.runs == nil {
 		cp.runs = cp.CronJob.SortedRuns()
 	}

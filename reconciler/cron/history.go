@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/reconciler"
 )
 
@@ -24,7 +24,7 @@ func (p *plan) keepHistory() {
 		if kind.limit == nil {
 			continue
 		}
-		var ended []*projector.Run
+		var ended []*cronjob.Run
 		for _, r := range cp.SortedRuns() {
 			if r.Result == kind.result && !r.Vanished() { // else another Job would go for one that is gone (C-121)
 				ended = append(ended, r)
@@ -50,7 +50,7 @@ const resync = 12 * time.Hour
 
 // keeps reports whether Job r is left alone because its deletion failed. A suspended CronJob may see no further
 // change, so the deletion is tried again at the due time that was pending at its suspension, and after resync.
-func (p *plan) keeps(r *projector.Run) bool {
+func (p *plan) keeps(r *cronjob.Run) bool {
 	cp := p.cron
 	if !has(cp.pass.Kept, r.Job) {
 		return false
@@ -62,7 +62,7 @@ func (p *plan) keeps(r *projector.Run) bool {
 }
 
 // oldestFirst orders Jobs by start time; Jobs without one come last (C-122).
-func oldestFirst(a, b *projector.Run) int {
+func oldestFirst(a, b *cronjob.Run) int {
 	switch {
 	case a.Started == b.Started:
 		return 0

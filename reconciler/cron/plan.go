@@ -2,6 +2,7 @@ package cron
 
 import (
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
@@ -28,11 +29,11 @@ type plan struct {
 // state.
 type cronPlan struct {
 	*projector.CronJob
-	pass   projector.CronPass
+	pass   cronjob.CronPass
 	ledger events.TickLedger
 	since  events.Time // due time of the latest start in the ledger; 0 if unknown
 	active []events.RunName
-	runs   []*projector.Run
+	runs   []*cronjob.Run
 	asked  bool // the decision has a command already
 	stop   bool // skip all later rules but the status write
 }

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
 
@@ -20,7 +20,7 @@ const jobLag = 10 * time.Second
 
 // tellOurs records a run that this controller started before another controller took over.
 func (p *plan) tellOurs() {
-	if s := p.cron.Start; s != nil && s.Stage == projector.StartThere {
+	if s := p.cron.Start; s != nil && s.Stage == cronjob.StartThere {
 		p.tellStart(s)
 	}
 }
@@ -69,7 +69,7 @@ func (p *plan) tellElsewhere() {
 
 // takenUp reports whether s, a start by another controller, is the latest due time and is missing from the status. Our
 // own create then meets its Job and adopts it as the active run (C-160).
-func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
+func (p *plan) takenUp(by *cronjob.CronPlan, s *cronjob.Sighting) bool {
 	cp := p.cron
 	if s.Run == nil || s.Due <= cp.Seen.LastSchedule || cp.IsActive(s.Run.Job) {
 		return false
@@ -79,7 +79,7 @@ func (p *plan) takenUp(by *projector.CronPlan, s *projector.Sighting) bool {
 }
 
 // dropPast gives the last due times of past schedule i their fates, and switches the ledger to the next schedule.
-func (p *plan) dropPast(i int, by *projector.CronPlan) {
+func (p *plan) dropPast(i int, by *cronjob.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
 	said := p.observedTicks(l.Drop(cp.view(by), cp.Sight.Past[i].Until.Go(), ticks.Replaced), nil)
@@ -96,7 +96,7 @@ func (p *plan) dropPast(i int, by *projector.CronPlan) {
 
 // tellStarts records the starts up to until, and returns the later ones. In observe mode a last start that only the
 // status shows waits up to jobLag for its Job.
-func (p *plan) tellStarts(by *projector.CronPlan, seen []projector.Sighting, until events.Time) []projector.Sighting {
+func (p *plan) tellStarts(by *cronjob.CronPlan, seen []cronjob.Sighting, until events.Time) []cronjob.Sighting {
 	cp := p.cron
 	l, v := ledgerOf(&cp.ledger), cp.view(by)
 	var said []events.Tick
@@ -139,7 +139,7 @@ func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledg
 
 // observedTicks converts ledger entries of due times that another controller ran. If s is not nil, it is the start of
 // the last entry.
-func (p *plan) observedTicks(entries []ticks.Entry, s *projector.Sighting) []events.Tick {
+func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []events.Tick {
 	var out []events.Tick
 	for i := range entries {
 		t := p.tick(&entries[i])
@@ -157,7 +157,7 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *projector.Sighting) []eve
 
 // elsewhere fills in which Job another controller made for t, and when that Job was seen. A Job that was not seen may
 // still be in status.active.
-func (p *plan) elsewhere(t *events.Tick, s *projector.Sighting) {
+func (p *plan) elsewhere(t *events.Tick, s *cronjob.Sighting) {
 	t.Observed = true
 	if r := s.Run; r != nil {
 		t.Job, t.Name, t.Late, t.Seen = r.Job, r.Name, max(0, r.Created.Sub(s.Due)), max(0, r.First.Sub(s.Due))
@@ -178,11 +178,11 @@ func (cp *cronPlan) count() {
 }
 
 // countedBy returns the schedule that the ledger counts by.
-func (cp *cronPlan) countedBy() projector.CronPlan { return cp.By(projector.CountingOf(&cp.ledger)) }
+func (cp *cronPlan) countedBy() cronjob.CronPlan { return cp.By(cronjob.CountingOf(&cp.ledger)) }
 
 // view returns the due times after the ledger's last entry, under schedule by, for a CronJob that another controller
 // runs.
-func (cp *cronPlan) view(by *projector.CronPlan) *ticks.View {
+func (cp *cronPlan) view(by *cronjob.CronPlan) *ticks.View {
 	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
 }
 

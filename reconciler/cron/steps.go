@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
-	"github.com/jobledger/jobledger/projector"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/reconciler"
 )
 
@@ -50,7 +50,7 @@ func (p *plan) await() { p.Over = p.cron.Busy() || !p.cron.Known() }
 // concludeCron closes the ledger of a deleted CronJob.
 func (p *plan) concludeCron() {
 	if p.cron.Gone {
-		if s := p.cron.Start; s != nil && (s.Stage == projector.StartThere || s.Stage == projector.StartAnother) {
+		if s := p.cron.Start; s != nil && (s.Stage == cronjob.StartThere || s.Stage == cronjob.StartAnother) {
 			p.startedRun()
 		}
 		p.tellLate()
@@ -68,27 +68,27 @@ func (p *plan) startedRun() {
 		return
 	}
 	switch s.Stage {
-	case projector.StartUnknown, projector.StartTaken:
+	case cronjob.StartUnknown, cronjob.StartTaken:
 		if !cp.pass.Over {
 			p.askFirst(reconciler.RunUnknown, "it is unknown whether the Job is there: look for it", &events.ReadRun{Name: s.Name})
 		}
-	case projector.StartThere:
+	case cronjob.StartThere:
 		p.tellStart(s)
-	case projector.StartForeign, projector.StartAnother:
+	case cronjob.StartForeign, cronjob.StartAnother:
 		p.tellRefused(s)
-	case projector.StartMissing, projector.StartLater:
-		if cp.Seen.Deleted != 0 || s.Stage == projector.StartLater && p.tooOld(s.Trigger) {
+	case cronjob.StartMissing, cronjob.StartLater:
+		if cp.Seen.Deleted != 0 || s.Stage == cronjob.StartLater && p.tooOld(s.Trigger) {
 			p.tellRefused(s)
 			return
 		}
 		create := s.CreateJob
 		create.Template = cp.Seen.Template
 		p.askFirst(reconciler.Triggered, "the run that was asked for was not made: ask again", &create)
-	case projector.StartRefused:
+	case cronjob.StartRefused:
 		if s.Trigger != "" {
 			p.tellRefused(s)
 		}
-	case projector.StartAsked:
+	case cronjob.StartAsked:
 	}
 }
 
@@ -98,13 +98,13 @@ func (p *plan) backOff() {
 	switch {
 	case !cp.pass.Over:
 	case p.WakeAt(cp.Retry().Until):
-		if s := cp.Start; s != nil && s.Stage == projector.StartRefused && s.Due != 0 {
+		if s := cp.Start; s != nil && s.Stage == cronjob.StartRefused && s.Due != 0 {
 			p.hold(events.HeldNoCreate)
 		}
 		p.leaveMissing() // only some of the reads may have failed
 		cp.stop = true
 	default:
-		cp.pass = projector.CronPass{}
+		cp.pass = cronjob.CronPass{}
 	}
 }
 

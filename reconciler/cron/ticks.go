@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
-	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler"
 )
 
@@ -27,7 +27,7 @@ func ledgerOf(l *events.TickLedger) ticks.Ledger {
 }
 
 // looking returns the input of one ledger computation: schedule by at time now.
-func (p *plan) looking(by *projector.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
+func (p *plan) looking(by *cronjob.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
 	cp := p.cron
 	return &ticks.Look{
 		Now: now.Go(), Schedule: by.Schedule, Anchor: cp.Anchor().Go(), Deadline: cp.Seen.Deadline, Gaps: cp.Unwatched(), Hold: ticks.Hold(hold),
@@ -80,7 +80,7 @@ func (p *plan) tick(e *ticks.Entry) events.Tick {
 }
 
 // tellStart records that the Job of a due time, or of a trigger, was created.
-func (p *plan) tellStart(s *projector.CronStart) {
+func (p *plan) tellStart(s *cronjob.CronStart) {
 	cp := p.cron
 	if s.Due == 0 {
 		p.say(reconciler.Triggered, "the run that was asked for has started", events.CronStep{Ticks: []events.Tick{{
@@ -100,14 +100,14 @@ func (p *plan) tellStart(s *projector.CronStart) {
 }
 
 // tellRefused records that the Job of a due time, or of a trigger, cannot be created.
-func (p *plan) tellRefused(s *projector.CronStart) {
+func (p *plan) tellRefused(s *cronjob.CronStart) {
 	cp := p.cron
 	t := events.Tick{First: s.Due, Last: s.Due, Fate: events.TickRefused, Zone: cp.ledger.Zone}
 	if s.Due == 0 {
 		t.First, t.Last, t.Zone, t.By = p.Now, p.Now, "", p.asker(s.Trigger)
 		sentence := "the run that was asked for cannot start"
 		switch asked := cp.Seen.Trigger; {
-		case s.Stage != projector.StartLater || cp.Seen.Deleted != 0:
+		case s.Stage != cronjob.StartLater || cp.Seen.Deleted != 0:
 		case asked == nil || asked.Value != s.Trigger:
 			sentence = "the run that was asked for is not tried again: another one was asked for, or none"
 		default:
@@ -122,7 +122,7 @@ func (p *plan) tellRefused(s *projector.CronStart) {
 	}
 	cp.keep(&l)
 	sentence := "something else has the name of its Job"
-	if s.Stage == projector.StartAnother {
+	if s.Stage == cronjob.StartAnother {
 		t.Name, sentence = s.Name, anotherHasTheName
 	}
 	p.sayLedger(reconciler.RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
@@ -138,7 +138,7 @@ func (p *plan) replaceSchedule() {
 	if cp.Edited != 0 {
 		at = cp.Edited
 	}
-	if cp.ledger.Closed || projector.CountingOf(&cp.ledger).Equal(cp.CountsBy()) {
+	if cp.ledger.Closed || cronjob.CountingOf(&cp.ledger).Equal(cp.CountsBy()) {
 		return
 	}
 	var entries []ticks.Entry
@@ -218,7 +218,7 @@ func (cp *cronPlan) keep(l *ticks.Ledger) {
 // tellLate records runs whose Job appeared after a live read had not found it: the create was still in flight.
 func (p *plan) tellLate() {
 	for i := range p.cron.Late {
-		if l := &p.cron.Late[i]; l.Stage == projector.StartThere {
+		if l := &p.cron.Late[i]; l.Stage == cronjob.StartThere {
 			p.tellStart(l)
 		}
 	}

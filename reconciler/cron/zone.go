@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
-	"github.com/jobledger/jobledger/projector"
 )
 
 // onlyRules reports whether the schedule and zone name are unchanged and only the zone's rules differ, for example
 // after an update of the time zone database.
-func (p *plan) onlyRules(old *projector.CronPlan) bool {
+func (p *plan) onlyRules(old *cronjob.CronPlan) bool {
 	cp := p.cron
 	by, l := cp.Plan(), &cp.ledger
 	switch {

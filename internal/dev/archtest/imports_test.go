@@ -44,6 +44,12 @@ var neverImports = []struct {
 		except:   []string{"./events", "./proto/gen/..."},
 	},
 	{
+		sentence: "a CronJob is folded from its records, without knowing the Jobs' fold",
+		packages: []string{"./internal/subject/cronjob"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/schedule", "./internal/subject/ticks", "./proto/gen/..."},
+	},
+	{
 		sentence: "sets of indexes are told from their text alone",
 		packages: []string{"./internal/subject/indexset"},
 		never:    []string{"./..."},
@@ -80,13 +86,13 @@ var neverImports = []struct {
 		sentence: "projector folds records and knows of this module only events and the values that a Job consists of",
 		packages: []string{"./projector"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "observations become records by what the projection says of them",
 		packages: []string{"./projector/intake"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "what the loop is made of knows the projection and the log's contract, and neither the loop nor a technology",
@@ -101,7 +107,7 @@ var neverImports = []struct {
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler", "./reconciler/job", "./reconciler/cron", "./reconciler/rules"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "the rules of a Job and those of a CronJob do not know each other",
@@ -117,7 +123,7 @@ var neverImports = []struct {
 		sentence: "the verdict on a Job is worded from its projection alone",
 		packages: []string{"./internal/say/verdict"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "events/informer observes and neither folds nor decides",
@@ -226,7 +232,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",
@@ -363,7 +369,7 @@ func (g graph) has(t *testing.T, name string) bool {
 
 // pure lists the packages with results that follow from their arguments alone.
 var pure = []string{
-	"./events", "./projector", "./internal/subject/commands", "./internal/subject/indexset", "./internal/subject/policy",
+	"./events", "./projector", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy",
 	"./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict",
 	"./projector/intake", "./reconciler", "./reconciler/admission", "./reconciler/checkpoint", "./reconciler/cron",
 	"./reconciler/due", "./reconciler/job", "./reconciler/observe", "./reconciler/replay", "./reconciler/retries",

@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -152,7 +153,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 // runs returns the CronJob's Jobs, the newest first.
 func (a *CronAccount) runs() []Run {
 	all := a.job.SortedRuns()
-	slices.SortStableFunc(all, func(a, b *projector.Run) int { return cmp.Compare(b.Created, a.Created) })
+	slices.SortStableFunc(all, func(a, b *cronjob.Run) int { return cmp.Compare(b.Created, a.Created) })
 	var out []Run
 	for _, r := range all {
 		v := Run{
@@ -173,7 +174,7 @@ func (a *CronAccount) runs() []Run {
 	return out
 }
 
-func runState(r *projector.Run) State {
+func runState(r *cronjob.Run) State {
 	switch {
 	case r.Result == events.ResultComplete:
 		return StateComplete
@@ -190,7 +191,7 @@ func (a *CronAccount) inFlight() []Command {
 	for _, f := range a.job.Flights() {
 		out = append(out, Command{Command: recordjson.CommandText(f.Name()), Does: a.names.Phrase(a.Stream, f.Command), Since: recordjson.Instant(f.Since)})
 	}
-	if s := a.job.Start; s != nil && s.Stage == projector.StartUnknown {
+	if s := a.job.Start; s != nil && s.Stage == cronjob.StartUnknown {
 		out = append(out, Command{Does: a.names.Phrase(a.Stream, &s.CreateJob), Doubt: true})
 	}
 	return out

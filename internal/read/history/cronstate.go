@@ -6,6 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 	"github.com/jobledger/jobledger/projector"
 )
@@ -169,7 +170,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 
 // lastResult returns the result of the newest Job that has ended.
 func lastResult(c *projector.CronJob) string {
-	var newest *projector.Run
+	var newest *cronjob.Run
 	for _, r := range c.SortedRuns() {
 		if r.Finished() && (newest == nil || r.Created >= newest.Created) {
 			newest = r

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -27,7 +28,7 @@ type overdue struct {
 // changes.
 type nextDue struct {
 	through events.Time
-	by      projector.Counting
+	by      cronjob.Counting
 	at      events.Time
 }
 

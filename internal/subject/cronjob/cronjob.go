@@ -1,4 +1,4 @@
-package projector
+package cronjob
 
 import (
 	"slices"
@@ -18,6 +18,7 @@ type CronJob struct {
 	Settings *events.Settings
 	Now      events.Time
 	Head     events.Sequence
+	First    events.Sequence // its first record
 
 	Seen events.CronJobSeen // newest observed object, including our confirmed status writes
 	Gone bool
@@ -53,14 +54,12 @@ type CronJob struct {
 
 	byName  []*Run             // Runs, sorted by name
 	listed  map[types.UID]bool // set of Active; nil while Active is short
-	strange []types.UID        // Jobs in other namespaces that named it: the World forgets them
+	strange []types.UID        // Jobs in other namespaces that named it; see TakeStrange
 	book    commands.Book[*CronJob]
-	zones   *zones // the World's
-	watch   *watch // the World's
+	zones   *Zones // of all CronJobs
+	watch   *Watch // of all CronJobs
 	plan    CronPlan
-	heard   bool            // some Job named it
-	first   events.Sequence // its first record
-	stating links[CronJob]  // position in World.crons
+	heard   bool // some Job named it
 }
 
 // Run is a Job of a CronJob.
@@ -117,15 +116,14 @@ type CronStart struct {
 	At    events.Time    // when it was created
 }
 
-// newCronJob returns a CronJob of which only the stream is known.
-func newCronJob(stream events.Stream, w *World) *CronJob {
-	settings := &w.Settings
-	c := &CronJob{
-		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: w.zones, watch: &w.watch,
+// Begin makes c a CronJob of which only the stream is known. zones and watch are those of all CronJobs. c must not be
+// copied afterwards.
+func (c *CronJob) Begin(stream events.Stream, settings *events.Settings, zones *Zones, watch *Watch) {
+	*c = CronJob{
+		Stream: stream, Ref: events.JobRef{UID: types.UID(stream.ID)}, Settings: settings, zones: zones, watch: watch,
 		Runs: map[types.UID]*Run{},
 	}
-	c.book = commands.New(c, &cronRows, settings)
-	return c
+	c.book = commands.New(c, &rows, settings)
 }
 
 // Known reports whether the CronJob's object has been seen. Jobs that name it may be seen earlier.
@@ -198,16 +196,21 @@ func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
 // InFlight returns the command called name; nil if it has ended.
 func (c *CronJob) InFlight(name events.CommandID) events.Command { return c.book.InFlight(name) }
 
-// over reports whether the CronJob can be forgotten: it is gone and its ledger is closed, or it was never seen and no
+// Over reports whether the CronJob can be forgotten: it is gone and its ledger is closed, or it was never seen and no
 // Job names it any more.
-func (c *CronJob) over() bool {
+func (c *CronJob) Over() bool {
 	if !c.Known() {
 		return len(c.Runs) == 0 && c.heard
 	}
 	return c.Gone && !c.Busy() && (c.Ledger.Closed || c.Observed() && !c.Settings.CronJobs)
 }
 
-func (c *CronJob) began() events.Sequence { return c.first }
+// TakeStrange returns the Jobs in other namespaces that named the CronJob, once.
+func (c *CronJob) TakeStrange() []types.UID {
+	strange := c.strange
+	c.strange = nil
+	return strange
+}
 
 // earlier returns the earlier of next and Pending, ignoring a Pending in the past; 0 means never.
 func (c *CronJob) earlier(next events.Time) events.Time {

@@ -1,4 +1,4 @@
-package projector
+package cronjob
 
 import (
 	"cmp"
@@ -79,7 +79,7 @@ type sighted struct {
 
 func (c *CronJob) sighted() sighted {
 	if c.Sight.Observing {
-		c.replan() // a later record may have brought the zone's rules after the snapshot
+		c.Replan() // a later record may have brought the zone's rules after the snapshot
 	}
 	return sighted{c.Seen.Version, c.CountsBy(), c.Seen.LastSchedule}
 }

@@ -1,4 +1,4 @@
-package projector
+package cronjob
 
 import (
 	"slices"
@@ -15,14 +15,15 @@ const (
 	maxCronBackoff   = 1000 * time.Second
 )
 
-func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) {
+// ToWire encodes the state, as facts and names.
+func (c *CronJob) ToWire() (*pb.JobState, *pb.StateNames) {
 	names := &pb.StateNames{Namespace: c.Ref.Namespace, Name: c.Ref.Name}
 	s := &pb.CronJobState{
-		First: uint64(c.first), Head: uint64(c.Head), Now: int64(c.Now), Facts: events.CronJobToWire(&c.Seen), Gone: c.Gone,
+		First: uint64(c.First), Head: uint64(c.Head), Now: int64(c.Now), Facts: events.CronJobToWire(&c.Seen), Gone: c.Gone,
 		Active: events.RunsToWire(c.Active), LastSchedule: int64(c.LastSchedule), LastSuccess: int64(c.LastSuccess),
 		Ledger: events.LedgerToWire(&c.Ledger), Counting: c.Counting, Watched: int64(c.Watched), Edited: int64(c.Edited),
 		Pending: int64(c.Pending),
-		Went:    events.UIDsToWire(c.Went), Retry: retryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
+		Went:    events.UIDsToWire(c.Went), Retry: commands.RetryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
 		Freed: int64(c.Freed),
 	}
 	for _, r := range c.SortedRuns() {
@@ -33,15 +34,15 @@ func (c *CronJob) toWire() (*pb.JobState, *pb.StateNames) {
 	}
 	c.Sight.toWire(s)
 	for _, f := range c.book.InOrder() {
-		s.Flights = append(s.Flights, flightToWire(f, names))
+		s.Flights = append(s.Flights, commands.FlightToWire(f, names))
 	}
 	return &pb.JobState{CronJob: s}, names
 }
 
-func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.CronJobState) (*CronJob, error) {
-	c := newCronJob(stream, w)
+// Restore decodes the state of a CronJob that has just begun.
+func (c *CronJob) Restore(ref events.JobRef, s *pb.CronJobState) error {
 	c.Ref = ref
-	c.first, c.Head, c.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
+	c.First, c.Head, c.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())
 	c.Seen, c.Gone = *events.CronJobFromWire(s.GetFacts()), s.GetGone()
 	c.setActive(events.RunsFromWire(s.GetActive()))
 	c.LastSchedule, c.LastSuccess = events.Time(s.GetLastSchedule()), events.Time(s.GetLastSuccess())
@@ -51,7 +52,7 @@ func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.Cron
 	c.Counting, c.Watched, c.Edited = s.GetCounting(), events.Time(s.GetWatched()), events.Time(s.GetEdited())
 	c.Pass, c.Start = passFromWire(s.GetPass()), startFromWire(s.GetStart())
 	c.Look, c.Triggered, c.Pending, c.Freed = s.GetLook(), s.GetTriggered(), events.Time(s.GetPending()), events.Time(s.GetFreed())
-	*c.Retry() = retryFromWire(s.GetRetry())
+	*c.Retry() = commands.RetryFromWire(s.GetRetry())
 	for _, r := range s.GetRuns() {
 		c.putRun(runFromWire(r))
 	}
@@ -59,9 +60,11 @@ func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.Cron
 		c.Late = append(c.Late, *startFromWire(l))
 	}
 	c.Sight = sightFromWire(s)
-	r := &stateReader{}
 	for _, w := range s.GetFlights() {
-		f := r.flight(w)
+		f, err := commands.FlightFromWire(w, nil)
+		if err != nil {
+			return err
+		}
 		target := &c.book.Itself
 		if f != nil && f.Command.Traits().Target == events.TargetRun && f.Command.Traits().Slot != events.SlotCreate {
 			target = &commands.Target{}
@@ -69,8 +72,8 @@ func (w *World) cronFromWire(stream events.Stream, ref events.JobRef, s *pb.Cron
 		c.book.Relaunch(f, target)
 	}
 	c.Went, c.heard = events.UIDsFromWire(s.GetWent()), len(c.Runs) > 0
-	c.replan()
-	return c, r.err
+	c.Replan()
+	return nil
 }
 
 func (r *Run) toWire() *pb.RunState {

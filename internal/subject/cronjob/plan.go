@@ -1,4 +1,4 @@
-package projector
+package cronjob
 
 import (
 	"time"
@@ -43,8 +43,8 @@ func (c *CronJob) By(by Counting) CronPlan {
 // decision.
 func (c *CronJob) CountsBy() Counting { return Counting{c.Seen.Schedule, c.Seen.TimeZone, c.plan.Hash} }
 
-// replan parses the current schedule.
-func (c *CronJob) replan() {
+// Replan parses the current schedule.
+func (c *CronJob) Replan() {
 	c.plan = readPlan(c.Seen.Schedule, c.Seen.TimeZone, func(name string) (events.ZoneName, bool) {
 		for _, z := range c.Seen.Zones {
 			if z.Name == name {
@@ -56,7 +56,7 @@ func (c *CronJob) replan() {
 }
 
 // readPlan parses a schedule. rules returns the zone rules to use for a zone name.
-func readPlan(text string, zone *string, rules func(name string) (events.ZoneName, bool), known *zones) (p CronPlan) {
+func readPlan(text string, zone *string, rules func(name string) (events.ZoneName, bool), known *Zones) (p CronPlan) {
 	hash := ""
 	locate := func(name string) (*time.Location, error) {
 		if z, ok := rules(name); ok {
@@ -83,4 +83,4 @@ func readPlan(text string, zone *string, rules func(name string) (events.ZoneNam
 }
 
 // location returns a zone with the given rules; nil if they are unknown.
-func (z *zones) location(name events.ZoneName) *time.Location { return z.known[name].where }
+func (z *Zones) location(name events.ZoneName) *time.Location { return z.known[name].where }

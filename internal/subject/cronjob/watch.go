@@ -1,4 +1,4 @@
-package projector
+package cronjob
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// watch records when CronJobs and their Jobs were not watched, starting with the first run that records CronJobs.
-type watch struct {
+// Watch records when CronJobs and their Jobs were not watched, starting with the first run that records CronJobs.
+type Watch struct {
 	gaps   []ticks.Gap // in order, at most mostGaps
 	blind  bool        // not watched now
 	since  events.Time // end of the last watch; 0 for never
@@ -21,8 +21,9 @@ type watch struct {
 // wrong.
 const mostGaps = 32
 
-// apply folds a record of the controller's stream. namespace was watched before it; empty for all.
-func (k *watch) apply(w *World, rec *events.Record, namespace string) {
+// Apply folds a record of the controller's stream. namespace was watched before it; empty for all. records says that
+// CronJobs are recorded, and listing that a listing goes on, both after the record.
+func (k *Watch) Apply(rec *events.Record, namespace string, records, listing bool) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
 		if f.Settings.CronJobs {
@@ -30,12 +31,12 @@ func (k *watch) apply(w *World, rec *events.Record, namespace string) {
 		}
 	case *events.ListingStarted:
 		if slices.Contains(f.Resources, events.Jobs) || slices.Contains(f.Resources, events.CronJobs) {
-			k.lose(f.LastSeen, w.Settings.CronJobs)
+			k.lose(f.LastSeen, records)
 		}
 	case *events.EpochChanged: // all earlier observations are dropped
-		*k = watch{blind: k.blind || len(k.gaps) > 0, narrow: k.narrow}
+		*k = Watch{blind: k.blind || len(k.gaps) > 0, narrow: k.narrow}
 	case *events.Synced:
-		if !w.Listing && w.Settings.CronJobs && k.blind {
+		if !listing && records && k.blind {
 			k.found(rec.Time)
 		}
 	case *events.ClockStepped:
@@ -45,7 +46,7 @@ func (k *watch) apply(w *World, rec *events.Record, namespace string) {
 
 // scoped records which namespace is watched. Objects outside the former namespace were not watched while it was in
 // force.
-func (k *watch) scoped(before, now string, at events.Time) {
+func (k *Watch) scoped(before, now string, at events.Time) {
 	if k.narrow != 0 && now != before {
 		k.blind, k.since = true, k.narrow
 	}
@@ -58,7 +59,7 @@ func (k *watch) scoped(before, now string, at events.Time) {
 }
 
 // lose begins a gap, unless no run has recorded CronJobs yet.
-func (k *watch) lose(since events.Time, records bool) {
+func (k *Watch) lose(since events.Time, records bool) {
 	if k.blind || !records && len(k.gaps) == 0 {
 		return
 	}
@@ -69,7 +70,7 @@ func (k *watch) lose(since events.Time, records bool) {
 }
 
 // found ends a gap.
-func (k *watch) found(now events.Time) {
+func (k *Watch) found(now events.Time) {
 	gap := ticks.Gap{From: k.since.Go(), Until: now.Go()}
 	gaps := slices.DeleteFunc(slices.Clone(k.gaps), func(g ticks.Gap) bool { return g.From.After(gap.From) })
 	if gaps = append(gaps, gap); len(gaps) > mostGaps {
@@ -81,7 +82,7 @@ func (k *watch) found(now events.Time) {
 
 // shift adjusts gaps to a clock step. It is unknown which clock was right, so a gap covers both versions. Example:
 // after a step of +10 s a gap of 12:00:00 to 12:00:30 lasts until 12:00:40.
-func (k *watch) shift(step time.Duration) {
+func (k *Watch) shift(step time.Duration) {
 	k.gaps = slices.Clone(k.gaps)
 	for i := range k.gaps {
 		g := &k.gaps[i]
@@ -90,14 +91,16 @@ func (k *watch) shift(step time.Duration) {
 	k.since, k.narrow = k.since.Add(min(0, step)), k.narrow.Add(min(0, step))
 }
 
-func (k *watch) toWire(s *pb.WorldState) {
+// ToWire encodes it into the controller's state.
+func (k *Watch) ToWire(s *pb.WorldState) {
 	for _, g := range k.gaps {
 		s.Gaps = append(s.Gaps, &pb.WatchGap{From: int64(events.At(g.From)), Until: int64(events.At(g.Until))})
 	}
 	s.Blind, s.BlindSince, s.Narrow = k.blind, int64(k.since), int64(k.narrow)
 }
 
-func (k *watch) fromWire(s *pb.WorldState) {
+// FromWire decodes it from the controller's state.
+func (k *Watch) FromWire(s *pb.WorldState) {
 	for _, w := range s.GetGaps() {
 		k.gaps = append(k.gaps, ticks.Gap{From: events.Time(w.GetFrom()).Go(), Until: events.Time(w.GetUntil()).Go()})
 	}

@@ -1,4 +1,4 @@
-package projector
+package cronjob
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// cronRows maps each command kind to its effect on a CronJob.
-var cronRows = commands.Rows[*CronJob]{
+// rows maps each command kind to its effect on a CronJob.
+var rows = commands.Rows[*CronJob]{
 	events.CommandCreateJob:       {Launch: (*CronJob).launchCreate, Over: (*CronJob).createEnded, Restart: (*CronJob).createRestarted},
 	events.CommandDeleteRun:       {Launch: (*CronJob).launchAlone, Over: (*CronJob).deleteEnded},
 	events.CommandReadRun:         {Launch: (*CronJob).launchAlone, Over: (*CronJob).runRead},
@@ -102,7 +102,7 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	c.LastSchedule = unsaid(c.LastSchedule, c.Seen.LastSchedule, f.LastSchedule)
 	c.LastSuccess = unsaid(c.LastSuccess, c.Seen.LastSuccess, f.LastSuccess)
 	c.Seen, c.Gone, c.Look = *f, false, false
-	c.replan()
+	c.Replan()
 	if first {
 		c.Watched = rec.Time
 		for _, r := range c.SortedRuns() {
