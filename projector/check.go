@@ -52,12 +52,12 @@ func (w *World) Check(rec *events.Record) error {
 			return fmt.Errorf("record %d starts term %d, but term %d started before it", rec.Sequence, f.Term, w.Term)
 		}
 	case *events.JobSeen:
-		known := f.Spec != "" && w.specs.byHash[f.Spec].spec != nil || j != nil && j.Spec != nil && (f.Spec == "" || f.Spec == j.Spec.Hash)
+		known := f.Spec != "" && w.specs.Spec(f.Spec) != nil || j != nil && j.Spec != nil && (f.Spec == "" || f.Spec == j.Spec.Hash)
 		if !known && (f.Managed || f.Spec != "") {
 			return fmt.Errorf("record %d, %s of %s, has the spec %q, which no record before it stores", rec.Sequence, rec.Kind, rec.Stream, f.Spec)
 		}
 	case *events.JobSpec:
-		if _, known := w.specs.policies[f.Policies]; f.Policies != "" && !known && *f == *f.Apart() {
+		if f.Policies != "" && !w.specs.KnowsPolicies(f.Policies) && *f == *f.Apart() {
 			return fmt.Errorf("record %d stores a spec with the policies %q, which no record before it stores", rec.Sequence, f.Policies)
 		}
 	case *events.StoredState:

@@ -3,13 +3,14 @@ package projector
 import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/cronjob"
+	"github.com/jobledger/jobledger/internal/subject/line"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // CronJob is the state folded from the records of one CronJob's stream. Package cronjob folds it.
 type CronJob struct {
 	cronjob.CronJob
-	stating links[CronJob] // position in World.crons
+	stating line.Links[CronJob] // position in World.crons
 }
 
 // newCronJob returns a CronJob of which only the stream is known.
@@ -52,7 +53,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 		w.dropCron(known)
 	}
 	w.subjects[c.Stream] = c
-	w.stated.crons.toEnd(c)
+	w.stated.crons.ToEnd(c)
 	for uid := range c.Runs {
 		w.runs[uid] = c.Stream
 	}
@@ -61,7 +62,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 
 // dropCron forgets a CronJob and its index of Jobs.
 func (w *World) dropCron(c *CronJob) {
-	w.stated.crons.remove(c)
+	w.stated.crons.Remove(c)
 	for uid := range c.Runs {
 		if w.runs[uid] == c.Stream {
 			delete(w.runs, uid)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/commands"
+	"github.com/jobledger/jobledger/internal/subject/line"
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
@@ -17,8 +18,8 @@ type Job struct {
 	Head     events.Sequence // its newest record
 	woken    bool            // the newest record woke it; not stored, since the decision follows in the same turn
 	Settings *events.Settings
-	stating  links[Job] // position in World.stating
-	met      met        // the pod of the record being folded
+	stating  line.Links[Job] // position in World.stating
+	met      met             // the pod of the record being folded
 
 	// The object.
 

@@ -95,11 +95,9 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	j.Parent = events.Parent(s.GetParent())
 	if s.GetSpec() != nil {
 		spec := events.SpecFromWire(s.GetSpec())
-		if _, known := w.specs.byHash[spec.Hash]; !known {
-			w.specs.restore(spec, j.SpecAt)
-		}
-		use := w.specs.use(spec.Hash, nil)
-		j.useSpec(use, w.specs.byHash[spec.Hash].policies)
+		w.specs.Restore(spec, j.SpecAt)
+		use := w.specs.Use(spec.Hash, nil)
+		j.useSpec(use, w.specs.Policies(spec.Hash))
 	}
 	if s.GetBase() == nil {
 		return nil, errors.New("no status") // every state has one

@@ -30,13 +30,13 @@ func (w *World) RunOf(job types.UID) (cronJob events.Stream, ok bool) {
 func (w *World) RunUIDs() []types.UID { return slices.Sorted(maps.Keys(w.runs)) }
 
 // SpecAt returns the newest record that stores the spec with that hash; 0 if only an older file does, or none.
-func (w *World) SpecAt(hash string) events.Sequence { return w.specs.byHash[hash].at }
+func (w *World) SpecAt(hash string) events.Sequence { return w.specs.At(hash) }
 
 // TemplateAt is SpecAt for a redacted template.
-func (w *World) TemplateAt(hash string) events.Sequence { return w.specs.templates[hash] }
+func (w *World) TemplateAt(hash string) events.Sequence { return w.specs.TemplateAt(hash) }
 
 // PoliciesAt is SpecAt for policies.
-func (w *World) PoliciesAt(hash string) events.Sequence { return w.specs.policies[hash].at }
+func (w *World) PoliciesAt(hash string) events.Sequence { return w.specs.PoliciesAt(hash) }
 
 // ZoneAt returns the newest record that stores the rules of a zone; ok is false if none is known.
 func (w *World) ZoneAt(name events.ZoneName) (at events.Sequence, ok bool) {

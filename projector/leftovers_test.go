@@ -27,8 +27,8 @@ func TestNothingIsKeptOfWhatIsOver(t *testing.T) {
 			}
 			row.ends(r)
 			r.apply(events.Controller, events.KindStateStored, &events.StoredState{}) // a file begins
-			if w := r.world; w.Len() != 0 || len(w.homes) != 0 || len(w.specs.byHash) != 0 {
-				t.Errorf("%d Jobs, %d pods and %d specs are left", w.Len(), len(w.homes), len(w.specs.byHash))
+			if w := r.world; w.Len() != 0 || len(w.homes) != 0 || w.specs.Len() != 0 {
+				t.Errorf("%d Jobs, %d pods and %d specs are left", w.Len(), len(w.homes), w.specs.Len())
 			}
 		})
 	}

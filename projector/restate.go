@@ -4,25 +4,26 @@ import (
 	"cmp"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/line"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
 // statement tracks which subjects the newest file has checkpointed. A file is self-contained once it has the state of
 // every stream.
 type statement struct {
-	jobs     line[Job]       // holders of pods, by last checkpoint
-	stubs    line[Retired]   // retired Jobs, by last checkpoint
-	crons    line[CronJob]   // CronJobs, by last checkpoint
-	restated events.Sequence // first record of the newest file known to be self-contained; see Restated
-	parts    Parts           // streams of which only parts are known; see Collecting
-	passed   bool            // records of such a stream were skipped since the newest file began
+	jobs     line.Line[Job]     // holders of pods, by last checkpoint
+	stubs    line.Line[Retired] // retired Jobs, by last checkpoint
+	crons    line.Line[CronJob] // CronJobs, by last checkpoint
+	restated events.Sequence    // first record of the newest file known to be self-contained; see Restated
+	parts    Parts              // streams of which only parts are known; see Collecting
+	passed   bool               // records of such a stream were skipped since the newest file began
 }
 
 func newStatement() statement {
 	return statement{
-		jobs:  newLine(func(j *Job) *links[Job] { return &j.stating }),
-		stubs: newLine(func(r *Retired) *links[Retired] { return &r.place }),
-		crons: newLine(func(c *CronJob) *links[CronJob] { return &c.stating }),
+		jobs:  line.New(func(j *Job) *line.Links[Job] { return &j.stating }),
+		stubs: line.New(func(r *Retired) *line.Links[Retired] { return &r.place }),
+		crons: line.New(func(c *CronJob) *line.Links[CronJob] { return &c.stating }),
 		parts: Parts{},
 	}
 }
@@ -35,18 +36,18 @@ func (s *statement) FromWire(from *pb.WorldState) { s.restated = events.Sequence
 
 // Restated returns the first record of the newest file, and that of the newest file known to be self-contained
 // (events.FileRestated). Each is 0 if there is none: a log of one file needs no checkpoint.
-func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.since, w.stated.restated }
+func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.Since(), w.stated.restated }
 
 // Unstated returns a stream that the newest file, which begins with first, has not checkpointed: a stream without a
 // record in it, or whose last part is missing. ok is false if there is none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
-	if j := w.stated.jobs.first; j != nil && (j.Head < first || j.division.open) {
+	if j := w.stated.jobs.First(); j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
 	}
-	if r := w.stated.stubs.first; r != nil && r.Head < first {
+	if r := w.stated.stubs.First(); r != nil && r.Head < first {
 		return r.ID(), true
 	}
-	if c := w.stated.crons.first; c != nil && c.Head < first {
+	if c := w.stated.crons.First(); c != nil && c.Head < first {
 		return c.Stream, true
 	}
 	return events.Stream{}, false
@@ -56,13 +57,13 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 // maintained anyway, so 100,000 retired Jobs need no sorting.
 func (w *World) Stating() []events.Stream {
 	out := make([]events.Stream, 0, w.Len()+w.Stubs())
-	for j := w.stated.jobs.first; j != nil; j = j.stating.after {
+	for j := range w.stated.jobs.All() {
 		out = append(out, j.Stream)
 	}
-	for r := w.stated.stubs.first; r != nil; r = r.place.after {
+	for r := range w.stated.stubs.All() {
 		out = append(out, r.ID())
 	}
-	for c := w.stated.crons.first; c != nil; c = c.stating.after {
+	for c := range w.stated.crons.All() {
 		out = append(out, c.Stream)
 	}
 	return out
@@ -86,7 +87,7 @@ func (w *World) StateBytes(s events.Stream) int {
 func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if r := w.Retired(rec.Stream); r != nil {
 		r.Head = rec.Sequence
-		w.stated.stubs.toEnd(r)
+		w.stated.stubs.ToEnd(r)
 		return
 	}
 	subject := w.subjects[rec.Stream]
@@ -95,7 +96,7 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	}
 	if c, ok := subject.(*CronJob); ok {
 		c.Head = rec.Sequence
-		w.stated.crons.toEnd(c)
+		w.stated.crons.ToEnd(c)
 		return
 	}
 	j := HolderOf(subject)
@@ -105,7 +106,7 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if j.division.open = part != 0 && !last; j.division.open {
 		return
 	}
-	w.stated.jobs.toEnd(j)
+	w.stated.jobs.ToEnd(j)
 	if parted {
 		w.close(subject)
 	}
@@ -125,11 +126,11 @@ func (w *World) unpart() {
 // sortStated orders subjects by their newest records, since a snapshot gives another order. Subjects that the newest
 // file has only in part come first.
 func (w *World) sortStated() {
-	w.stated.jobs.sort(func(a, b *Job) int {
+	w.stated.jobs.Sort(func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.statedAt(), b.statedAt()), cmp.Compare(a.Head, b.Head))
 	})
-	w.stated.stubs.sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
-	w.stated.crons.sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
+	w.stated.stubs.Sort(func(a, b *Retired) int { return cmp.Compare(a.Head, b.Head) })
+	w.stated.crons.Sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }
 
 // statedAt returns the Job's newest record; 0 if the newest file has only parts of its state.

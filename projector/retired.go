@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/line"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
@@ -19,8 +20,8 @@ type Retired struct {
 	TTL      int32           // seconds; events.Unset for none
 	Head     events.Sequence // its newest record
 	Settings *events.Settings
-	followUp *followUp      // nil until the next record: most get none
-	place    links[Retired] // position in statement.stubs
+	followUp *followUp           // nil until the next record: most get none
+	place    line.Links[Retired] // position in statement.stubs
 }
 
 // Retirement returns the facts of the Job's JobRetired record: how it ended, by its published status.
@@ -119,15 +120,15 @@ func retiredFromWire(ref events.JobRef, w *pb.StubState, settings *events.Settin
 // keepRetired adds r, replacing a known Retired of the same Job.
 func (w *World) keepRetired(r *Retired) {
 	if known := w.retired[r.Ref.UID]; known != nil {
-		w.stated.stubs.remove(known)
+		w.stated.stubs.Remove(known)
 	}
 	w.retired[r.Ref.UID] = r
-	w.stated.stubs.toEnd(r)
+	w.stated.stubs.ToEnd(r)
 }
 
 func (w *World) dropRetired(r *Retired) {
 	delete(w.retired, r.Ref.UID)
-	w.stated.stubs.remove(r)
+	w.stated.stubs.Remove(r)
 }
 
 // RetiredJobs yields the retired Jobs, sorted by UID.

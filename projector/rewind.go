@@ -13,9 +13,9 @@ func (w *World) rewind(at events.Sequence) {
 			continue // the snapshot is of after the rewind
 		}
 		if j := HolderOf(subject); j != nil {
-			w.stated.jobs.remove(j)
+			w.stated.jobs.Remove(j)
 			if j.Spec != nil {
-				w.specs.release(j.Spec.Hash)
+				w.specs.Release(j.Spec.Hash)
 			}
 		}
 		if c, ok := subject.(*CronJob); ok {

@@ -2,8 +2,6 @@ package projector
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"google.golang.org/protobuf/proto"
 
@@ -35,6 +33,18 @@ func (w *World) RefOf(s events.Stream) events.JobRef {
 	return events.JobRef{}
 }
 
+// namespaceOf returns the namespace of a record; s is the subject of its stream, or nil.
+func (w *World) namespaceOf(rec *events.Record, s Subject) string {
+	switch {
+	case rec.Evidence.Namespace != "":
+		return rec.Evidence.Namespace
+	case s != nil:
+		return s.Reference().Namespace
+	default:
+		return w.RefOf(rec.Stream).Namespace
+	}
+}
+
 func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 	return marshal(facts), marshal(names)
 }
@@ -42,15 +52,7 @@ func encode(facts *pb.JobState, names *pb.StateNames) (f, n []byte) {
 // ControllerState encodes the controller's state for a snapshot, including the specs that later records may refer to.
 func (w *World) ControllerState() []byte {
 	s := w.controllerToWire()
-	for _, k := range w.specs.sorted() {
-		s.Specs = append(s.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec.Apart()), At: uint64(k.at)})
-	}
-	for _, k := range w.specs.sortedPolicies() {
-		s.Policies = append(s.Policies, &pb.PoliciesState{Policies: events.PoliciesToWire(k.policies), At: uint64(k.at)})
-	}
-	for _, hash := range slices.Sorted(maps.Keys(w.specs.templates)) {
-		s.Templates = append(s.Templates, &pb.TemplateState{Hash: hash, At: uint64(w.specs.templates[hash])})
-	}
+	w.specs.ToWire(s)
 	s.Zones = w.zones.ToWire(func(events.ZoneName) bool { return true })
 	return marshal(s)
 }
@@ -71,15 +73,15 @@ type worldValue interface {
 
 // values returns these parts.
 func (w *World) values() []worldValue {
-	return []worldValue{&w.life, &w.view, &w.Rival, &w.stated, &w.watch, &w.around}
+	return []worldValue{&w.life, &w.view, &w.Rival, &w.stated, &w.watch, &w.Around}
 }
 
 func (w *World) controllerToWire() *pb.WorldState {
-	s := &pb.WorldState{Now: int64(w.Now), Filed: uint64(w.specs.since)}
+	s := &pb.WorldState{Now: int64(w.Now), Filed: uint64(w.specs.Since())}
 	for _, v := range w.values() {
 		v.ToWire(s)
 	}
-	w.budgets.toWire(s, w.Now, w.Settings.NamespaceBudget)
+	w.budgets.ToWire(s, w.Now, w.Settings.NamespaceBudget)
 	return s
 }
 
@@ -121,7 +123,7 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	}
 	w = NewWorld()
 	w.floors = make(map[events.Stream]events.Sequence, len(streams))
-	w.specs.keep, w.zones.Keep = true, true
+	w.specs.Keep, w.zones.Keep = true, true
 	for _, s := range streams {
 		if s.Stream == events.Controller {
 			if err := w.restoreController(s.Facts, s.AsOf); err != nil {
@@ -147,8 +149,8 @@ func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 func (w *World) Recovered() {
 	w.floors = nil
 	w.sortStated()
-	w.specs.keep, w.zones.Keep = false, false
-	w.specs.pruneAll()
+	w.specs.Keep, w.zones.Keep = false, false
+	w.specs.PruneAll()
 	w.recoverCrons()
 	clear(w.homes)
 	for _, j := range w.Holders() {
@@ -170,20 +172,11 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	for _, v := range w.values() {
 		v.FromWire(&s)
 	}
-	w.budgets.fromWire(&s)
-	w.specs.since = events.Sequence(s.GetFiled())
+	w.budgets.FromWire(&s)
 	for _, z := range s.GetZones() {
 		w.zones.Store(events.ZoneFromWire(z.GetRules()), events.Sequence(z.GetAt()))
 	}
-	for _, k := range s.GetTemplates() {
-		w.specs.templates[k.GetHash()] = events.Sequence(k.GetAt())
-	}
-	for _, k := range s.GetPolicies() { // before the specs that use them
-		w.specs.storePolicies(events.PoliciesFromWire(k.GetPolicies()), events.Sequence(k.GetAt()))
-	}
-	for _, k := range s.GetSpecs() {
-		w.specs.store(events.SpecFromWire(k.GetSpec()), events.Sequence(k.GetAt()))
-	}
+	w.specs.FromWire(&s)
 	return nil
 }
 
@@ -196,7 +189,7 @@ func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
 	} else {
 		used = w.zonesInUse()
 	}
-	w.specs.filed(rec.Sequence)
+	w.specs.Filed(rec.Sequence)
 	w.zones.Filed(rec.Sequence, used)
 	w.unpart()
 }

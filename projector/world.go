@@ -4,7 +4,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/budget"
 	"github.com/jobledger/jobledger/internal/subject/cronjob"
+	"github.com/jobledger/jobledger/internal/subject/specs"
+	"github.com/jobledger/jobledger/internal/subject/surroundings"
 )
 
 // World is the state of one log: its subjects by stream, and the controller's own state. Its parts are values: each
@@ -14,13 +17,13 @@ type World struct {
 	Now  events.Time
 	life
 	view
-	Rival Rival // another controller at work on the same Jobs
+	Rival  Rival                     // another controller at work on the same Jobs
+	Around surroundings.Surroundings // nodes and namespaces
 
-	specs    specs
+	specs    specs.Specs
 	zones    *cronjob.Zones              // named by CronJobs
 	watch    cronjob.Watch               // gaps in the watch of CronJobs
-	around   surroundings                // nodes and namespaces
-	budgets  budgets                     // log written per namespace
+	budgets  budget.Buckets              // log written per namespace
 	subjects map[events.Stream]Subject   // all but retired Jobs
 	retired  map[types.UID]*Retired      // apart, because there may be many
 	runs     map[types.UID]events.Stream // from the Jobs of CronJobs to the CronJob
@@ -35,10 +38,10 @@ func NewWorld() *World {
 	return &World{
 		life:     life{Settings: events.DefaultSettings()},
 		view:     newView(),
-		specs:    newSpecs(),
+		specs:    specs.New(),
 		zones:    cronjob.NewZones(),
-		around:   newSurroundings(),
-		budgets:  budgets{of: map[string]*Bucket{}},
+		Around:   surroundings.New(),
+		budgets:  budget.New(),
 		subjects: map[events.Stream]Subject{},
 		retired:  map[types.UID]*Retired{},
 		runs:     map[types.UID]events.Stream{},
@@ -101,7 +104,7 @@ func (w *World) Apply(rec *events.Record) {
 		}
 		if rec.Sequence > w.floors[events.Controller] {
 			w.watch.Apply(rec, namespace, w.Settings.CronJobs, w.Listing)
-			w.budgets.applyToController(rec, w.Settings.NamespaceBudget)
+			w.budgets.ApplyToController(rec, w.Settings.NamespaceBudget)
 		}
 	default:
 		s := w.subjects[rec.Stream]
@@ -111,7 +114,7 @@ func (w *World) Apply(rec *events.Record) {
 			w.applyToSubject(rec, s)
 		}
 		if rec.Sequence > w.floors[events.Controller] {
-			w.budgets.apply(rec, namespace, w.Settings.NamespaceBudget)
+			w.budgets.Apply(rec, namespace, w.Settings.NamespaceBudget)
 		}
 	}
 }
@@ -120,7 +123,7 @@ func (w *World) applyToController(rec *events.Record) {
 	w.life.apply(rec)
 	w.view.apply(rec, w.Settings.CronJobs)
 	w.Rival.apply(rec, w.stated.passed)
-	w.around.apply(rec)
+	w.Around.Apply(rec)
 	switch f := rec.Facts.(type) {
 	case *events.EpochChanged:
 		w.rewind(rec.Sequence)
@@ -153,11 +156,11 @@ func (w *World) broadcast(rec *events.Record) {
 func (w *World) Learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
-		w.specs.store(f, rec.Sequence)
+		w.specs.Store(f, rec.Sequence)
 	case *events.JobTemplate:
-		w.specs.templates[f.Hash] = rec.Sequence
+		w.specs.StoreTemplate(f.Hash, rec.Sequence)
 	case *events.JobPolicies:
-		w.specs.storePolicies(f, rec.Sequence)
+		w.specs.StorePolicies(f, rec.Sequence)
 	case *events.ZoneRules:
 		w.zones.Store(f, rec.Sequence)
 	default:
@@ -266,7 +269,7 @@ func (w *World) applyToJob(rec *events.Record, j *Job) {
 // followRetired folds a record of a retired Job, and takes the TTL from an observed spec.
 func (w *World) followRetired(r *Retired, rec *events.Record) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Version >= r.Version {
-		if spec := w.specs.byHash[f.Spec].spec; spec != nil {
+		if spec := w.specs.Spec(f.Spec); spec != nil {
 			r.TTL = ttlOf(spec)
 		}
 	}
@@ -289,9 +292,9 @@ func fold(s Subject, rec *events.Record) {
 
 // useSpec sets the Job's observed spec.
 func (w *World) useSpec(j *Job, f *events.JobSeen) {
-	if spec := w.specs.use(f.Spec, j.Spec); spec != nil {
+	if spec := w.specs.Use(f.Spec, j.Spec); spec != nil {
 		j.rekey(j.Spec, spec)
-		j.useSpec(spec, w.specs.byHash[f.Spec].policies)
+		j.useSpec(spec, w.specs.Policies(f.Spec))
 	}
 }
 
@@ -329,10 +332,10 @@ func (w *World) hold(j *Job) Subject {
 		s = newStrays(j)
 	}
 	if known := w.subjects[j.Stream]; known != nil {
-		w.stated.jobs.remove(HolderOf(known))
+		w.stated.jobs.Remove(HolderOf(known))
 	}
 	w.subjects[j.Stream] = s
-	w.stated.jobs.toEnd(j)
+	w.stated.jobs.ToEnd(j)
 	return s
 }
 
@@ -350,12 +353,12 @@ func (w *World) close(s Subject) {
 	if j == nil {
 		return
 	}
-	w.stated.jobs.remove(j)
+	w.stated.jobs.Remove(j)
 	for uid := range j.byUID {
 		delete(w.homes, uid)
 	}
 	if j.Spec != nil {
-		w.specs.release(j.Spec.Hash)
+		w.specs.Release(j.Spec.Hash)
 	}
 	if retires {
 		w.keepRetired(j.retire())

@@ -27,5 +27,5 @@ func (w *World) recoverCrons() {
 			w.runs[uid] = c.Stream
 		}
 	}
-	w.zones.Prune(w.specs.since, w.zonesInUse())
+	w.zones.Prune(w.specs.Since(), w.zonesInUse())
 }

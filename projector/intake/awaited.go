@@ -51,11 +51,11 @@ func (in *Intake) First(o *events.Observation) bool {
 		_, p := in.World.WhereIs(f.UID)
 		return p == nil
 	case *events.NodeSeen:
-		return !in.World.KnowsNode(f.UID)
+		return !in.World.Around.KnowsNode(f.UID)
 	case *events.NodeGone:
-		return !in.World.KnowsNode(f.UID)
+		return !in.World.Around.KnowsNode(f.UID)
 	case *events.NamespaceSeen:
-		return !in.World.KnowsNamespace(f)
+		return !in.World.Around.KnowsNamespace(f)
 	}
 	return false
 }

@@ -342,7 +342,7 @@ func (in *Intake) rewound(f *events.EpochChanged) []projector.Draft {
 
 // surrounding returns the draft for an observation of a node or namespace; nil if it is not new.
 func (in *Intake) surrounding(o *events.Observation) []projector.Draft {
-	kind, news := in.World.News(o.Facts)
+	kind, news := in.World.Around.News(o.Facts)
 	if !news {
 		return nil
 	}

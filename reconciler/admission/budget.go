@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/budget"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -23,20 +24,20 @@ const (
 // excess returns what may be recorded of a namespace. Texts are dropped a quarter of the budget before versions are
 // held back.
 func (g *Gate) excess(namespace string, now events.Time) excess {
-	budget := g.world.Settings.NamespaceBudget
-	if budget == 0 {
+	most := g.world.Settings.NamespaceBudget
+	if most == 0 {
 		return within
 	}
 	share := g.world.Share(namespace, now)
 	if namespace == "" {
-		share = g.cluster.Left(now, budget)
+		share = g.cluster.Left(now, most)
 	}
 	switch {
-	case projector.Full(share, budget) && g.floodPace > 0:
+	case budget.Full(share, most) && g.floodPace > 0:
 		return flooded
-	case share > budget+budget/4:
+	case share > most+most/4:
 		return atPace
-	case share > budget:
+	case share > most:
 		return withoutTexts
 	}
 	return within

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/budget"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/projector/intake"
 	"github.com/jobledger/jobledger/reconciler/due"
@@ -49,10 +50,10 @@ type Gate struct {
 	dues    due.Queue[types.UID] // when each object's next version may be recorded
 	new     newcomers
 	counts  counts
-	cluster projector.Bucket // nodes and namespaces: bytes that this process recorded
-	holding int              // number of held-back versions, including new Jobs
-	flush   bool             // deliver all, since a listing begins
-	passed  uint64           // versions dropped since the start
+	cluster budget.Bucket // nodes and namespaces: bytes that this process recorded
+	holding int           // number of held-back versions, including new Jobs
+	flush   bool          // deliver all, since a listing begins
+	passed  uint64        // versions dropped since the start
 }
 
 type paced struct {

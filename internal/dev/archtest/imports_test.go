@@ -50,6 +50,18 @@ var neverImports = []struct {
 		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/schedule", "./internal/subject/ticks", "./proto/gen/..."},
 	},
 	{
+		sentence: "what the controller's stream says of budgets and surroundings is folded without knowing any Job",
+		packages: []string{"./internal/subject/budget", "./internal/subject/surroundings", "./internal/subject/line"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./proto/gen/..."},
+	},
+	{
+		sentence: "specs are kept by their hash, without knowing whose they are",
+		packages: []string{"./internal/subject/specs"},
+		never:    []string{"./..."},
+		except:   []string{"./events", "./internal/subject/indexset", "./internal/subject/policy", "./proto/gen/..."},
+	},
+	{
 		sentence: "sets of indexes are told from their text alone",
 		packages: []string{"./internal/subject/indexset"},
 		never:    []string{"./..."},
@@ -86,13 +98,13 @@ var neverImports = []struct {
 		sentence: "projector folds records and knows of this module only events and the values that a Job consists of",
 		packages: []string{"./projector"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "observations become records by what the projection says of them",
 		packages: []string{"./projector/intake"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "what the loop is made of knows the projection and the log's contract, and neither the loop nor a technology",
@@ -107,7 +119,7 @@ var neverImports = []struct {
 		sentence: "reconciler decides from a projection and knows neither the store nor a technology",
 		packages: []string{"./reconciler", "./reconciler/job", "./reconciler/cron", "./reconciler/rules"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./reconciler/cron", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "the rules of a Job and those of a CronJob do not know each other",
@@ -123,7 +135,7 @@ var neverImports = []struct {
 		sentence: "the verdict on a Job is worded from its projection alone",
 		packages: []string{"./internal/say/verdict"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "events/informer observes and neither folds nor decides",
@@ -232,7 +244,7 @@ var neverImports = []struct {
 		sentence: "observe compares decisions with what is seen, and knows neither the store nor a technology",
 		packages: []string{"./reconciler/observe"},
 		never:    []string{"./..."},
-		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
+		except:   []string{"./events", "./projector", "./reconciler", "./reconciler/job", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings", "./internal/subject/schedule", "./internal/subject/ticks", "./internal/subject/status", "./proto/gen/..."},
 	},
 	{
 		sentence: "replay decides again from a log without doing I/O of its own",
@@ -369,7 +381,7 @@ func (g graph) has(t *testing.T, name string) bool {
 
 // pure lists the packages with results that follow from their arguments alone.
 var pure = []string{
-	"./events", "./projector", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/policy",
+	"./events", "./projector", "./internal/subject/budget", "./internal/subject/commands", "./internal/subject/cronjob", "./internal/subject/indexset", "./internal/subject/line", "./internal/subject/policy", "./internal/subject/specs", "./internal/subject/surroundings",
 	"./internal/subject/schedule", "./internal/subject/status", "./internal/subject/ticks", "./internal/say/verdict",
 	"./projector/intake", "./reconciler", "./reconciler/admission", "./reconciler/checkpoint", "./reconciler/cron",
 	"./reconciler/due", "./reconciler/job", "./reconciler/observe", "./reconciler/replay", "./reconciler/retries",

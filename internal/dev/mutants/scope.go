@@ -18,7 +18,8 @@ type scope struct {
 }
 
 var scopes = []scope{
-	{"rules", []string{"./projector", "./projector/intake", "./internal/subject/cronjob", "./reconciler", "./reconciler/job", "./reconciler/cron", "./reconciler/rules"}, true, ruleSuites, 0, 100},
+	{"rules", []string{"./projector", "./projector/intake", "./internal/subject/budget", "./internal/subject/cronjob", "./internal/subject/line",
+		"./internal/subject/specs", "./internal/subject/surroundings", "./reconciler", "./reconciler/job", "./reconciler/cron", "./reconciler/rules"}, true, ruleSuites, 0, 100},
 	{"answers", answering, false, answerSuites, 500, 90},
 }
 

@@ -1,4 +1,4 @@
-package projector
+package line
 
 import (
 	"cmp"
@@ -10,12 +10,12 @@ import (
 // TestALineKeepsItsOrder compares a line with a plain slice through 10,000 random steps.
 func TestALineKeepsItsOrder(t *testing.T) {
 	type member struct {
-		at  links[member]
+		at  Links[member]
 		key int
 	}
 	byKey := func(a, b *member) int { return cmp.Compare(a.key, b.key) }
 	r := rand.New(rand.NewPCG(1, 2))
-	l := newLine(func(m *member) *links[member] { return &m.at })
+	l := New(func(m *member) *Links[member] { return &m.at })
 	var want []*member
 	members := make([]*member, 20)
 	for i := range members {
@@ -28,14 +28,14 @@ func TestALineKeepsItsOrder(t *testing.T) {
 		case 0:
 			want = append(kept, m)
 			slices.SortFunc(want, byKey)
-			l.toEnd(m)
-			l.sort(byKey)
+			l.ToEnd(m)
+			l.Sort(byKey)
 		case 1, 2, 3, 4:
 			want = kept
-			l.remove(m)
+			l.Remove(m)
 		default:
 			want = append(kept, m)
-			l.toEnd(m)
+			l.ToEnd(m)
 		}
 		var got, back []*member
 		for o := l.first; o != nil; o = o.at.after {

@@ -1,0 +1,68 @@
+package line
+
+import (
+	"iter"
+	"slices"
+)
+
+// Line is a linked list of subjects, ordered by when they began or were last checkpointed. Subjects that the newest
+// file does not have yet come first, so the next one to checkpoint is at the front, in O(1).
+type Line[T any] struct {
+	first, last *T
+	of          func(*T) *Links[T]
+}
+
+// Links are a member's neighbours in a line. They are part of the member, because there may be 100,000 members.
+type Links[T any] struct{ before, after *T }
+
+// New returns an empty line. of returns the links of a member.
+func New[T any](of func(*T) *Links[T]) Line[T] { return Line[T]{of: of} }
+
+// First returns the first member; nil for an empty line.
+func (l *Line[T]) First() *T { return l.first }
+
+// All yields the members in order. The line must not change meanwhile.
+func (l *Line[T]) All() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for t := l.first; t != nil && yield(t); t = l.of(t).after {
+		}
+	}
+}
+
+// ToEnd moves t to the end, adding it if it is not in the line.
+func (l *Line[T]) ToEnd(t *T) {
+	l.Remove(t)
+	if l.of(t).before = l.last; l.last == nil {
+		l.first = t
+	} else {
+		l.of(l.last).after = t
+	}
+	l.last = t
+}
+
+// Remove removes t if it is in the line.
+func (l *Line[T]) Remove(t *T) {
+	at := l.of(t)
+	if at.before == nil && l.first != t {
+		return
+	}
+	if at.before == nil {
+		l.first = at.after
+	} else {
+		l.of(at.before).after = at.after
+	}
+	if at.after == nil {
+		l.last = at.before
+	} else {
+		l.of(at.after).before = at.before
+	}
+	*at = Links[T]{}
+}
+
+// Sort reorders the members.
+func (l *Line[T]) Sort(compare func(a, b *T) int) {
+	all := slices.SortedFunc(l.All(), compare)
+	for _, t := range all {
+		l.ToEnd(t)
+	}
+}

@@ -1,0 +1,255 @@
+package specs
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/policy"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Specs holds the contents of Job specs by hash: specs that Jobs use, and specs that the log's newest file stores, so
+// that a CronJob's next Job refers to the spec that its last one stored. The large parts of a spec (template,
+// policies) are stored apart, once per file, so specs that differ only in a number share them.
+type Specs struct {
+	byHash    map[string]storedSpec
+	templates map[string]events.Sequence // redacted templates by hash: the record of the newest file that stores each
+	policies  map[string]storedPolicies
+	since     events.Sequence // first record of the newest file. Invariant: each spec that only an older file stores is in use
+	Keep      bool            // keep all: during a recovery, later records may refer to any
+}
+
+type storedSpec struct {
+	spec     *events.JobSpec  // including policies
+	policies *policy.Policies // nil while no Job uses the spec
+	at       events.Sequence  // newest record that stores it; 0 if only an older file does
+	used     int              // number of Jobs that use it
+}
+
+type storedPolicies struct {
+	policies *events.JobPolicies
+	at       events.Sequence // newest record that stores them; 0 if only an older file does
+	used     int             // number of specs that use them
+}
+
+// New returns the state without specs.
+func New() Specs {
+	return Specs{
+		byHash: map[string]storedSpec{}, templates: map[string]events.Sequence{}, policies: map[string]storedPolicies{},
+	}
+}
+
+// Store adds a spec from a record or a stored state. It ignores a spec whose policies are unknown, since that cannot
+// be folded.
+func (s *Specs) Store(spec *events.JobSpec, at events.Sequence) {
+	known, ok := s.byHash[spec.Hash]
+	if !ok {
+		if known.spec = s.whole(spec); known.spec == nil {
+			return
+		}
+	}
+	known.at = at
+	s.byHash[spec.Hash] = known
+}
+
+// whole returns the spec with its shared policies; nil if they are unknown.
+func (s *Specs) whole(spec *events.JobSpec) *events.JobSpec {
+	if spec.Policies == "" {
+		return spec
+	}
+	known, ok := s.policies[spec.Policies]
+	if !ok {
+		if *spec == *spec.Apart() {
+			return nil
+		}
+		known.policies = &events.JobPolicies{ // from a Job's stored state
+			Hash: spec.Policies, Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy, SuccessPolicy: spec.SuccessPolicy,
+		}
+	}
+	known.used++
+	s.policies[spec.Policies] = known
+	return spec.Whole(known.policies)
+}
+
+// Restore adds the spec of a stored state, unless it is known. at is the record that stored the spec for the Job; if it is in an older
+// file, the spec counts as not stored in the newest.
+func (s *Specs) Restore(spec *events.JobSpec, at events.Sequence) {
+	if _, known := s.byHash[spec.Hash]; known {
+		return
+	}
+	if at < s.since {
+		at = 0
+	}
+	s.Store(spec, at)
+}
+
+// StorePolicies adds policies from a record.
+func (s *Specs) StorePolicies(p *events.JobPolicies, at events.Sequence) {
+	known, ok := s.policies[p.Hash]
+	if !ok {
+		known.policies = p
+	}
+	known.at = at
+	s.policies[p.Hash] = known
+}
+
+// Use gives a Job the spec with that hash in place of had; nil if the hash is unknown.
+func (s *Specs) Use(hash string, had *events.JobSpec) *events.JobSpec {
+	known, ok := s.byHash[hash]
+	if !ok {
+		return nil
+	}
+	if known.policies == nil {
+		known.policies = s.read(known.spec, had)
+	}
+	known.used++
+	s.byHash[hash] = known
+	if had != nil {
+		s.Release(had.Hash)
+	}
+	return known.spec
+}
+
+// read parses the policies of a spec, or reuses those of had if they are equal: they may be large, and most changes
+// are of other fields, such as parallelism.
+func (s *Specs) read(spec, had *events.JobSpec) *policy.Policies {
+	if had != nil && had.PodFailurePolicy == spec.PodFailurePolicy && had.SuccessPolicy == spec.SuccessPolicy &&
+		sameNumber(had.Completions, spec.Completions) {
+		if known := s.byHash[had.Hash].policies; known != nil {
+			return known
+		}
+	}
+	return policy.Of(spec)
+}
+
+func sameNumber(a, b *int32) bool { return a == b || (a != nil && b != nil && *a == *b) }
+
+// Release ends a Job's use of the spec with that hash.
+func (s *Specs) Release(hash string) {
+	known := s.byHash[hash]
+	if known.used--; known.used == 0 {
+		known.policies = nil
+	}
+	s.byHash[hash] = known
+	s.prune(hash, known)
+}
+
+// prune drops a spec that no Job uses and that only an older file stores. Its next use stores it again anyway.
+func (s *Specs) prune(hash string, known storedSpec) {
+	switch {
+	case s.Keep || known.at >= s.since:
+		return
+	case known.used > 0:
+		known.at = 0
+		s.byHash[hash] = known
+		return
+	}
+	delete(s.byHash, hash)
+	if known.spec.Policies != "" {
+		p := s.policies[known.spec.Policies]
+		p.used--
+		s.policies[known.spec.Policies] = p
+		s.prunePolicies(known.spec.Policies, p)
+	}
+}
+
+func (s *Specs) prunePolicies(hash string, known storedPolicies) {
+	switch {
+	case s.Keep || known.at >= s.since:
+	case known.used > 0:
+		known.at = 0
+		s.policies[hash] = known
+	default:
+		delete(s.policies, hash)
+	}
+}
+
+// sorted returns all specs, sorted by the record that stores them, then by hash.
+func (s *Specs) sorted() []storedSpec {
+	return slices.SortedFunc(maps.Values(s.byHash), func(a, b storedSpec) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.spec.Hash, b.spec.Hash))
+	})
+}
+
+// sortedPolicies returns all policies, sorted by hash.
+func (s *Specs) sortedPolicies() []storedPolicies {
+	return slices.SortedFunc(maps.Values(s.policies), func(a, b storedPolicies) int { return cmp.Compare(a.policies.Hash, b.policies.Hash) })
+}
+
+// Filed begins a new file whose first record is first.
+func (s *Specs) Filed(first events.Sequence) {
+	s.since = first
+	s.PruneAll()
+}
+
+// PruneAll drops all that no Job uses and that only an older file stores.
+func (s *Specs) PruneAll() {
+	for hash, known := range s.byHash {
+		s.prune(hash, known)
+	}
+	for hash, known := range s.policies {
+		s.prunePolicies(hash, known)
+	}
+	if !s.Keep {
+		maps.DeleteFunc(s.templates, func(_ string, at events.Sequence) bool { return at < s.since })
+	}
+}
+
+// Spec returns the spec with that hash; nil if it is unknown.
+func (s *Specs) Spec(hash string) *events.JobSpec { return s.byHash[hash].spec }
+
+// Policies returns the policies of a spec that a Job uses.
+func (s *Specs) Policies(hash string) *policy.Policies { return s.byHash[hash].policies }
+
+// KnowsPolicies reports whether policies with that hash are known.
+func (s *Specs) KnowsPolicies(hash string) bool {
+	_, known := s.policies[hash]
+	return known
+}
+
+// At returns the newest record that stores the spec with that hash; 0 if only an older file does, or none.
+func (s *Specs) At(hash string) events.Sequence { return s.byHash[hash].at }
+
+// TemplateAt is At for a redacted template.
+func (s *Specs) TemplateAt(hash string) events.Sequence { return s.templates[hash] }
+
+// PoliciesAt is At for policies.
+func (s *Specs) PoliciesAt(hash string) events.Sequence { return s.policies[hash].at }
+
+// StoreTemplate notes the record that stores a redacted template.
+func (s *Specs) StoreTemplate(hash string, at events.Sequence) { s.templates[hash] = at }
+
+// Since returns the first record of the newest file.
+func (s *Specs) Since() events.Sequence { return s.since }
+
+// Len returns the number of specs.
+func (s *Specs) Len() int { return len(s.byHash) }
+
+// ToWire encodes all specs and their parts.
+func (s *Specs) ToWire(to *pb.WorldState) {
+	for _, k := range s.sorted() {
+		to.Specs = append(to.Specs, &pb.SpecState{Spec: events.SpecToWire(k.spec.Apart()), At: uint64(k.at)})
+	}
+	for _, k := range s.sortedPolicies() {
+		to.Policies = append(to.Policies, &pb.PoliciesState{Policies: events.PoliciesToWire(k.policies), At: uint64(k.at)})
+	}
+	for _, hash := range slices.Sorted(maps.Keys(s.templates)) {
+		to.Templates = append(to.Templates, &pb.TemplateState{Hash: hash, At: uint64(s.templates[hash])})
+	}
+}
+
+// FromWire decodes the first record of the newest file, and the specs if a snapshot has them.
+func (s *Specs) FromWire(from *pb.WorldState) {
+	s.since = events.Sequence(from.GetFiled())
+	for _, k := range from.GetTemplates() {
+		s.templates[k.GetHash()] = events.Sequence(k.GetAt())
+	}
+	for _, k := range from.GetPolicies() { // before the specs that use them
+		s.StorePolicies(events.PoliciesFromWire(k.GetPolicies()), events.Sequence(k.GetAt()))
+	}
+	for _, k := range from.GetSpecs() {
+		s.Store(events.SpecFromWire(k.GetSpec()), events.Sequence(k.GetAt()))
+	}
+}

@@ -1,0 +1,10 @@
+// Package surroundings folds what is recorded of nodes and namespaces:
+//
+//	s := surroundings.New()
+//	s.Apply(record)
+//	kind, news := s.News(observation.Facts)
+//
+// # Concurrency
+//
+// Nothing in this package is safe for concurrent use.
+package surroundings
