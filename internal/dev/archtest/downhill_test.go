@@ -21,7 +21,7 @@ var renew = flag.Bool("renew", false, "lower the kept numbers of the ways throug
 var entries = []string{
 	"projector World.Apply",
 	"projector Job.Apply",
-	"projector CronJob.Apply",
+	"internal/subject/cronjob CronJob.Apply",
 	"projector/intake Intake.Admit",
 	"reconciler/job Decide",
 	"reconciler/cron Decide",
