@@ -12,9 +12,10 @@ import (
 // The rules of this stage create and update the Workload and PodGroup of a Job whose pods are scheduled together
 // (J-239 to J-248). They run before any pod is created, also while the Job is suspended (J-241).
 
-// awaitGroup waits for a group command in flight.
+// awaitGroup waits for a group command in flight. It also waits while a Job that has not begun adopts a pod: with that
+// pod it is not new (J-242).
 func (p *plan) awaitGroup() {
-	if p.job.Gang() && p.job.Grouping() != nil {
+	if p.job.Gang() && (p.job.Grouping() != nil || p.claiming && p.fresh()) {
 		p.ungroup()
 	}
 }
@@ -110,10 +111,11 @@ func (p *plan) ungroup() {
 	p.Over = p.fresh()
 }
 
-// fresh reports whether the Job has not begun (J-242).
+// fresh reports whether the Job has not begun (J-242). A pod that it has not adopted, or that the API server does not let
+// it adopt, is none of its pods.
 func (p *plan) fresh() bool {
 	b := &p.job.Base
-	return p.job.PodCount() == 0 && len(p.job.Creates()) == 0 && b.StartTime == 0 && b.Succeeded == 0 && b.Failed == 0 &&
+	return p.job.PodCount() == p.job.OrphanedLen() && len(p.job.Creates()) == 0 && b.StartTime == 0 && b.Succeeded == 0 && b.Failed == 0 &&
 		b.Condition(status.Suspended) == nil
 }
 
