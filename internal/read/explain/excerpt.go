@@ -80,7 +80,7 @@ func Beginning(s string) Passage {
 	if !strings.Contains(s, "failed to ") {
 		return Passage{Begin(s, MostQuoted), s}
 	}
-	return Passage{Begin(s, MostQuoted-mostEnd) + " " + end(s, mostEnd), s}
+	return Passage{Begin(s, MostQuoted-mostEnd) + " " + End(s, mostEnd), s}
 }
 
 // Spoke reports whether a container wrote a termination message, even if the log does not keep it.
@@ -120,7 +120,7 @@ func Wrote(name string, c *events.ContainerEnd) Passage {
 func excerpt(text string) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
-		return fmt.Sprintf("%q … %q", Begin(text, MostLine), end(text, MostLine))
+		return fmt.Sprintf("%q … %q", Begin(text, MostLine), End(text, MostLine))
 	}
 	at := causeLine(lines)
 	out := fmt.Sprintf("%q", Begin(strings.TrimSpace(lines[0]), MostLine))
@@ -157,7 +157,8 @@ func Begin(s string, bytes int) string {
 	return strings.ToValidUTF8(s[:bytes], "") + "…"
 }
 
-func end(s string, bytes int) string {
+// End returns the last bytes of a text, with "…" before them if it is longer.
+func End(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
 	}

@@ -1,4 +1,4 @@
-package explain
+package explain_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
 var (
@@ -43,11 +44,11 @@ func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
 		{goPanic, `"starting" … 12 lines … "panic: runtime error: index out of range [3] with length 3" … 5 lines`},
 		{nodeError, `"listening on port 8000, waiting for work" … 11 lines … "Error: connect ECONNREFUSED 10.0.0.7:5432" … 4 lines`},
 		{plainLog, `"copied part 0 of 900 to the archive" … 39 lines … "no space left on device"`},
-		{"two lines\n" + strings.Repeat("y", 300), `"two lines" "` + strings.Repeat("y", MostLine) + `…"`},
-		{strings.Repeat("x", 120) + strings.Repeat("y", 130), `"` + strings.Repeat("x", MostLine) + `…" … "…` +
-			strings.Repeat("y", MostLine) + `"`},
+		{"two lines\n" + strings.Repeat("y", 300), `"two lines" "` + strings.Repeat("y", explain.MostLine) + `…"`},
+		{strings.Repeat("x", 120) + strings.Repeat("y", 130), `"` + strings.Repeat("x", explain.MostLine) + `…" … "…` +
+			strings.Repeat("y", explain.MostLine) + `"`},
 	} {
-		p := Wrote("main", &events.ContainerEnd{Message: c.text})
+		p := explain.Wrote("main", &events.ContainerEnd{Message: c.text})
 		if want := "main wrote: " + c.want; p.Cut != want {
 			t.Errorf("it is quoted as\n%s\nwant\n%s", p.Cut, want)
 		}
@@ -59,25 +60,25 @@ func TestALongTextIsQuotedByItsFirstLineAndItsCause(t *testing.T) {
 
 // TestWhatFitsIsNotCut: at the edges of what a line quotes.
 func TestWhatFitsIsNotCut(t *testing.T) {
-	for _, n := range []int{1, MostQuoted - 1, MostQuoted, MostQuoted + 1} {
+	for _, n := range []int{1, explain.MostQuoted - 1, explain.MostQuoted, explain.MostQuoted + 1} {
 		text := strings.Repeat("x", n)
-		p, m := Wrote("main", &events.ContainerEnd{Message: "\n" + text + "\n"}), Beginning(text)
-		if fits := n <= MostQuoted; (p.Cut == p.Whole) != fits || (m.Cut == m.Whole) != fits || m.Whole != text {
+		p, m := explain.Wrote("main", &events.ContainerEnd{Message: "\n" + text + "\n"}), explain.Beginning(text)
+		if fits := n <= explain.MostQuoted; (p.Cut == p.Whole) != fits || (m.Cut == m.Whole) != fits || m.Whole != text {
 			t.Errorf("%d bytes: cut %t and %t", n, p.Cut != p.Whole, m.Cut != m.Whole)
 		}
 	}
 	refused := `Back-off pulling image "corp/etl:1": ErrImagePull: failed to pull and unpack image "corp/etl:1": ` +
 		strings.Repeat("x", 300) +
 		": dial tcp 10.0.0.7:443: connect: connection refused"
-	if got := Beginning(refused); !strings.HasPrefix(got.Cut, `Back-off pulling image "corp/etl:1"`) ||
+	if got := explain.Beginning(refused); !strings.HasPrefix(got.Cut, `Back-off pulling image "corp/etl:1"`) ||
 		!strings.HasSuffix(got.Cut, "connect: connection refused") ||
-		len(got.Cut) > MostQuoted+20 || got.Whole != refused {
+		len(got.Cut) > explain.MostQuoted+20 || got.Whole != refused {
 		t.Errorf("an error is shown as %q", got.Cut)
 	}
-	if got := Say(nil, "%s: %s", "w", Beginning("short")); got.Text != "w: short" || got.Whole != "" {
+	if got := explain.Say(nil, "%s: %s", "w", explain.Beginning("short")); got.Text != "w: short" || got.Whole != "" {
 		t.Errorf("a sentence with nothing cut is %+v", got)
 	}
-	if got := Say(nil, "%s: %s", "w", Beginning(strings.Repeat("é", 200))); got.Text != "w: "+strings.Repeat("é",
+	if got := explain.Say(nil, "%s: %s", "w", explain.Beginning(strings.Repeat("é", 200))); got.Text != "w: "+strings.Repeat("é",
 		120)+"…" ||
 		got.Whole != "w: "+strings.Repeat("é", 200) {
 		t.Errorf("a sentence with a cut is %+v", got)
@@ -96,12 +97,12 @@ func TestAnyTextIsQuotedWithinBounds(t *testing.T) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
 		}
 		text := strings.TrimSpace(b.String())
-		p := Wrote("main", &events.ContainerEnd{Message: text})
+		p := explain.Wrote("main", &events.ContainerEnd{Message: text})
 		// A quoted byte takes four at most.
-		if !utf8.ValidString(p.Cut) || len(p.Cut) > 40+4*MostQuoted {
+		if !utf8.ValidString(p.Cut) || len(p.Cut) > 40+4*explain.MostQuoted {
 			t.Fatalf("of %q it shows %d bytes: %s", text, len(p.Cut), p.Cut)
 		}
-		if len(text) <= MostQuoted {
+		if len(text) <= explain.MostQuoted {
 			continue
 		}
 		if p.Whole != "main wrote:\n"+text {

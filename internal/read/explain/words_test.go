@@ -1,4 +1,4 @@
-package explain
+package explain_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/whentest"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
@@ -15,42 +17,49 @@ import (
 
 // TestPassagesAreJoined: with what stands between them in both texts, and nothing before the first.
 func TestPassagesAreJoined(t *testing.T) {
-	a, b := Passage{"a…", "abc"}, Passage{"x", "x"}
-	for n, want := range []Passage{{}, a, {"a… · x", "abc · x"}} {
-		if got := Joined([]Passage{a, b}[:n], " · "); got != want {
+	a, b := explain.Passage{"a…", "abc"}, explain.Passage{"x", "x"}
+	for n, want := range []explain.Passage{{}, a, {"a… · x", "abc · x"}} {
+		if got := explain.Joined([]explain.Passage{a, b}[:n], " · "); got != want {
 			t.Errorf("%d passages are %q, want %q", n, got, want)
 		}
 	}
-	if got := Passages([]string{"a", "b"}); len(got) != 2 || got[1] != (Passage{"b", "b"}) {
+	if got := explain.Passages([]string{"a", "b"}); len(got) != 2 || got[1] != (explain.Passage{"b", "b"}) {
 		t.Errorf("texts are the passages %q", got)
 	}
 }
 
 // TestPartsOfSentences: with one of something, with several, and with none.
 func TestPartsOfSentences(t *testing.T) {
-	texts(t, [][2]string{
-		{Was(1), "was"}, {Was(2), "were"}, {Versions(1), "1 version"}, {Versions(2), "2 versions"},
-		{Colon("").Cut, ""}, {Colon("x").Cut, ": x"}, {Colon("x").Whole, ": x"},
-		{Says(""), "the log has no words of the server"}, {Says(`pods "x" is forbidden: no right`), "no right"},
-		{Says("no right"), "no right"},
-		{Begin("abc", 3), "abc"}, {Begin("abcd", 3), "abc…"}, {Begin("aä", 2), "a…"}, {end("abc", 3), "abc"}, {end("abcd", 3),
-			"…bcd"}, {end("äa", 2), "…a"},
-		{Because(&Sentence{Text: "FAILED after 3s: why: so"}).Cut, "why: so"}, {Because(&Sentence{Text: "UNSEEN"}).Cut,
+	whentest.Texts(t, [][2]string{
+		{explain.Was(1), "was"}, {explain.Was(2), "were"}, {explain.Versions(1), "1 version"},
+		{explain.Versions(2), "2 versions"},
+		{explain.Colon("").Cut, ""}, {explain.Colon("x").Cut, ": x"}, {explain.Colon("x").Whole, ": x"},
+		{explain.Says(""), "the log has no words of the server"},
+		{explain.Says(`pods "x" is forbidden: no right`), "no right"},
+		{explain.Says("no right"), "no right"},
+		{explain.Begin("abc", 3), "abc"}, {explain.Begin("abcd", 3), "abc…"}, {explain.Begin("aä", 2), "a…"},
+		{explain.End("abc", 3), "abc"}, {explain.End("abcd", 3),
+			"…bcd"}, {explain.End("äa", 2), "…a"},
+		{explain.Because(&explain.Sentence{Text: "FAILED after 3s: why: so"}).Cut, "why: so"},
+		{explain.Because(&explain.Sentence{Text: "UNSEEN"}).Cut,
 			"UNSEEN"},
-		{Because(&Sentence{Text: "FAILED: a …", Whole: "FAILED: a b c"}).Whole, "a b c"},
-		{Unnamed("demo-x7k2p and demo and demon, demo-12, demo-3-abcde", "demo"), "* and * and demon, *, *"}, {Unnamed("demo",
+		{explain.Because(&explain.Sentence{Text: "FAILED: a …", Whole: "FAILED: a b c"}).Whole, "a b c"},
+		{explain.Unnamed("demo-x7k2p and demo and demon, demo-12, demo-3-abcde", "demo"), "* and * and demon, *, *"},
+		{explain.Unnamed("demo",
 			""), "demo"},
-		{Liken("demo-x7k2p took 12 s of 100", "demo"), "* took # s of #"},
-		{words.Span(Seconds(5)), "5s"}, {fmt.Sprint(Seconds(1 << 40)), fmt.Sprint(time.Duration(1<<31) * time.Second)},
+		{explain.Liken("demo-x7k2p took 12 s of 100", "demo"), "* took # s of #"},
+		{words.Span(explain.Seconds(5)), "5s"},
+		{fmt.Sprint(explain.Seconds(1 << 40)), fmt.Sprint(time.Duration(1<<31) * time.Second)},
 		{words.Admitted(nil), ""}, {words.Admitted([]string{""}), ""},
 		{words.Admitted([]string{"+a", "-b", "image x → y", "c", "…"}),
 			"a added, b removed, image x → y, c changed, and more"},
-		{ManagerOf(nil), ""}, {ManagerOf(&events.Edit{}), ""}, {ByManager(&events.Edit{Manager: "helm"}),
-			" (field manager helm)"}, {ByManager(nil), ""},
-		{GapWhy(&history.Gap{Reason: "gap", Orderly: true}), "because the log had no room"},
-		{GapWhy(&history.Gap{Reason: "relist", Orderly: true}), "because the watch was lost"},
-		{GapWhy(&history.Gap{Reason: "start", Orderly: true}), "because the controller had been stopped"},
-		{GapWhy(&history.Gap{Reason: "start"}), "because the controller was not running: it had not stopped in good order"},
+		{explain.ManagerOf(nil), ""}, {explain.ManagerOf(&events.Edit{}), ""},
+		{explain.ByManager(&events.Edit{Manager: "helm"}),
+			" (field manager helm)"}, {explain.ByManager(nil), ""},
+		{explain.GapWhy(&history.Gap{Reason: "gap", Orderly: true}), "because the log had no room"},
+		{explain.GapWhy(&history.Gap{Reason: "relist", Orderly: true}), "because the watch was lost"},
+		{explain.GapWhy(&history.Gap{Reason: "start", Orderly: true}), "because the controller had been stopped"},
+		{explain.GapWhy(&history.Gap{Reason: "start"}), "because the controller was not running: it had not stopped in good order"},
 	})
 }
 
@@ -59,7 +68,7 @@ func TestWhatIsMissedIsTold(t *testing.T) {
 	damage := &store.Damage{}
 	src := history.Local{Damage: damage}
 	broken, other := errors.New("broken"), errors.New("other")
-	m := &Misses{}
+	m := &explain.Misses{}
 	for _, err := range []error{nil, store.ErrPruned, history.ErrNoRecord, history.ErrNoJob, history.ErrNoCronJob,
 		fmt.Errorf("read: %w", store.ErrPruned), &store.CorruptError{At: 3}} {
 		if m.Miss(src, err); m.Unread() != nil {
@@ -76,25 +85,12 @@ func TestWhatIsMissedIsTold(t *testing.T) {
 func TestShortGaps(t *testing.T) {
 	for d, want := range map[time.Duration]bool{0: true, 49 * time.Millisecond: true, 50 * time.Millisecond: false,
 		time.Hour: false} {
-		if got := AtOnce(&history.Gap{From: recorded(1), Until: recordjson.Instant(sec(1).Add(d))}); got != want {
+		gap := &history.Gap{From: whentest.Recorded(1), Until: recordjson.Instant(whentest.Sec(1).Add(d))}
+		if got := explain.AtOnce(gap); got != want {
 			t.Errorf("%s is an instant: %t", d, got)
 		}
 	}
-	if AtOnce(&history.Gap{From: recorded(1)}) {
+	if explain.AtOnce(&history.Gap{From: whentest.Recorded(1)}) {
 		t.Error("one that lasts is an instant")
-	}
-}
-
-// sec is an instant so many seconds behind a beginning; package whentest, which imports this one, has the same.
-func sec(n float64) events.Time { return events.Time(1_780_000_000e9 + int64(n*1e9)) }
-
-func recorded(n float64) recordjson.Instant { return recordjson.Instant(sec(n)) }
-
-func texts(t *testing.T, rows [][2]string) {
-	t.Helper()
-	for i, row := range rows {
-		if row[0] != row[1] {
-			t.Errorf("row %d: %q, want %q", i+1, row[0], row[1])
-		}
 	}
 }

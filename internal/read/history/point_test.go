@@ -14,7 +14,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/joblist"
-	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/store"
 )
 
@@ -56,7 +56,7 @@ func TestJobAtIsWhatTheWholeLogSays(t *testing.T) {
 
 func text(t *testing.T, v any) string {
 	t.Helper()
-	b, err := show.Indented(v)
+	b, err := recordjson.Indented(v)
 	if err != nil {
 		t.Fatal(err)
 	}

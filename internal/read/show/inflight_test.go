@@ -1,4 +1,4 @@
-package history_test
+package show_test
 
 import (
 	"strings"
