@@ -163,7 +163,7 @@ lonelies := ./reconciler/loop ./store/boltlog ./store/natslog/fence ./events/inf
 integration := $(gotest) -count=1 -timeout
 # Packages of hours have no test that runs without JOBLEDGER_LONG: they would be compiled and linked for nothing. internal/dev/archtest
 # finds a test that they have for make test; make lint compiles them.
-hours := (beside|cronjobs|disk|minors)
+hours := (beside|cronjobs|disk|minors|soak)
 longest := ./integration ./handover ./observe ./crash ./uninstall ./stream
 
 # What make test plays with the oracle is the same each time, so that no change fails for another's fault. At length it plays other
@@ -187,6 +187,8 @@ failure := ^( *--- FAIL: |FAIL	|panic: |fatal error: | +[a-z_]+_test\.go:[0-9]+:
 # Go's own setting, also for the API servers, to which package controlplane gives more room else. With 400 a link touched 24,000 pages more
 # and an API server's start 28,000: on a machine whose page faults cost 25 µs the room is dearer than the collections that it saves.
 test: export GOGC = 100
+# The tests of the cluster copy the program that was built first; else each of their packages asks go build again.
+test: export JOBLEDGER_BUILT = $(CURDIR)/bin/test
 test: ## All that a change must not break: unit, race, integration (under 20 min; SHUFFLE=on: in another order)
 	CGO_ENABLED=0 go build -o bin/test/jobledger ./cmd/jobledger
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster | tee bin/test/said.txt || \
