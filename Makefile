@@ -265,10 +265,12 @@ golden: ## Golden logs: what today's program says of logs that were kept; UPDATE
 damage: ## The damage table in docs/format.md: what comes of each kind of damage; UPDATE=1 writes it
 	$(call renewed,^TestDamageTable$$)
 
+IN ?=
 ONLY ?=
+BY ?=
 .PHONY: mutants
-mutants: ## Small changes in the rules that no test notices (OF=answers: in answers, 500 drawn by SEED=1); an hour and more (ONLY=regexp, SAMPLE=500, LEAST=90)
-	nice go run ./internal/dev/mutants -of $(or $(OF),rules) $(if $(ONLY),-only '$(ONLY)') $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(LEAST),-least $(LEAST))
+mutants: ## Small changes in the rules that no test notices (OF=answers: in answers, 500 drawn by SEED=1); an hour and more (IN=, ONLY=, BY=regexp, SAMPLE=500, LEAST=90)
+	nice go run ./internal/dev/mutants -of $(or $(OF),rules) $(if $(IN),-in '$(IN)') $(if $(ONLY),-only '$(ONLY)') $(if $(BY),-by '$(BY)') $(if $(SAMPLE),-sample $(SAMPLE)) $(if $(SEED),-seed $(SEED)) $(if $(LEAST),-least $(LEAST))
 
 QUICK ?=
 ROUNDS ?=

@@ -18,6 +18,10 @@
 // numbers were equal. Each of them survives. The list of all takes five minutes of processor time. It shows where to
 // write tests for a kind of code, or where to delete code that nothing needs.
 //
+// With -in and -by one package is judged by some tests, in a minute or two:
+//
+//	go run ./internal/dev/mutants -of answers -in explain/cron$ -by room-cron
+//
 // The answers have many tests, and a quick test kills most mutants. A first run records which mutants each test
 // reaches. For a mutant, the cheapest tests that reach it run first: the quick tests of a package together, the others
 // alone. A survivor costs all of them, 20 to 50 seconds of processor time; a killed mutant costs half a second.
@@ -53,5 +57,6 @@
 //
 // # Concurrency
 //
-// As many tests run at once as there are processors, each on one. The run takes a night.
+// As many tests run at once as there are processors, each on one; GOMAXPROCS=1 leaves the other processors to others.
+// The run takes a night.
 package main

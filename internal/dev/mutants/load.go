@@ -30,9 +30,23 @@ type source struct {
 	ast  *ast.File
 }
 
-// load reads a package. The types of its imports come from the build cache of the go command.
-func load(ctx context.Context, dir string) (*pkg, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly", dir)
+// listing is what the go command says about packages: their files, and where the types of their imports are in the
+// build cache.
+type listing struct {
+	packages map[string]listed // by directory
+	exports  map[string]string // by import path
+}
+
+type listed struct {
+	ImportPath, Export, Dir string
+	GoFiles                 []string
+	DepOnly                 bool
+}
+
+// list lists packages and what they import. The go command is asked once: it takes half a second of processor time.
+func list(ctx context.Context, packages []string) (*listing, error) {
+	args := []string{"list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly"}
+	cmd := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -41,41 +55,48 @@ func load(ctx context.Context, dir string) (*pkg, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	exports := map[string]string{}
-	p := &pkg{dir: dir, fset: token.NewFileSet()}
-	var path string
+	all := &listing{packages: map[string]listed{}, exports: map[string]string{}}
 	for decoder := json.NewDecoder(out); ; {
-		var listed struct {
-			ImportPath, Export, Dir string
-			GoFiles                 []string
-			DepOnly                 bool
-		}
-		if err := decoder.Decode(&listed); errors.Is(err, io.EOF) {
+		var x listed
+		if err := decoder.Decode(&x); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		exports[listed.ImportPath] = listed.Export
-		if listed.DepOnly {
-			continue
-		}
-		path = listed.ImportPath
-		for _, name := range listed.GoFiles {
-			if err := p.parse(filepath.Join(listed.Dir, name)); err != nil {
-				return nil, err
-			}
+		all.exports[x.ImportPath] = x.Export
+		if !x.DepOnly {
+			all.packages[x.Dir] = x
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		return nil, fmt.Errorf("list %s: %w", dir, err)
+		return nil, fmt.Errorf("list the packages: %w", err)
 	}
-	config := types.Config{Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	return all, nil
+}
+
+// load reads a listed package.
+func (l *listing) load(dir string) (*pkg, error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	x, is := l.packages[path]
+	if !is {
+		return nil, fmt.Errorf("%s is no package", dir)
+	}
+	p := &pkg{dir: dir, fset: token.NewFileSet()}
+	for _, name := range x.GoFiles {
+		if err := p.parse(filepath.Join(x.Dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	config := types.Config{Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(l.exports[path]) })}
 	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 	files := make([]*ast.File, 0, len(p.files))
 	for _, f := range p.files {
 		files = append(files, f.ast)
 	}
-	_, err = config.Check(path, p.fset, files, p.info)
+	_, err = config.Check(x.ImportPath, p.fset, files, p.info)
 	return p, err
 }
 

@@ -65,8 +65,12 @@ func mutantList[T any](first int, all []T) []T {
 // mutate writes every package, with all its mutants, into dir, and an overlay file that replaces the original files.
 func mutate(ctx context.Context, dir string, packages []string) (all []*mutant, overlay string, err error) {
 	replace := map[string]string{}
+	listing, err := list(ctx, packages)
+	if err != nil {
+		return nil, "", err
+	}
 	for k, name := range packages {
-		p, err := load(ctx, name)
+		p, err := listing.load(name)
 		if err != nil {
 			return nil, "", err
 		}

@@ -231,11 +231,11 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	return result{took: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-// try runs each mutant until a suite kills it, on all processors. It also runs mutants with a reason, since a killed
-// mutant needs none.
+// try runs each mutant until a suite kills it, on as many processors as GOMAXPROCS allows. It also runs mutants with a
+// reason, since a killed mutant needs none.
 func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[string]string) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.NumCPU())
+	group.SetLimit(runtime.GOMAXPROCS(0))
 	p := progress{of: len(mutants), began: time.Now(), reasons: reasons}
 	for _, m := range mutants {
 		group.Go(func() error {
