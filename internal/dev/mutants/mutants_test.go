@@ -280,6 +280,41 @@ func TestWhatHasToBeNoticed(t *testing.T) {
 	}
 }
 
+// TestNoPackageOfAnswersIsLeftOut looks below internal/read/explain and internal/say, which have nothing else. Each room
+// with tests of its own is judged by them, too.
+func TestNoPackageOfAnswersIsLeftOut(t *testing.T) {
+	const root = "../../../"
+	var tested []string
+	for _, below := range []string{"internal/read/explain", "internal/say"} {
+		err := filepath.WalkDir(root+below, func(path string, d os.DirEntry, err error) error {
+			name := filepath.Base(path)
+			switch {
+			case err != nil || !d.IsDir():
+				return err
+			case name == "testdata", name == "explaintest", name == "whentest":
+				return filepath.SkipDir
+			}
+			code, _ := filepath.Glob(path + "/*.go")
+			tests, _ := filepath.Glob(path + "/*_test.go")
+			dir := strings.TrimPrefix(path, root)
+			if len(code) > len(tests) && !slices.Contains(answering, "./"+dir) {
+				t.Errorf("%s is not changed", dir)
+			}
+			if room, is := strings.CutPrefix(dir, "internal/read/explain/"); is && len(tests) > 0 {
+				tested = append(tested, room)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	judging := slices.Sorted(slices.Values(testedRooms))
+	if !slices.Equal(judging, tested) {
+		t.Errorf("rooms that judge: %v\nrooms with tests: %v", judging, tested)
+	}
+}
+
 // TestByDefault: by default 500 mutants of answers are drawn, and all of rules. Mutants named by -only are all tried.
 func TestByDefault(t *testing.T) {
 	for _, row := range []struct {

@@ -36,6 +36,7 @@ var answering = []string{
 	"./internal/read/history", "./internal/read/joblist", "./internal/read/duetimes", "./internal/subject/ticks",
 	"./internal/say/verdict",
 	"./internal/say/words", "./internal/read/plan", "./internal/read/show", "./internal/say/recordjson",
+	"./internal/read/ask", "./internal/read/which",
 }
 
 func scopeOf(name string) (*scope, error) {
@@ -77,7 +78,9 @@ func ruleSuites(seeds int) []*suite {
 }
 
 // scripts are the test scripts of the command line that ask a log.
-var scripts = []string{"cronjobs", "events", "explain", "findjob", "get", "lists", "plan", "ticks", "times"}
+var scripts = []string{
+	"cronjobs", "damaged", "events", "explain", "failures", "findjob", "get", "lists", "names", "plan", "ticks", "times",
+}
 
 // asked matches tests of the command line that ask logs of many files, damaged and pruned logs, and logs that still
 // grow.
@@ -94,7 +97,7 @@ var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "obse
 // testedRooms are the rooms of answers that have tests of their own.
 var testedRooms = []string{
 	"try", "differs", "fates", "jobcase", "late", "ending", "deletion", "spent", "stuck", "failing", "compare", "verdicts",
-	"attempts", "job", "cron", "failures",
+	"attempts", "job", "cron", "failures", "scheduler",
 }
 
 func answerSuites(int) []*suite {
@@ -107,6 +110,8 @@ func answerSuites(int) []*suite {
 		{name: "ticks", dir: "internal/subject/ticks", apart: true},
 		{name: "duetimes", dir: "internal/read/duetimes", apart: true},
 		{name: "plan", dir: "internal/read/plan", apart: true},
+		{name: "ask", dir: "internal/read/ask", apart: true, skip: "^TestSchemas$"},
+		{name: "which", dir: "internal/read/which", apart: true},
 		{name: "show", dir: "internal/read/show", apart: true},
 		{name: "explain", dir: "internal/read/explain", apart: true, skip: "AsKept$|^TestDrawnScenes$"},
 		{name: "history", dir: "internal/read/history", apart: true},
