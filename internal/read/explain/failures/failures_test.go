@@ -20,6 +20,7 @@ func TestNamesOfWork(t *testing.T) {
 		work   string
 	}{
 		{"etl", nil, "ns/etl"},
+		{"etl", &events.Origin{Traceparent: "x"}, "ns/etl"},
 		{"etl-12", nil, "ns/etl-12"},
 		{"etl-x7k2p", &events.Origin{GenerateName: "etl-"}, "ns/etl-"},
 		{"etl-29", &events.Origin{Kind: "CronJob", Name: "etl"}, "ns/CronJob/etl"},
