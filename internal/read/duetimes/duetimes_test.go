@@ -19,6 +19,16 @@ var nightly = events.CronJobStream("uid-nightly")
 // told is what a log of these facts tells of batch/nightly, each a batch of its own.
 func told(t *testing.T, facts ...events.Facts) *CronJob {
 	t.Helper()
+	c, err := Read(t.Context(), history.Local{Log: logOf(t, facts...)}, nightly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// logOf is a log of these facts of batch/nightly, each a batch of its own, from record 2 on.
+func logOf(t *testing.T, facts ...events.Facts) *memlog.Log {
+	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
 	last := map[events.Stream]events.Sequence{}
 	add := func(s events.Stream, kind events.Kind, f events.Facts) {
@@ -48,11 +58,7 @@ func told(t *testing.T, facts ...events.Facts) *CronJob {
 		}
 		add(nightly, kind, f)
 	}
-	c, err := Read(t.Context(), history.Local{Log: log}, nightly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return log
 }
 
 // moment is a time of day of 2 March 2026.

@@ -1,6 +1,7 @@
 package duetimes
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -200,5 +201,42 @@ func TestAfterWhichRunItIsDueNext(t *testing.T) {
 		if got := events.At(row.c.DueAfter(now.Go())); got != row.want {
 			t.Errorf("%s: due after %s, want %s", what, got.Go(), row.want.Go())
 		}
+	}
+}
+
+// TestHowFarTheDueTimeOfAJobIsLookedFor is so many records behind the Job's first one, beside what is before it.
+func TestHowFarTheDueTimeOfAJobIsLookedFor(t *testing.T) {
+	run := &events.RunSeen{Job: "uid-run", Name: "nightly-1", Due: events.At(moment("02:00"))}
+	entry := decided(hourly("02:00"), events.Tick{First: events.At(moment("02:00")), Last: events.At(moment("02:00")),
+		Fate: events.TickStarted, Job: "uid-run", Name: "nightly-1"})
+	for _, row := range []struct {
+		before, between int // records before the Job's first one, and between it and its due time
+		entry           bool
+	}{
+		{0, 0, true}, {0, mostBehind - 1, true}, {0, mostBehind, true}, {0, mostBehind + 1, false}, {mostBehind, mostBehind, true},
+	} {
+		var facts []events.Facts
+		version := func(n int) {
+			for range n {
+				facts = append(facts, &events.CronJobSeen{Version: uint64(len(facts) + 1), Schedule: "0 * * * *"})
+			}
+		}
+		version(1 + row.before)
+		facts = append(facts, decided(hourly("01:00")))
+		version(1)
+		near := events.Sequence(len(facts) + 1)
+		facts = append(facts, run)
+		version(row.between - 1)
+		src := history.Local{Log: logOf(t, append(facts, entry)...)}
+		c, e, got, err := OfJob(t.Context(), src, nightly, "uid-run", near)
+		if err != nil || c == nil || got == nil || (e != nil) != row.entry {
+			t.Errorf("%+v: entry %v, run %v, %v", row, e, got, err)
+		}
+		if _, e, got, err := OfJob(t.Context(), src, nightly, "uid-other", near); e != nil || got != nil || err != nil {
+			t.Errorf("%+v: of another Job: entry %v, run %v, %v", row, e, got, err)
+		}
+	}
+	if _, _, _, err := OfJob(t.Context(), history.Local{Log: logOf(t)}, nightly, "uid-run", 1); !errors.Is(err, history.ErrNoCronJob) {
+		t.Errorf("of no CronJob: %v", err)
 	}
 }
