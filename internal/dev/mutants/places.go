@@ -31,7 +31,10 @@ func nameOf(d *ast.FuncDecl) string {
 	if star, ok := t.(*ast.StarExpr); ok {
 		t = star.X
 	}
-	if generic, ok := t.(*ast.IndexExpr); ok {
+	switch generic := t.(type) {
+	case *ast.IndexExpr:
+		t = generic.X
+	case *ast.IndexListExpr:
 		t = generic.X
 	}
 	return t.(*ast.Ident).Name + "." + d.Name.Name

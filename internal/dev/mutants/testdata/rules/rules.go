@@ -52,3 +52,18 @@ func twice(c counter) (as counter, shown any) {
 	as, shown = c, c
 	return as, shown
 }
+
+type pair[K, V any] struct {
+	key   K
+	value V
+	n     int
+}
+
+func (p *pair[K, V]) again() { p.n++ }
+
+type box[V any] struct {
+	value V
+	n     int
+}
+
+func (b *box[V]) again() { b.n++ }
