@@ -7,10 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/url"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/examples/incidents"
@@ -32,7 +37,7 @@ var askedOf = map[string][]string{
 		"jobs --selector==", "jobs --zone=Nowhere", "jobs --since=2031-01-01 --continue=3", "jobs --since=2031-01-01",
 		"cronjobs", "cronjobs --state=held", "cronjobs --state=failed",
 		"failures", "failures --near-misses", "failures --limit=1", "failures --limit=-1", "failures --namespace=oom", "failures --since=2031-01-01",
-		"failures --until=2020-01-01", "failures --selector=team", "failures x", "failures --since=2026-01-02 --until=2026-01-01",
+		"failures --until=2020-01-01", "failures --selector=team", "failures --since=2026-01-02 --until=2026-01-01",
 		"plan", "plan --namespace=oom", "plan --since=2031-01-01", "plan --until=2020-01-01",
 		"find", "find etl", "find ETL-ORD --limit=1", "find #40", "find 40 --namespace=oom", "find etl --limit=0", "find etl --limit=1001",
 		"find etl --limit=1000", "find " + strings.Repeat("x", 254), "find " + strings.Repeat("x", 253), "find zzzz",
@@ -180,6 +185,7 @@ func asked(t *testing.T, out *strings.Builder, from history.Source, now time.Tim
 	var answer any
 	if err == nil {
 		fmt.Fprintf(out, "  about: %q\n", asked.Namespace())
+		readFromItsAddress(t, &q, args, asked.Flags)
 		answer, err = asked.Ask(context.Background(), src)
 	}
 	if err != nil {
@@ -204,4 +210,41 @@ func asked(t *testing.T, out *strings.Builder, from history.Source, now time.Tim
 		t.Fatal(err)
 	}
 	fmt.Fprintf(out, "  answer: %d characters, %08x, %.120s\n", len(text), sum.Sum32(), short.String())
+}
+
+// readFromItsAddress reads a question from its address. It must be the same question.
+func readFromItsAddress(t *testing.T, q *ask.Entry, args []string, flags *pflag.FlagSet) {
+	t.Helper()
+	path, values := ask.Address(q.Takes, args, flags)
+	again := q.Begin()
+	read, err := ask.Arguments(q.Takes, strings.Join(path, "/"), again.Flags, values)
+	if err == nil {
+		err = again.Read(read)
+	}
+	samePath, sameValues := ask.Address(q.Takes, read, again.Flags)
+	if err != nil || !slices.Equal(path, samePath) || !reflect.DeepEqual(values, sameValues) || (len(args) > 0) != (len(read) > 0) {
+		t.Errorf("%s %q has the address %v %v, and that is read as %q, with the address %v %v: %v", q.Name, args, path, values, read, samePath,
+			sameValues, err)
+	}
+}
+
+// TestAddressesThatAreRefused say which parameter is wrong.
+func TestAddressesThatAreRefused(t *testing.T) {
+	for _, row := range []struct {
+		question, object string
+		values           url.Values
+		want             string
+	}{
+		{"jobs", "x", nil, `jobs has no object, and "x" stands behind it`}, {"find", "x", url.Values{"q": {"y"}}, `find has no object, and "x" stands behind it`},
+		{"jobs", "", url.Values{"none": {"1"}}, `none="1": there is no such parameter`}, {"jobs", "", url.Values{"q": {"1"}}, `q="1": there is no such parameter`},
+		{"jobs", "", url.Values{"limit": {"1", "2"}}, "limit is given 2 times"}, {"why-not", "ns/c", url.Values{"time": {"1", "2"}}, "time is given 2 times"},
+		{"jobs", "", url.Values{"limit": {"x"}}, `limit="x": invalid argument "x"`}, {"jobs", "", url.Values{"state": {"Failed", "Running"}}, ""},
+		{"get", "", nil, ""}, {"find", "", url.Values{"q": {"x"}}, ""},
+	} {
+		q, _ := ask.Named(row.question)
+		_, err := ask.Arguments(q.Takes, row.object, q.Begin().Flags, row.values)
+		if got := fmt.Sprint(err); err == nil && row.want != "" || err != nil && (row.want == "" || !strings.HasPrefix(got, row.want)) {
+			t.Errorf("%s %q %v: %v, want %q", row.question, row.object, row.values, err, row.want)
+		}
+	}
 }
