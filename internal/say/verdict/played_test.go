@@ -52,7 +52,7 @@ func TestVerdictsOnJobsThatWerePlayed(t *testing.T) {
 			pod[kubelet.AnnotationFailIndexes], pod[kubelet.AnnotationExitCode] = "1,3", "17"
 			pod[kubelet.AnnotationOutcome] = kubelet.OutcomeSucceed
 		}, nil,
-			"FAILED after 20 s: indexes 1,3 of 4 failed; 4 tries exited 17 (container main)"},
+			"FAILED after 20 s: indexes 1,3 of 4 failed; 4 tries exited 17; backoffLimitPerIndex is 1"},
 		{"too many failed indexes", func(s *batchv1.JobSpec, pod map[string]string) {
 			s.Parallelism, s.Completions, s.CompletionMode = new(int32(1)), new(int32(4)), new(batchv1.IndexedCompletion)
 			s.BackoffLimitPerIndex, s.MaxFailedIndexes = new(int32(0)), new(int32(0))
@@ -65,7 +65,7 @@ func TestVerdictsOnJobsThatWerePlayed(t *testing.T) {
 			s.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
 			pod[kubelet.AnnotationOutcome] = kubelet.OutcomeSucceed
 		}, nil,
-			"COMPLETE after 5 s: successPolicy.rules[0] is met by 1 of 3 indexes; 2 pods were stopped"},
+			"COMPLETE after 5 s: successPolicy.rules[0] is met by index 0 of 3; 2 pods were stopped"},
 		{"a pod that somebody deletes", func(s *batchv1.JobSpec, pod map[string]string) {
 			pod[kubelet.AnnotationRunFor] = "30s"
 		}, func(g *game) {

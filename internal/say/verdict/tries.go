@@ -165,7 +165,7 @@ func tried(e *projector.TryEnd, n uint32, brief bool) string {
 func ended(w *projector.Way, n int32, brief bool) string {
 	switch w.Kind {
 	case projector.TryFailed:
-		return failed(w, brief)
+		return failed(w, n, brief)
 	case projector.TryDisrupted:
 		return was(n)[1:] + disruption(w.Reason, brief)
 	case projector.TryDeleted:
@@ -195,11 +195,22 @@ func lostExit(x *projector.TryExit) bool {
 	return end.Lost()
 }
 
-// failed says how a try failed by itself.
-func failed(w *projector.Way, brief bool) string {
+// failed says how n tries failed by themselves. The exit code of a pod that its own deadline stopped is only what a
+// signal leaves, and a pod that its node did not admit has none.
+func failed(w *projector.Way, n int32, brief bool) string {
 	none := projector.TryExit{}
+	switch {
+	case w.Reason == "DeadlineExceeded" && brief:
+		return "ran over " + own(n) + " deadline"
+	case w.Reason == "DeadlineExceeded":
+		return "ran longer than " + own(n) + " activeDeadlineSeconds"
+	}
 	if w.Exits[0] == none {
 		switch {
+		case Rejection(w.Reason) && brief:
+			return was(n)[1:] + "rejected (" + foreign(w.Reason, 24) + ")"
+		case Rejection(w.Reason):
+			return was(n)[1:] + "rejected by the node (" + foreign(w.Reason, 40) + ")"
 		case w.Reason != "":
 			return "failed (" + foreign(w.Reason, 40) + ")"
 		case w.Other || brief:
@@ -218,6 +229,23 @@ func failed(w *projector.Way, brief bool) string {
 		text += ", " + foreign(w.Reason, 24)
 	}
 	return text
+}
+
+func own(n int32) string {
+	if n == 1 {
+		return "its own"
+	}
+	return "their own"
+}
+
+// Rejection reports whether a pod's reason says that the kubelet did not admit the pod, so none of its containers ran:
+// OutOfcpu, NodeAffinity and others (the predicates of its scheduler, and its admission handlers).
+func Rejection(reason string) bool {
+	switch reason {
+	case "NodeAffinity", "UnexpectedAdmissionError", "TopologyAffinityError", "NodePorts":
+		return true
+	}
+	return strings.HasPrefix(reason, "OutOf")
 }
 
 // exit says how a container ended: "137 OOMKilled (container main)".

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/subject/indexset"
 	"github.com/jobledger/jobledger/internal/subject/status"
 	"github.com/jobledger/jobledger/projector"
 )
@@ -99,10 +100,10 @@ func (c *account) complete() []string {
 	var why string
 	switch c.end.Reason {
 	case "SuccessPolicy":
-		why = "its successPolicy is met by " + c.indexesOf(c.end.Succeeded)
+		why = "its successPolicy is met by " + c.succeeded()
 		var rule int
 		if n, err := fmt.Sscanf(c.message(status.Complete), "Matched rules at index %d", &rule); n == 1 && err == nil {
-			why = fmt.Sprintf("successPolicy.rules[%d] is met by %s", rule, c.indexesOf(c.end.Succeeded))
+			why = fmt.Sprintf("successPolicy.rules[%d] is met by %s", rule, c.succeeded())
 		}
 	case "CompletionsReached", "":
 		if why = count(c.end.Succeeded, "pod") + " succeeded"; c.job.Indexed {
@@ -136,12 +137,12 @@ func (c *account) failed() []string {
 		why := fmt.Sprintf("%s failed, maxFailedIndexes is %d", c.failedIndexes(), *spec.MaxFailedIndexes)
 		return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 	case c.end.Reason == "FailedIndexes":
-		why := c.failedIndexes() + " failed"
-		tries, limit := c.tries(Width-head-len(why)-len("; "), false), c.perIndex()
-		if head+len(why+"; "+tries+"; "+limit) > Width {
-			limit = ""
+		why, limit := c.failedIndexes()+" failed", c.perIndex()
+		room := Width - head - len(why) - len("; ")
+		if tries := c.tries(room-len("; "+limit), false); limit != "" && tries != "" {
+			return []string{why, tries, limit, c.stopped()}
 		}
-		return []string{why, tries, limit, c.stopped()}
+		return []string{why, c.tries(room, false), limit, c.stopped()}
 	}
 	why := c.reason()
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
@@ -228,9 +229,19 @@ func (c *account) indexesOf(n int32) string {
 	return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
 }
 
+// succeeded names the indexes that succeeded, as failedIndexes does, or says that all did.
+func (c *account) succeeded() string {
+	if c.end.Succeeded == c.job.Completions || c.status.Completed.Len() != c.end.Succeeded {
+		return c.indexesOf(c.end.Succeeded)
+	}
+	return c.named(&c.status.Completed)
+}
+
 // failedIndexes returns the failed indexes: their names if these are short, else their number.
-func (c *account) failedIndexes() string {
-	n, names := c.status.FailedIndexes.Len(), c.status.FailedIndexes.Text()
+func (c *account) failedIndexes() string { return c.named(&c.status.FailedIndexes) }
+
+func (c *account) named(set *indexset.Set) string {
+	n, names := set.Len(), set.Text()
 	switch {
 	case len(names) > 20:
 		return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
@@ -240,14 +251,26 @@ func (c *account) failedIndexes() string {
 	return fmt.Sprintf("indexes %s of %d", names, c.job.Completions)
 }
 
-// perIndex says that one failure fails an index. It returns "" if an index may fail more often, or if a rule of the
-// podFailurePolicy failed one.
+// perIndex says why a failed index got no further try: its own limit, or a rule of the podFailurePolicy. It returns ""
+// if both did, for different indexes.
 func (c *account) perIndex() string {
 	limit := c.job.Spec.BackoffLimitPerIndex
-	if limit == nil || *limit > 0 || c.told(func(e *projector.TryEnd) bool { return e.Action == "FailIndex" }) > 0 {
-		return ""
+	failing := func(e *projector.TryEnd) bool {
+		return e.Kind == projector.TryFailed || e.Kind == projector.TryDisrupted
 	}
-	return "backoffLimitPerIndex is 0"
+	ruled := func(e *projector.TryEnd) bool { return e.Action == "FailIndex" }
+	switch n := c.told(ruled); {
+	case limit == nil:
+	case n == 0:
+		return fmt.Sprintf("backoffLimitPerIndex is %d", *limit)
+	case n == c.told(failing):
+		for i := range c.job.Ends {
+			if e := &c.job.Ends[i]; ruled(e) {
+				return fmt.Sprintf("podFailurePolicy.rules[%d] is FailIndex", e.Rule)
+			}
+		}
+	}
+	return ""
 }
 
 // stopped says how many pods the Job stopped as surplus.

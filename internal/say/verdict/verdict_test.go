@@ -75,6 +75,14 @@ func changed(j *projector.Job, change func(*projector.Job)) *projector.Job {
 	return j
 }
 
+// perIndex is a Job whose index 3 failed, with a limit for each index.
+func perIndex(limit int32, ends ...projector.TryEnd) *projector.Job {
+	return changed(failed("FailedIndexes", 1, ends...), func(j *projector.Job) {
+		j.Indexed, j.PerIndex, j.Completions, j.Base.FailedIndexes = true, true, 10, indexset.Parse("3", 10)
+		j.Spec.BackoffLimitPerIndex = &limit
+	})
+}
+
 // TestVerdicts says what is said of Jobs, by their states.
 func TestVerdicts(t *testing.T) {
 	const limit = "BackoffLimitExceeded"
@@ -108,7 +116,7 @@ func TestVerdicts(t *testing.T) {
 		{"no container says why", failed(limit, 3, tries(3, projector.TryFailed, nil)),
 			"FAILED after 36 s: all 3 tries failed, no container says why; backoffLimit is 2"},
 		{"the pod says why", failed(limit, 3, tries(3, projector.TryFailed, func(w *projector.Way) { w.Reason = "UnexpectedAdmissionError" })),
-			"FAILED after 36 s: all 3 tries failed (UnexpectedAdmissionError); backoffLimit is 2"},
+			"FAILED after 36 s: all 3 tries were rejected (UnexpectedAdmissionError); backoffLimit is 2"},
 		{"disruptions are no failures of the program", failed(limit, 3, disrupted(3, "EvictionByEvictionAPI")),
 			"FAILED after 36 s: all 3 tries were evicted through the eviction API; backoffLimit is 2"},
 		{"a disruption of a newer Kubernetes", failed(limit, 1, disrupted(1, "SomethingNew")),
@@ -165,6 +173,22 @@ func TestVerdicts(t *testing.T) {
 			j.Indexed, j.PerIndex, j.Completions, j.Base.FailedIndexes = true, true, 100, indexset.Parse("1,3,5,7,9,11,13,15,17,19,21", 100)
 		}),
 			"FAILED after 36 s: 11 of 100 indexes failed; 40 tries exited 17 (container main)"},
+		{"an index that may fail once", perIndex(0, exits(1, "main", 137, "OOMKilled")),
+			"FAILED after 36 s: index 3 of 10 failed; 1 try exited 137 OOMKilled; backoffLimitPerIndex is 0"},
+		{"an index that a rule failed", perIndex(2, tries(1, projector.TryFailed, func(w *projector.Way) {
+			w.Exits[0], w.Action, w.Rule = projector.TryExit{Container: "main", Code: 42}, "FailIndex", 1
+		})),
+			"FAILED after 36 s: index 3 of 10 failed; 1 try exited 42; podFailurePolicy.rules[1] is FailIndex"},
+		{"the pod's own deadline", failed(limit, 3, tries(3, projector.TryFailed, func(w *projector.Way) {
+			w.Exits[0], w.Reason = projector.TryExit{Container: "main", Code: 143}, "DeadlineExceeded"
+		})),
+			"FAILED after 36 s: all 3 tries ran longer than their own activeDeadlineSeconds; backoffLimit is 2"},
+		{"the pod's own deadline after a failure", failed(limit, 3, exits(2, "main", 3, ""), tries(1, projector.TryFailed,
+			func(w *projector.Way) { w.Reason = "DeadlineExceeded" })),
+			"FAILED after 36 s: 2 tries exited 3, 1 try ran over its own deadline; backoffLimit is 2"},
+		{"a node that did not admit it, after a failure", failed(limit, 3, exits(2, "main", 3, ""), tries(1, projector.TryFailed,
+			func(w *projector.Way) { w.Reason = "OutOfcpu" })),
+			"FAILED after 36 s: 2 tries exited 3, 1 try was rejected (OutOfcpu); backoffLimit is 2"},
 		{"a limit that was not met", unmet(limit, 1, exits(1, "main", 3, "")),
 			"FAILED after 36 s: its status says BackoffLimitExceeded; 1 failure, backoffLimit is 2"},
 		{"a limit that nothing met", unmet(limit, 0), "FAILED after 36 s: its status says BackoffLimitExceeded; 0 failures, backoffLimit is 2"},
