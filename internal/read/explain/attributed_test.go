@@ -35,7 +35,7 @@ func TestADeadlineThatHadPassedToo(t *testing.T) {
 			end.Conditions[i].Since = cronClock(clock)
 		}
 		l.job(clock, end)
-		says, not := []string{"RULED OUT deletion"}, []string{"had not passed"}
+		says, not := []string{"RULED OUT pod deletion"}, []string{"had not passed"}
 		if !row.passed {
 			says, not = append(says, not...), nil
 		}

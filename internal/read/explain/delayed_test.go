@@ -23,9 +23,9 @@ func TestWhatDelayedAJobThatCompleted(t *testing.T) {
 		spends       string
 	}{
 		{"suspended", suspended(true), suspended(false), "09:00:20", "09:00:30",
-			"WAITED no pod was wanted for 20s, of the 30s that the Job took: the Job was suspended until 09:00:20", "suspended 20s"},
+			"WAITED no pod was wanted for 20s: the Job was suspended until 09:00:20 (field manager kubectl-patch)", "suspended 20s"},
 		{"without parallelism", parallel(0), parallel(1), "09:00:20", "09:00:30",
-			"WAITED no pod was wanted for 20s, of the 30s that the Job took: parallelism was 0 until 09:00:20", "parallelism 0 20s"},
+			"WAITED no pod was wanted for 20s: parallelism was 0 until 09:00:20 (field manager kubectl-patch)", "parallelism 0 20s"},
 		{"without parallelism, and runs for longer", parallel(0), parallel(1), "09:00:20", "09:00:50", "", "parallelism 0 20s"},
 		{"without parallelism for 4 s", parallel(0), parallel(1), "09:00:04", "09:00:07", "", "parallelism 0 4s"},
 	} {

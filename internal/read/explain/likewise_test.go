@@ -44,18 +44,18 @@ func TestWhatBefellOthersToo(t *testing.T) {
 		says, not    []string
 	}{
 		"evicted, as others": {disrupted(evicts), disrupted(evicts), []string{failed, complete, complete},
-			[]string{"of 3 other Jobs around then 1 failed · eviction API in 3 of them; 2 of these succeeded"}, nil},
+			[]string{"of 3 other Jobs around then: eviction API in 3 of them; 2 of these succeeded"}, nil},
 		"preempted, and nobody else": {disrupted("PreemptionByScheduler"), disrupted(evicts), []string{failed},
-			[]string{"preemption in none of them"}, []string{"eviction API in"}},
+			nil, []string{"none of them", "eviction API in", "around then"}},
 		"its node went, and all others survived that": {
 			disrupted("DeletionByPodGC"), disrupted("DeletionByPodGC"), []string{complete, complete},
-			[]string{"of 2 other Jobs around then none failed · node gone in 2 of them"}, nil,
+			[]string{"of 2 other Jobs around then: node gone in 2 of them, and none of these failed"}, nil,
 		},
 		"an image that is not there": {waited("ImagePullBackOff"), waited("ErrImagePull"), []string{failed, complete},
-			[]string{"DeadlineExceeded in 1 of them · ImagePullBackOff in 2 of them; 1 of these succeeded"}, nil},
+			[]string{"of 2 other Jobs around then: ImagePullBackOff in 2 of them; 1 of these succeeded"}, nil},
 		"a configuration that is not there": {
 			waited("CreateContainerConfigError"), waited("ErrImagePull"), []string{complete},
-			[]string{"none failed · DeadlineExceeded in none of them · CreateContainerConfigError in none of"}, nil,
+			nil, []string{"none of them", "around then"},
 		},
 	} {
 		for mode, ours := range map[string]bool{"ours": true, "observed": false} {

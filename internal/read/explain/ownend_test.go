@@ -35,11 +35,11 @@ func TestTheVerdictNamesWhyAKubeletEndedATry(t *testing.T) {
 		says, not []string
 	}{
 		"its node lacked memory": {template, nil, ends{disrupted(low)},
-			[]string{"its only try was terminated by the kubelet (The node was low on resource: memory); backoffLimit is 0"}, nil},
+			[]string{"its only try was terminated by the kubelet of node-1 (The node was low on resource: memory); backoffLimit is 0"}, nil},
 		"and nothing says so": {template, nil, ends{disrupted("")},
-			[]string{"its only try was terminated by the kubelet (Terminated); backoffLimit is 0"}, nil},
+			[]string{"its only try was terminated by the kubelet of node-1 (Terminated); backoffLimit is 0"}, nil},
 		"without a condition": {template, nil, ends{ended("Evicted", low)},
-			[]string{"its only try failed (Evicted: The node was low on resource: memory); backoffLimit is 0"}, nil},
+			[]string{"its only try failed on node-1 (Evicted: The node was low on resource: memory); backoffLimit is 0"}, nil},
 		"two, for two reasons": {
 			template, nil, ends{disrupted(low), disrupted("Pod was terminated in response to imminent node shutdown.")},
 			[]string{"both tries were terminated by the kubelet (the first: The node was low on resource: memory); "}, nil,
@@ -49,15 +49,15 @@ func TestTheVerdictNamesWhyAKubeletEndedATry(t *testing.T) {
 			[]string{"failed (Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 1Gi); "}, nil,
 		},
 		"by its own deadline": {template, nil, late,
-			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed (5 in its template)); ",
-				"FIRST the pod's own activeDeadlineSeconds passed (5 in its template), after at most"}, nil},
+			[]string{"its only try ran longer than its own activeDeadlineSeconds (5 s in its template); ",
+				"FIRST the pod's own activeDeadlineSeconds passed (5 s in its template), after at most"}, nil},
 		"by one of which nothing is known": {`{"spec":{"containers":[{"name":"main"}]}}`, nil,
 			late,
-			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed); backoffLimit is 0"}, nil},
+			[]string{"its only try ran longer than its own activeDeadlineSeconds; backoffLimit is 0"}, nil},
 		"by one that admission set": {template, []string{"activeDeadlineSeconds"},
 			late,
-			[]string{"its only try failed (the pod's own activeDeadlineSeconds passed (admission changed it))"},
-			[]string{"5 in its template"}},
+			[]string{"its only try ran longer than its own activeDeadlineSeconds (admission changed it); "},
+			[]string{"5 s in its template"}},
 	} {
 		for mode, ours := range map[string]bool{"ours": true, "observed": false} {
 			t.Run(name+", "+mode, func(t *testing.T) {

@@ -255,19 +255,19 @@ func TestScenesOfOddTimes(t *testing.T) {
 			j.starts("09:00:01")
 			j.edit("09:00:10", "kubectl", func(s *events.JobSpec) { s.Parallelism = new(int32) })
 			l.node("09:00:20", "node-1", func(*events.NodeSeen) {})
-		}, []string{"WAITING for 20s: no pod is wanted, as parallelism is 0", "parallelism is 0, so no pod is wanted"}},
+		}, []string{"WAITING for 20s: no pod is wanted, as its parallelism is 0 since 09:00:10 (field manager kubectl)", "no pod is wanted, as its parallelism is 0 since 09:00:10"}},
 		"it was suspended by an edit, and deleted": {true, func(l *scene) {
 			j := l.job("09:00:00", "demo", "", nil)
 			j.starts("09:00:01")
 			j.edit("09:00:10", "kubectl", func(s *events.JobSpec) { s.Suspend = true })
 			j.gone("09:00:30")
-		}, []string{"no pod was wanted: the Job was suspended"}},
+		}, []string{"no pod was wanted: it was suspended at 09:00:10 (field manager kubectl) and not resumed", "by an API client or with its namespace"}},
 		"its parallelism was lowered to 0, and it is deleted": {true, func(l *scene) {
 			j := l.job("09:00:00", "demo", "", nil)
 			j.starts("09:00:01")
 			j.edit("09:00:10", "kubectl", func(s *events.JobSpec) { s.Parallelism = new(int32) })
 			j.gone("09:00:30")
-		}, []string{"no pod was wanted: parallelism is 0"}},
+		}, []string{"no pod was wanted: its parallelism is 0 since 09:00:10 (field manager kubectl)"}},
 		"the API server's refusals have no words": {true, func(l *scene) {
 			j := l.job("09:00:00", "demo", "", nil)
 			j.starts("09:00:01")

@@ -24,7 +24,7 @@ func TestWhatWasStuckUntilItWasDeleted(t *testing.T) {
 			unschedulable(j)
 			j.gone("09:10:00")
 		}, "", []string{
-			"stuck for 9m58s: x1: cannot be scheduled; then deleted after 10m, before any pod ran, by an API client",
+			"stuck for 9m58s: x1: cannot be scheduled; then deleted after 10m by an API client",
 		}},
 		"an image that is not there": {func(_ *scene, j *sceneJob) {
 			j.pod("09:00:02", "x1", waits("ImagePullBackOff", "main", "not found"))

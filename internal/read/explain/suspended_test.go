@@ -48,11 +48,11 @@ func TestWhoSuspendedAJob(t *testing.T) {
 	}{
 		{"by a user", func(*events.Record) {}, ", by kubectl-patch"},
 		{"in a queue", in("team-a"), ", by kubectl-patch; it is in the queue team-a of Kueue"},
-		{"from the beginning", held, ", since it was created"},
+		{"from the beginning", held, ", since it was created, and never resumed"},
 		{"from the beginning, in a queue", func(r *events.Record) {
 			held(r)
 			in("team-a")(r)
-		}, ", since it was created; it is in the queue team-a of Kueue"},
+		}, ", since it was created, and never resumed; it is in the queue team-a of Kueue"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			other := *src

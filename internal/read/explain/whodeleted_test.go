@@ -34,19 +34,19 @@ func TestWhoDeletedAJob(t *testing.T) {
 				l.watching("08:59:30", events.WatchingOn)
 				l.job("09:00:00", nil)
 				l.tell("09:00:30", events.KindJobDeleted, &events.JobGone{Version: 900}, demoObject)
-			}, []string{"by an API client; which one is unknown"}, []string{"namespace"}},
+			}, []string{"by an API client (which one is unknown)"}, []string{"namespace"}},
 			{"namespaces are not watched", func(l *staged) {
 				l.watching("08:59:30", events.WatchingOff)
 				l.job("09:00:00", nil)
 				l.tell("09:00:30", events.KindJobDeleted, &events.JobGone{Version: 900}, demoObject)
-			}, []string{"by an API client or with its namespace (namespaces are not watched); which is unknown"}, nil},
+			}, []string{"by an API client or with its namespace (namespaces are not watched; which is unknown)"}, nil},
 			{"nobody watched", func(l *staged) {
 				l.watching("08:59:30", events.WatchingOn)
 				l.job("09:00:00", nil)
 				l.unwatched("09:00:10", "09:10:00", func() {
 					l.tell("09:10:00", events.KindJobDeleted, &events.JobGone{Version: 900, Missed: true}, demoObject)
 				})
-			}, []string{"found gone 09:10:00, who deleted it is unknown: it was not watched from 09:00:10 on"}, []string{"by an API client", "DELETED after 10m"}},
+			}, []string{"when and by whom is unknown, as it was not watched from 09:00:10 on"}, []string{"by an API client", "DELETED after 10m"}},
 		} {
 			t.Run(row.name+", "+mode, func(t *testing.T) {
 				l := stage(t, ours, nil)
@@ -81,7 +81,7 @@ func TestAPodThatAnUnknownControllerMayHaveDeleted(t *testing.T) {
 		managedBy string
 		says      []string
 	}{
-		{"", []string{"deleted by the Job's controller, to judge by its rules: the Job was suspended"}},
+		{"", []string{"deleted by the Job's controller (inferred from its rules): the Job was suspended"}},
 		{"example.com/scheduler", []string{"deleted by an API client, or by the Job's own controller", "; which is unknown"}},
 	} {
 		managedBy := row.managedBy

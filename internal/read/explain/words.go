@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -16,6 +17,9 @@ func ByManager(e *events.Edit) string {
 	return ""
 }
 
+// ByWhomever is ByManager, which says so if it is unknown.
+func ByWhomever(e *events.Edit) string { return cmp.Or(ByManager(e), " ("+ByWhom+")") }
+
 func ManagerOf(e *events.Edit) string {
 	if e == nil || e.Manager == "" {
 		return ""
@@ -23,8 +27,11 @@ func ManagerOf(e *events.Edit) string {
 	return "field manager " + e.Manager
 }
 
-// WhichClient follows a statement that an API client deleted something: no record names the user of a request.
-const WhichClient = "; which one is unknown"
+// Words for a deed of which no record names the user. An answer has them once.
+const (
+	WhichClient = "; which one is unknown" // follows "by an API client"
+	ByWhom      = "by whom is unknown"     // follows a deed without a doer
+)
 
 func Was(n int) string {
 	if n == 1 {

@@ -240,9 +240,6 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		}
 		parts = append(parts, "created "+zone.In(created).Format("2 Jan 15:04:05 ")+zone.Name(created), "as of "+zone.In(asOf).Format(layout)+clockText(a.Clock, events.Time(a.LastRecord), asOf, zone))
 	}
-	if a.Deleted != nil {
-		parts = append(parts, a.Deleted.Text)
-	}
 	parts = append(parts, "uid "+words.Clean(a.UID[:min(len(a.UID), 8)]))
 	switch {
 	case a.Damaged != 0 && a.Resumed > a.Damaged:
@@ -266,6 +263,13 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		parts = append(parts, "NOT ALL IS RECORDED: over the log's budget")
 	} else if a.Unrecorded > 0 {
 		parts = append(parts, fmt.Sprintf("%s NOT RECORDED", words.Count(int(a.Unrecorded), "version")))
+	}
+	switch history.State(a.State) { // the verdict says it
+	case history.StateDeleted, history.StateDeleting:
+	default:
+		if a.Deleted != nil {
+			parts = append(parts, a.Deleted.Text)
+		}
 	}
 	return parts
 }

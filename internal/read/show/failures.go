@@ -89,6 +89,9 @@ func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 			continue
 		}
 		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: p.wholeOr(f.Items[c.Item].Why, f.Items[c.Item].Whole)}
+		if c.Why != "" {
+			r.why = c.Why
+		}
 		for k := range c.Works {
 			w := &c.Works[k]
 			name := p.named(w.Namespace, w.Name, w.Kind)

@@ -16,8 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Also compares a failed Job with the Jobs that ran at the same time: how many of them failed, and what they had in
-// common with it.
+// Also compares a failed Job with the Jobs that ran at the same time: how many of them met with the same cause, and
+// whether those on its nodes, or with its images, failed much more often. Others that failed for other causes say nothing
+// about this Job, so it is silent about them.
 func (c *Jobs) Also() []explain.Sentence {
 	if c.Job.State != history.StateFailed || len(c.peers) == 0 {
 		return nil
@@ -28,36 +29,34 @@ func (c *Jobs) Also() []explain.Sentence {
 			a.failed++
 		}
 	}
-	failed := ending.FailedTries(c.Case)
-	for _, how := range befell(c.Case) {
-		a.ends(how)
-	}
 	_, template := c.FirstSpec()
 	mine, theirs := jobcase.Images(template), make(map[*peer][]string, len(c.peers))
 	for _, p := range c.peers {
 		theirs[p] = slices.Collect(maps.Values(jobcase.Images(p.template)))
 	}
+	alike := func(p *peer) bool { // it runs the same program
+		return slices.ContainsFunc(theirs[p], func(image string) bool {
+			return slices.Contains(slices.Collect(maps.Values(mine)), image)
+		})
+	}
+	for _, how := range c.befell() {
+		a.ends(how, alike)
+	}
 	for _, name := range slices.Sorted(maps.Keys(mine)) {
 		a.compare("image "+mine[name], "with others", func(p *peer) bool { return slices.Contains(theirs[p], mine[name]) })
 	}
 	nodes := map[string]bool{}
-	for _, t := range failed {
+	for _, t := range ending.FailedTries(c.Case) {
 		if t.Node != "" && !nodes[t.Node] && len(nodes) < 2 {
 			nodes[t.Node] = true
 			a.compare(t.Node, "elsewhere", func(p *peer) bool { return p.nodes[t.Node] })
 		}
 	}
-	for _, p := range c.peers { // cites the failed Jobs
-		if len(a.from) == 0 && (p.failed() || a.failed == 0) {
-			a.cite(p)
-		}
+	if len(a.parts) == 0 {
+		return nil
 	}
-	how := "none failed"
-	if a.failed > 0 {
-		how = fmt.Sprintf("%d failed", a.failed)
-	}
-	return []explain.Sentence{explain.Say(a.from, "of %s around then %s", words.Count(len(a.peers), "other Job"),
-		strings.Join(append([]string{how}, a.parts...), " · "))}
+	return []explain.Sentence{explain.Say(a.from, "of %s around then: %s", words.Count(len(a.peers), "other Job"),
+		strings.Join(a.parts, " · "))}
 }
 
 // fewest is the minimum number of other Jobs whose failure rate is compared.
@@ -73,12 +72,13 @@ type account struct {
 
 func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
 
-// ends says how many of the peers the ending how befell, and how many of those succeeded nevertheless.
-func (a *account) ends(how string) {
+// ends says how many of the peers the ending how befell, and how many of those succeeded nevertheless. An exit code is
+// the same cause only if the program is the same, or says the same.
+func (a *account) ends(how lot, alike func(*peer) bool) {
 	n, survived := 0, 0
 	for _, p := range a.peers {
-		m, is := p.ends[how]
-		if !is {
+		m, is := p.ends[how.text]
+		if !is || how.own && !alike(p) && (how.says == "" || p.says[how.text] != how.says) {
 			continue
 		}
 		if n++; !p.failed() {
@@ -88,23 +88,21 @@ func (a *account) ends(how string) {
 			a.from = append(a.from, m)
 		}
 	}
-	text := how + " in none of them"
+	text := fmt.Sprintf("%s in %d of them", how.text, n)
 	switch {
-	case n == 0 && unseenOf(how):
+	case n == 0:
 		return
-	case n > 0 && survived == n && a.failed > 0:
-		text = fmt.Sprintf("%s in %d of them, and none of these failed", how, n)
-	case n > 0 && survived > 0 && a.failed > 0:
-		text = fmt.Sprintf("%s in %d of them; %d of these succeeded", how, n, survived)
-	case n > 0:
-		text = fmt.Sprintf("%s in %d of them", how, n)
+	case survived == n:
+		text += ", and none of these failed"
+	case survived > 0:
+		text += fmt.Sprintf("; %d of these succeeded", survived)
 	}
 	a.parts = append(a.parts, text)
 }
 
 // compare says how many Jobs failed among the peers for which has is true, and among the rest. It adds nothing if the
-// first rate is not higher, or if the rest has fewer than fewest Jobs. Example: "image a:2: 5 of 5 failed, with others
-// 1 of 9".
+// first rate is not at least twice the other, if fewer than two failed, or if the rest has fewer than fewest Jobs.
+// Example: "image a:2: 5 of 5 failed, with others 1 of 9".
 func (a *account) compare(what, others string, has func(*peer) bool) {
 	with := slices.DeleteFunc(slices.Clone(a.peers), func(p *peer) bool { return !has(p) })
 	n, failed := len(with), 0
@@ -114,7 +112,7 @@ func (a *account) compare(what, others string, has func(*peer) bool) {
 		}
 	}
 	restN, restFailed := len(a.peers)-n, a.failed-failed
-	if n == 0 || restN < fewest || failed*restN <= restFailed*n {
+	if failed < 2 || restN < fewest || failed*restN < 2*restFailed*n {
 		return
 	}
 	for _, p := range with {
@@ -129,35 +127,53 @@ func (a *account) cite(p *peer) {
 	}
 }
 
-// befell returns what happened to the Job, in words that are equal for other Jobs: how its first try failed, or what
-// ended it. If the Job's deadline passed it adds the deadline, and what the pods waited for until then.
-func befell(c *jobcase.Case) (out []string) {
-	if failed := ending.FailedTries(c); len(failed) > 0 {
-		if how := fate(failed[0], ending.Of(c, failed[0]).By); how != "" {
-			out = append(out, how)
+// lot is what happened to a Job, in words that are equal for other Jobs.
+type lot struct {
+	text string
+	own  bool   // a program ended so by itself
+	says string // its message, likened
+}
+
+// befell returns how the Job's first try failed. If the Job's deadline passed it adds what the pods waited for until
+// then.
+func (c *Jobs) befell() (out []lot) {
+	if failed := ending.FailedTries(c.Case); len(failed) > 0 {
+		t := failed[0]
+		by := ending.Of(c.Case, t).By
+		if how := fate(t, by); how != "" {
+			own := by == try.ByItself || by == try.BySignal
+			out = append(out, lot{how, own, explain.Liken(messageOf(t), c.Job.Name)})
 		}
 	}
 	at := c.PassedAt()
 	if at.Record == 0 {
 		return out
 	}
-	out = append(out, c.Settled.Reason)
-	for _, t := range stuck.HeldAt(c, at) {
-		if w := waitFate(t.WaitAt(at).Reason); w != "" && !slices.Contains(out, w) {
-			out = append(out, w)
+	add := func(text string) {
+		if text != "" && !slices.ContainsFunc(out, func(l lot) bool { return l.text == text }) {
+			out = append(out, lot{text: text})
 		}
 	}
+	for _, t := range stuck.HeldAt(c.Case, at) {
+		add(waitFate(t.WaitAt(at).Reason))
+	}
 	for _, x := range c.Refusals {
-		w, before := refusalFate(x.Class), x.First.Record < at.Record
-		if x.Kind == events.CommandCreatePod && before && !slices.Contains(out, w) {
-			out = append(out, w)
+		if x.Kind == events.CommandCreatePod && x.First.Record < at.Record {
+			add(refusalFate(x.Class))
 		}
 	}
 	return out
 }
 
-// unseenOf reports whether the log may not show how for a Job of another controller.
-func unseenOf(how string) bool { return strings.HasPrefix(how, podsRefused) }
+// messageOf returns the first termination message of the containers that failed; empty without one.
+func messageOf(t *try.Try) string {
+	for _, k := range try.Failures(t.Containers) {
+		if k.Message != "" {
+			return k.Message
+		}
+	}
+	return ""
+}
 
 const podsRefused = "pods refused"
 
@@ -171,7 +187,7 @@ func fate(t *try.Try, by try.By) string {
 	case by == try.ByKubelet && t.Reason == "": // the message of the pod's end says it
 		return ""
 	case by == try.ByKubelet:
-		return "ended by its node (" + t.Reason + ")"
+		return "ended by a kubelet (" + t.Reason + ")"
 	case by == try.ByItself || by == try.BySignal:
 		return try.ExitText(t)
 	case by == try.ByEviction, by == try.ByPreemption, by == try.ByTaint, by == try.ByDevice, by == try.ByOther,

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TestRatesOfOthers: a rate of those that have something in common is told where it is worse than that of the rest, of
-// which there are enough.
+// TestRatesOfOthers: a rate of the Jobs that have something in common is reported if it is at least twice the rate of the
+// rest, of which there are enough. An exit code is the same cause only for the same program or the same message.
 func TestRatesOfOthers(t *testing.T) {
 	// F and C have it, f and c do not; f and F failed; what befell F befell S, which succeeded
 	others := func(text string) (all []*peer) {
@@ -31,8 +31,8 @@ func TestRatesOfOthers(t *testing.T) {
 		return all
 	}
 	for text, want := range map[string]string{
-		"Fccc": "n: 1 of 1 failed, elsewhere 0 of 3", "Fcc": "", "ffff": "", "FCffcc": "",
-		"FFCfcc": "n: 2 of 3 failed, elsewhere 1 of 3", "FFCffc": "", "CCCC": "", "CCfccc": "",
+		"FFccc": "n: 2 of 2 failed, elsewhere 0 of 3", "Fccc": "", "FFcc": "", "ffff": "", "FCffcc": "",
+		"FFCfcc": "n: 2 of 3 failed, elsewhere 1 of 3", "FFCCfcc": "", "FFCffc": "", "CCCC": "", "CCfccc": "",
 	} {
 		a := account{peers: others(text), failed: strings.Count(strings.ToLower(text), "f")}
 		a.compare("n", "elsewhere", func(p *peer) bool { return p.nodes["n"] })
@@ -40,17 +40,38 @@ func TestRatesOfOthers(t *testing.T) {
 			t.Errorf("%s: %q by %d records, want %q", text, got, len(a.from), want)
 		}
 	}
+	alike := func(is bool) func(*peer) bool { return func(*peer) bool { return is } }
 	for text, want := range map[string]string{
-		"CC": "main exit 1 in none of them", "Cf": "main exit 1 in none of them", "CF": "main exit 1 in 1 of them",
-		"FFFFFFFF": "main exit 1 in 8 of them",
-		"SSf":      "main exit 1 in 2 of them, and none of these failed", "SFF": "main exit 1 in 3 of them; 1 of these succeeded",
-		"SSC": "main exit 1 in 2 of them",
+		"CC": "", "Cf": "", "CF": "main exit 1 in 1 of them", "FFFFFFFF": "main exit 1 in 8 of them",
+		"SSf": "main exit 1 in 2 of them, and none of these failed",
+		"SFF": "main exit 1 in 3 of them; 1 of these succeeded",
+		"SSC": "main exit 1 in 2 of them, and none of these failed",
 	} {
 		a := account{peers: others(text), failed: strings.Count(strings.ToLower(text), "f")}
-		a.ends("main exit 1")
+		a.ends(lot{text: "main exit 1", own: true}, alike(true))
 		if got := strings.Join(a.parts, ""); got != want || len(a.from) != min(strings.Count(text, "F")+strings.Count(text,
 			"S"), explain.MostCited) {
 			t.Errorf("%s: %q by %d records, want %q", text, got, len(a.from), want)
+		}
+	}
+	for name, row := range map[string]struct {
+		how   lot
+		alike bool
+		says  string // of the others
+		want  string
+	}{
+		"of another program":                   {lot{text: "main exit 1", own: true}, false, "", ""},
+		"of another program, with other words": {lot{"main exit 1", true, "no disk"}, false, "no net", ""},
+		"of another program, with the same":    {lot{"main exit 1", true, "no net"}, false, "no net", "main exit 1 in 2 of them"},
+		"not by itself":                        {lot{text: "main exit 1"}, false, "", "main exit 1 in 2 of them"},
+	} {
+		a := account{peers: others("FF"), failed: 2}
+		for _, p := range a.peers {
+			p.says = map[string]string{"main exit 1": row.says}
+		}
+		a.ends(row.how, alike(row.alike))
+		if got := strings.Join(a.parts, ""); got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}
 }

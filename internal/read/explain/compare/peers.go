@@ -37,6 +37,7 @@ type peer struct {
 	admitted []string       // what admission changed of its pods, by its newest record
 	nodes    map[string]bool
 	ends     map[string]explain.Mark // what happened to it, in the words of fate, with the first record of each
+	says     map[string]string       // the message of the program that ended so, likened
 }
 
 // Jobs is the case of a Job, and the other Jobs that it is compared with.
@@ -162,7 +163,7 @@ func (c *Jobs) findPeers(ctx context.Context) error {
 
 // peerOf reads the fields of a Job that are compared: its first spec, and the nodes and ends of its tries.
 func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
-	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]explain.Mark{}}
+	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]explain.Mark{}, says: map[string]string{}}
 	n := 0
 	for r, err := range c.Src.ReadStream(ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {
 		if c.Src.Beside(err) {
@@ -224,7 +225,9 @@ func (p *peer) fared(r *events.Record) {
 		case t.Reason != "" && silent || node:
 			add(fate(&t, try.ByKubelet))
 		case !silent:
-			add(exit)
+			if add(exit); p.says[exit] == "" {
+				p.says[exit] = explain.Liken(messageOf(&t), p.sum.Name)
+			}
 		}
 		add(waitFate(f.Waiting))
 	case *events.JobSeen:

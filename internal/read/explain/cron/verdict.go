@@ -30,10 +30,15 @@ func (c *Case) readVerdict() explain.Sentence {
 	s := &c.State
 	switch s.State {
 	case history.CronDeleted:
-		return explain.Say(explain.Marks(c.Gone), "DELETED, seen at %s", c.Seen(c.Gone.At))
+		by := ""
+		if c.Namespace.Record != 0 {
+			by = " with its namespace"
+		}
+		return explain.Say(explain.Marks(c.Namespace, c.Gone), "DELETED%s, seen at %s; %s", by, c.Seen(c.Gone.At),
+			explain.ByWhom)
 	case history.CronDeleting:
-		return explain.Say(explain.Marks(c.Deleting), "BEING DELETED since %s: it is due no more",
-			c.Seen(events.Time(s.Deleted)))
+		return explain.Say(explain.Marks(c.Deleting), "BEING DELETED since %s: it is due no more; %s",
+			c.Seen(events.Time(s.Deleted)), explain.ByWhom)
 	case history.CronUnseen:
 		if len(c.Runs) == 0 { // the Job template is stored before the first version that uses it
 			return explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(s.Last))},

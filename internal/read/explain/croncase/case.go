@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -38,6 +39,7 @@ type Case struct {
 	Added      explain.Mark // its first observation; none if earlier records are pruned
 	Gone       explain.Mark
 	Runs       []*Run         // in the order of their first records
+	Namespace  explain.Mark   // the record that its namespace is being deleted, before or with it; none if it is not
 	Off        []explain.Mark // starts of a controller that records no CronJobs
 }
 
@@ -123,6 +125,9 @@ func (c *Case) surroundings(from, through events.Sequence) error {
 			break
 		}
 		c.Passed.Learn(&r)
+		if f, is := r.Facts.(*events.NamespaceSeen); is && c.goesWith(f, r.Time) {
+			c.Namespace = explain.MarkOf(&r)
+		}
 		if g := gaps.Learn(&r); g != nil && !seen[g] {
 			seen[g] = true
 			c.Gaps = append(c.Gaps, g)
@@ -132,6 +137,13 @@ func (c *Case) surroundings(from, through events.Sequence) error {
 		}
 	}
 	return nil
+}
+
+// goesWith reports whether the CronJob was deleted with its namespace, by a record about that.
+func (c *Case) goesWith(f *events.NamespaceSeen, at events.Time) bool {
+	const notInStep = 5 * time.Second // of two watches
+	return f.Name == c.State.Namespace && f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.State.Created) &&
+		c.Gone.Record != 0 && at <= c.Gone.At.Add(notInStep)
 }
 
 // visit applies a record of the CronJob's stream.

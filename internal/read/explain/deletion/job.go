@@ -27,11 +27,14 @@ func Removal(c *jobcase.Case) (explain.Sentence, bool) {
 		return explain.Say(explain.Marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on",
 			c.Clock(m.At), c.Clock(events.Time(g.From))), true
 	}
+	if end := c.Conclusion(); c.Finished() && c.Gone.Record != 0 && end.Record != 0 && end.Record < m.Record {
+		when = "deleted after its end, at"
+	}
 	first := []explain.Mark{m, c.Gone}
 	if expiredByUs(c, m) {
 		first = []explain.Mark{c.Ttl, m, c.Gone}
 	}
-	return explain.Say(explain.Marks(append(first, from...)...), "%s %s %s", when, c.Clock(at), by), true
+	return explain.Say(explain.Marks(append(first, from...)...), "%s %s, %s", when, c.Clock(at), by), true
 }
 
 // GoneUnseen returns the gap in which the Job disappeared. It is nil for none, and if a record announced the deletion.
@@ -58,15 +61,15 @@ func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, f
 	case expiredByUs(c, m):
 		return "by Jobledger, as its ttlSecondsAfterFinished had passed", "", nil
 	case going:
-		return "with its namespace, whose deletion was asked for at " + c.Clock(namespace.Seen.Deleted), "",
+		return "with its namespace, whose deletion was asked for at " + c.Clock(namespace.Seen.Deleted), byWhom,
 			explain.Marks(namespace.Mark)
 	case c.NamespaceGoing.Record != 0:
-		return "with its namespace", "", nil
+		return "with its namespace", byWhom, nil
 	}
 	w := c.OwnerSaid(m)
 	if w != nil {
-		if by, from = byOwner(w, c.Origin.Name, m); by != "" {
-			return by, "", from
+		if by, unknown, from = byOwner(w, c.Origin.Name, m); by != "" {
+			return by, unknown, from
 		}
 	}
 	others := ""
@@ -83,6 +86,8 @@ func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, f
 	}
 	return "by an API client" + others, "; which is unknown", nil
 }
+
+const byWhom = "; " + explain.ByWhom
 
 // orNamespace says that the Job may have been deleted with its namespace, if namespaces were not watched at m.
 func orNamespace(c *jobcase.Case, m explain.Mark) string {

@@ -11,22 +11,23 @@ import (
 )
 
 // byOwner says who deleted the Job, by the records of its CronJob; empty if they do not show it.
-func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by string, from []explain.Mark) {
+func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown string, from []explain.Mark) {
 	switch {
 	case w.Ordered.Record != 0 && w.Replacing && w.Next.Record != 0:
-		return fmt.Sprintf("by Jobledger: replaced by %s (concurrencyPolicy Replace)", w.Next.Name), explain.Marks(w.Ordered,
-			w.Next.Mark)
+		return fmt.Sprintf("by Jobledger: replaced by %s (concurrencyPolicy Replace)", w.Next.Name), "",
+			explain.Marks(w.Ordered, w.Next.Mark)
 	case w.Ordered.Record != 0 && w.Replacing:
-		return "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", explain.Marks(w.Ordered)
+		return "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", "", explain.Marks(w.Ordered)
 	case w.Ordered.Record != 0:
-		return "by Jobledger: " + limitText(w), explain.Marks(w.Ordered)
+		return "by Jobledger: " + limitText(w), "", explain.Marks(w.Ordered)
 	case w.Deleted.Record != 0 && w.Deleted.At <= seen.At.Add(time.Second) &&
 		seen.At.Sub(w.Deleted.At) < jobcase.SoonAfter:
-		return fmt.Sprintf("with its CronJob %s, which was deleted", name), explain.Marks(w.Deleted)
+		return fmt.Sprintf("with its CronJob %s, which was deleted", name), byWhom, explain.Marks(w.Deleted)
 	case w.Ours: // our decision would be in the log
-		return "", nil
+		return "", "", nil
 	}
-	return inferred(w, seen)
+	by, from = inferred(w, seen)
+	return by, "", from
 }
 
 // limitText names the history limit that the Job exceeded.
@@ -42,6 +43,8 @@ func limitText(w *jobcase.Owner) string {
 	return fmt.Sprintf("more Jobs had ended than %s %d keeps", name, *limit)
 }
 
+const inferredBy = "by the built-in CronJob controller (inferred)"
+
 // inferred returns what the built-in CronJob controller would have done. That controller writes no records, so only
 // what followed shows it.
 func inferred(w *jobcase.Owner, seen explain.Mark) (by string, from []explain.Mark) {
@@ -51,10 +54,10 @@ func inferred(w *jobcase.Owner, seen explain.Mark) (by string, from []explain.Ma
 	result, ended := w.Ends[w.Job]
 	switch {
 	case !ended && w.Spec.Policy == "Replace" && w.Next.Record != 0 && w.Next.At.Sub(seen.At) < 10*time.Second:
-		return fmt.Sprintf("by the built-in CronJob controller, to judge by what followed: %s came %s later (concurrencyPolicy Replace)",
-			w.Next.Name, words.Span(w.Next.At.Sub(seen.At))), explain.Marks(w.Next.Mark)
+		return fmt.Sprintf("%s: replaced by %s, which came %s later (concurrencyPolicy Replace)", inferredBy, w.Next.Name,
+			words.Span(w.Next.At.Sub(seen.At))), explain.Marks(w.Next.Mark)
 	case ended && overLimit(w, result):
-		return "by the built-in CronJob controller, to judge by its limit: " + limitText(w), nil
+		return inferredBy + ": " + limitText(w), nil
 	}
 	return "", nil
 }

@@ -17,7 +17,7 @@ import (
 // AddPods adds what deleted pods that had not ended, and the field managers to ask if that is unknown.
 func AddPods(c *jobcase.Case, a *explain.Answer) {
 	managers := managers(c)
-	a.Add(explain.HeadPods, removedPods(c)...)
+	a.Add(explain.HeadPods, removedPods(c, a.Verdict.Text)...)
 	a.Add(explain.HeadManagers, managers...)
 }
 
@@ -64,8 +64,8 @@ func byUnknownClient(c *jobcase.Case) bool {
 	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return ending.Of(c, t).By == try.ByClient })
 }
 
-// removedPods says what deleted the pods that had not ended.
-func removedPods(c *jobcase.Case) []explain.Sentence {
+// removedPods says what deleted the pods that had not ended. What nobody records is left out if the verdict says it.
+func removedPods(c *jobcase.Case, verdict string) []explain.Sentence {
 	var groups []*removed
 	for _, t := range c.Tries {
 		e := ending.Of(c, t)
@@ -83,11 +83,15 @@ func removedPods(c *jobcase.Case) []explain.Sentence {
 	var out []explain.Sentence
 	for _, g := range groups {
 		names := g.tries[0].Pod + try.On(g.tries[0].Node)
-		if n := len(g.tries); n > 1 {
+		switch n := len(g.tries); {
+		case n == 2:
+			names = g.tries[0].Pod + " and " + g.tries[1].Pod
+		case n > 2:
 			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
 		}
-		out = append(out, explain.Say(append(g.marks(), g.tries[0].AskedMarks()...), "%s: %s%s", names, g.e.Sentence(),
-			AskedText(c, g.tries[0])))
+		said := strings.Contains(verdict, g.e.Unsaid) || g.e.By == try.ByNodeGone && strings.Contains(verdict, explain.ByWhom)
+		out = append(out, explain.Say(append(g.marks(), g.tries[0].AskedMarks()...), "%s: %s", names,
+			g.e.Tell(AskedText(c, g.tries[0]), !said)))
 	}
 	for _, t := range c.Tries {
 		switch {

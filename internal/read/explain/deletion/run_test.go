@@ -1,6 +1,7 @@
 package deletion
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -57,9 +58,9 @@ func TestWhoDeletedARun(t *testing.T) {
 	}
 	complete, failed, none := events.ResultComplete, events.ResultFailed, events.ResultNone
 	const (
-		inferredLimit = "by the built-in CronJob controller, to judge by its limit: " +
+		inferredLimit = "by the built-in CronJob controller (inferred): " +
 			"more Jobs had ended than successfulJobsHistoryLimit 1 keeps"
-		inferredNext = "by the built-in CronJob controller, to judge by what followed: run-k came "
+		inferredNext = "by the built-in CronJob controller (inferred): replaced by run-k, which came "
 	)
 	for _, row := range []struct {
 		name string
@@ -144,8 +145,12 @@ func TestWhoDeletedARun(t *testing.T) {
 				Facts: x.facts},
 				deletion)
 		}
-		if by, from := byOwner(w, "c", deletion); by != row.want || len(from) != row.from {
+		by, unknown, from := byOwner(w, "c", deletion)
+		if by != row.want || len(from) != row.from {
 			t.Errorf("%s: %q by %d records, want %q", row.name, by, len(from), row.want)
+		}
+		if strings.HasPrefix(by, "with its CronJob") != (unknown != "") {
+			t.Errorf("%s: of %q it says %q", row.name, by, unknown)
 		}
 	}
 }

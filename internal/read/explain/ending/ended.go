@@ -1,6 +1,9 @@
 package ending
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
@@ -33,7 +36,7 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 		case try.ByNodeGone, try.ByTaint, try.ByKubelet:
 			e = withNode(c, t, e, t.DisruptedAt)
 		case try.ByEviction: // kubectl drain cordons the node and then requests the evictions
-			if n, ok := c.NodeOf(t, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
+			if n, ok := c.NodeFor(t, e.By, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
 				e.Then, e.Marks = c.NodeWords(&n, t.Node), append(e.Marks, n.Mark)
 			}
 		}
@@ -44,6 +47,7 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 	if n := c.NodeWent(t); n.Record != 0 && e.By == try.ByClient {
 		e.Then, e.NodeWent = "while it was being deleted "+c.NodeWords(&n, t.Node), true
 		e.Marks = append(e.Marks, n.Mark)
+		e.Not = slices.DeleteFunc(slices.Clone(e.Not), func(what string) bool { return what == nodeLoss })
 	}
 	return e
 }
@@ -52,7 +56,8 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 func deletedAndDisrupted(c *jobcase.Case, t *try.Try) try.Ending {
 	later := try.Ending{By: t.DisruptedBy(), Why: t.Disruption().Why}
 	e := deletedBy(c, t)
-	e.Then = "while it was being deleted it was " + later.Sentence()
+	e.Then = fmt.Sprintf("at %s, while it was being deleted, it was also %s", c.Clock(t.DisruptedAt.At),
+		later.Tell("", false))
 	e.Marks, e.Not = append(e.Marks, t.DisruptedAt), notUs(c, t.AskedSeen)
 	return e
 }

@@ -8,9 +8,26 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
+// unsaidOfNode says what nobody records of a node that was tainted, or that is gone. known is false if n is none. The
+// node lifecycle controller taints a node whose kubelet is not heard of, so of such a node nothing is unsaid.
+func unsaidOfNode(t *try.Try, e *try.Ending, n *jobcase.NodeAt, known bool) string {
+	switch {
+	case e.By == try.ByTaint && !known:
+		return "which taint it was, and who set it, is unknown"
+	case e.By == try.ByTaint && n.Seen != nil && len(n.Seen.Taints) > 0:
+		return "who set it is unknown"
+	case e.By == try.ByNodeGone && (known && n.Seen == nil || strings.Contains(e.Why, "no longer exists")):
+		return "who deleted " + t.Node + " is unknown"
+	}
+	return ""
+}
+
 // withNode adds the state of the try's node to an ending.
 func withNode(c *jobcase.Case, t *try.Try, e try.Ending, when explain.Mark) try.Ending {
-	n, ok := c.NodeOf(t, when)
+	n, ok := c.NodeFor(t, e.By, when)
+	if e.Unsaid == "" {
+		e.Unsaid = unsaidOfNode(t, &e, &n, ok)
+	}
 	if !ok {
 		return e
 	}

@@ -2,10 +2,15 @@ package ending
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
 	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // reasonWords says why we deleted a pod.
@@ -25,6 +30,91 @@ func reasonWords(r events.Reason) string {
 		return "it was one too many"
 	}
 	return string(r)
+}
+
+// stopWhy is reasonWords for a pod that we deleted, with the edit that led to it.
+func stopWhy(c *jobcase.Case, t *try.Try) string {
+	reason := t.DeletedReason
+	if reason == reconciler.FewerPodsWanted && c.SuspendedAt(t.Deleted) {
+		reason = reconciler.JobSuspended
+	}
+	switch reason {
+	case reconciler.DuplicateIndex:
+		return indexWhy(c, t)
+	case reconciler.FewerPodsWanted, reconciler.JobSuspended:
+		if e := editBehind(c, t, t.Deleted); e != nil {
+			return stopWords(e)
+		}
+	}
+	return reasonWords(reason)
+}
+
+// stopWords says why the Job wanted fewer pods after an edit.
+func stopWords(e *jobcase.Edit) string {
+	if e.After.Suspend && !e.Before.Suspend {
+		return "the Job was " + editWords(e)
+	}
+	return "fewer pods were wanted: " + editWords(e)
+}
+
+// editBehind returns the edit that suspended the Job or lowered its parallelism just before the pod was deleted; nil for
+// none. An edit of before the pod existed, or of long before, does not explain that.
+func editBehind(c *jobcase.Case, t *try.Try, deleted explain.Mark) *jobcase.Edit {
+	const soon = 5 * time.Second
+	for i := len(c.Edits) - 1; i >= 0; i-- {
+		e := &c.Edits[i]
+		if e.At.Record > deleted.Record {
+			continue
+		}
+		if t.Seen.Record > e.At.Record || deleted.At.Sub(e.At.At) > soon {
+			return nil
+		}
+		if stops(e) {
+			return e
+		}
+	}
+	return nil
+}
+
+// stops reports whether an edit leads to fewer pods.
+func stops(e *jobcase.Edit) bool {
+	return e.After.Suspend && !e.Before.Suspend ||
+		jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism)
+}
+
+// editWords says what an edit changed that leads to fewer pods, and by whom.
+func editWords(e *jobcase.Edit) string {
+	by := ", " + explain.ByWhom
+	if name := explain.ManagerOf(e.By); name != "" {
+		by = " by " + name
+	}
+	if e.After.Suspend && !e.Before.Suspend {
+		return "suspended" + by
+	}
+	return fmt.Sprintf("parallelism %d → %d%s", jobcase.Number(e.Before.Parallelism),
+		jobcase.Number(e.After.Parallelism), by)
+}
+
+// EditBehindStops returns the words of the one edit that led to the deletion of pods that the Job no longer wanted; empty
+// if there is none, or several.
+func EditBehindStops(c *jobcase.Case) (text string, from explain.Mark) {
+	for i := range c.Edits {
+		e := &c.Edits[i]
+		if !stops(e) {
+			continue
+		}
+		behind := slices.ContainsFunc(c.Tries, func(t *try.Try) bool {
+			o := Of(c, t)
+			return (o.By == try.ByUs || o.By == try.ByController) && strings.HasSuffix(o.Why, editWords(e))
+		})
+		if behind && text != "" {
+			return "", explain.Mark{}
+		}
+		if behind {
+			text, from = editWords(e), e.At
+		}
+	}
+	return text, from
 }
 
 // indexWhy says why a pod was one too many for its index: the Job does not need the index, or another pod has it.

@@ -25,14 +25,7 @@ func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	case t.MaySucceed:
 		return try.Ending{By: try.ByUnknown, Why: unseenSuccess, Marks: explain.Marks(seen, t.CountAt), Missing: "a watch at that time"}
 	case t.Deleted.Record != 0 && t.Deleted.Record < seen.Record:
-		why := reasonWords(t.DeletedReason)
-		if t.DeletedReason == "FewerPodsWanted" && c.SuspendedAt(t.Deleted) {
-			why = reasonWords("JobSuspended")
-		}
-		if t.DeletedReason == "DuplicateIndex" {
-			why = indexWhy(c, t)
-		}
-		return try.Ending{By: try.ByUs, Why: why, Marks: explain.Marks(t.Deleted, seen)}
+		return try.Ending{By: try.ByUs, Why: stopWhy(c, t), Marks: explain.Marks(t.Deleted, seen)}
 	case going:
 		return try.Ending{
 			By: try.ByNamespace, Why: "its namespace is being deleted since " + c.Clock(namespace.Seen.Deleted),
@@ -51,7 +44,7 @@ func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 		return try.Ending{
 			By: try.ByUnknown, Why: "deleted while the cluster was not watched",
 			Marks:   []explain.Mark{{Record: events.Sequence(gap.Listing), At: events.Time(gap.Until)}, seen},
-			Missing: "a watch at that time", Not: notUs(c, seen),
+			Missing: "a watch at that time", Not: notUs(c, seen), Unsaid: explain.ByWhom,
 		}
 	case !c.OursAt(seen):
 		if m, why := fewerWanted(c, t, seen); m.Record != 0 {
@@ -79,7 +72,7 @@ func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark
 	}
 	e := try.Ending{
 		By: try.ByUnknown, Why: "deleted by an API client, or by the Job's own controller", Marks: explain.Marks(m, seen),
-		Missing: "what that controller decided: it keeps no record", Not: disruptionNames,
+		Missing: "what that controller decided: it keeps no record", Not: disruptionNames, Unsaid: whichIs,
 	}
 	if why != "" {
 		e.Why += " (" + why + ")"
@@ -91,10 +84,11 @@ func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark
 // Job disappeared soon after and namespaces are not watched, the two causes cannot be told apart.
 func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.Ending {
 	e := try.Ending{By: try.ByClient, Why: "deleted while it " + runningWord(t), Marks: explain.Marks(seen),
-		Not: append(not, disruptionNames...)}
+		Not: append(not, disruptionNames...), Unsaid: "which one is unknown"}
 	if t.Unrecorded > 0 { // one of them may have shown a disruption
 		e.By, e.Not, e.Missing = try.ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded",
 			explain.Versions(t.Unrecorded))
+		e.Unsaid = explain.ByWhom
 		return e
 	}
 	// Pod garbage collection sets a condition, which may have been missed. It deletes the pods of a node that was gone
@@ -102,6 +96,7 @@ func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.
 	if n, ok := c.NodeOf(t, seen); ok && n.Seen == nil && n.At < seen.At {
 		e.By, e.Why = try.ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.NodeWords(&n, t.Node)
 		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
+		e.Unsaid = whichIs
 		return e
 	}
 	const soon = 2 * time.Minute
@@ -111,7 +106,7 @@ func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.
 			e.Not, e.Marks = append(e.Not, "its namespace's deletion (watched)"), append(e.Marks, look.Mark)
 			return e
 		}
-		e.By, e.Why = try.ByUnknown, "deleted by an API client, or with its namespace"
+		e.By, e.Why, e.Unsaid = try.ByUnknown, "deleted by an API client, or with its namespace", whichIs
 		e.Missing = look.ToWatch()
 		if look.Namespaces != 0 {
 			e.Marks = append(e.Marks, look.Mark)
@@ -149,7 +144,12 @@ func leftWhy(c *jobcase.Case, t *try.Try) string {
 	return "its owner or its labels were changed: it went on"
 }
 
-var disruptionNames = []string{"eviction", "preemption", "taint", "node loss"}
+const nodeLoss = "node loss"
+
+var disruptionNames = []string{"eviction", "preemption", "taint", nodeLoss}
+
+// whichIs follows several doers, of whom the log cannot tell which it was.
+const whichIs = "which is unknown"
 
 func runningWord(t *try.Try) string {
 	if t.Started.Record != 0 {
@@ -207,12 +207,12 @@ func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, 
 		}
 		switch {
 		case e.After.Suspend && !e.Before.Suspend:
-			return e.At, "the Job was suspended"
+			return e.At, stopWords(e)
 		case e.Before.Suspend && !e.After.Suspend && e.At.At.Add(slack) < seen.At:
 			return explain.Mark{}, "" // the pods of the suspension were stopped before
 		case jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism) && living(c,
 			seen) > int(jobcase.Number(e.After.Parallelism)):
-			return e.At, "parallelism was lowered"
+			return e.At, stopWords(e)
 		}
 	}
 	return explain.Mark{}, ""

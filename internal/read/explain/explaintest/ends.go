@@ -15,7 +15,7 @@ import (
 // controller without a record, and that a Job that had begun before its first record has no complete history.
 func endsAsSaid(a *explain.Answer, f *facts) (out []claim) {
 	for _, s := range sentences(a) {
-		if text := asserted(s.Text); byController.MatchString(text) && !strings.Contains(text, "to judge by") {
+		if text := asserted(s.Text); byController.MatchString(text) && !strings.Contains(text, "inferred") {
 			out = append(out, claim{s.Text, "no record shows that this controller did it"})
 		}
 	}

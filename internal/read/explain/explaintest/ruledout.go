@@ -12,13 +12,13 @@ var excluded = []struct {
 	what string
 	said *regexp.Regexp
 }{
-	{"deletion", regexp.MustCompile(`(?i)\bdeleted (by|while|with|before)|evicted through|preempted|pods after it|was kept .* by finalizer|asked for at`)},
-	{"deletion by others", regexp.MustCompile(`(?i)evicted|preempted|deleted while .* by an API client|taint manager|garbage collection`)},
-	{"eviction or node loss", regexp.MustCompile(`(?i)evict|preempt|taint|DisruptionTarget|node (is )?gone|garbage collection|ended by its node|not ready`)},
-	{"refusal", regexp.MustCompile(`(?i)\brefused\b|forbidden|exceeded quota`)},
+	{"pod deletion", regexp.MustCompile(`(?i)\bdeleted (by|while|with|before)|evicted through|preempted|pods after it|was kept .* by finalizer|asked for at`)},
+	{"pod deletion by others", regexp.MustCompile(`(?i)evicted|preempted|deleted while .* by an API client|taint manager|garbage collection`)},
+	{"eviction or node loss", regexp.MustCompile(`(?i)evict|preempt|taint|DisruptionTarget|node (is |was )?gone|garbage collection|(terminated|rejected) by its (kubelet|node)|not ready`)},
+	{"API refusal", regexp.MustCompile(`(?i)\brefused\b|forbidden|exceeded quota`)},
 	{"spec edit", regexp.MustCompile(`field manager|→`)},
 	{"deadline", regexp.MustCompile(`(?i)deadline ?exceeded|activeDeadlineSeconds \d+ passed|deadline passed`)},
-	{"gap", regexp.MustCompile(`\bGAP\b`)},
+	{"unwatched time", regexp.MustCompile(`\bGAP\b`)},
 }
 
 // ruledOut checks that no other sentence says what stands under RULED OUT.

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-var decided = regexp.MustCompile(`^on index (\d+), which decided it: `)
+var decided = regexp.MustCompile(`^on index (\d+), which (?:decided it|ended last): `)
 
 // took checks that each phase in the section TIME existed: several pods for the time between pods, started containers,
 // and for a success policy an index with a success. For a pod whose end is unknown the section must say "at most".

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
@@ -16,8 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// First names the first cause: the first try that failed, and how.
-func First(c *jobcase.Case) []explain.Sentence {
+// First names the first cause: the first try that failed, and how. It leaves out the words of a kubelet that the verdict
+// quotes.
+func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	failed := ending.FailedTries(c)
 	for _, t := range c.Tries {
 		if t.Crashed != nil && (len(failed) == 0 || t.CrashedAt.Record < failed[0].End().Record) {
@@ -37,7 +39,7 @@ func First(c *jobcase.Case) []explain.Sentence {
 			}
 		}
 	}
-	out := []explain.Sentence{explain.Say(cited, "%s: %s, %s%s", endText(c, t), try.TryText(t), t.Pod, try.On(t.Node))}
+	out := []explain.Sentence{explain.Say(cited, "%s: %s, %s%s", endText(c, t, verdict), try.TryText(t), t.Pod, try.On(t.Node))}
 	for _, k := range try.Failures(t.Containers) {
 		if explain.Spoke(&k) {
 			out = append(out, explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s", explain.Wrote(k.Name, &k)))
@@ -46,6 +48,8 @@ func First(c *jobcase.Case) []explain.Sentence {
 	}
 	if e := ending.Of(c, t); e.By == try.BySignal {
 		out = append(out, explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s", killedText))
+	} else if e.By == try.ByItself && terminated(t) {
+		out = append(out, explain.Say(explain.Marks(t.End(), t.ShownBy()), "%s", terminatedText))
 	} else if e.By == try.ByEviction && e.Then != "" {
 		out = append(out, explain.Say(e.Marks, "%s", e.Then))
 	}
@@ -80,6 +84,16 @@ func laterWords(c *jobcase.Case, failed []*try.Try) []explain.Sentence {
 // killedText explains an exit code 137 without a known cause.
 const killedText = "137 is what SIGKILL leaves: who sent it, and why, is unknown, as its node does not say so"
 
+// terminatedText explains an exit code 143 of a pod that nobody deleted.
+const terminatedText = "143 is what SIGTERM leaves: who sent it is unknown; a failed probe is in Events alone, which are not read"
+
+// terminated reports whether a container ended with exit code 143, which SIGTERM leaves.
+func terminated(t *try.Try) bool {
+	return slices.ContainsFunc(try.Failures(t.Containers), func(k events.ContainerEnd) bool {
+		return k.ExitCode == 128+int32(syscall.SIGTERM)
+	})
+}
+
 // crashed says how the restarted containers of a try had ended.
 func crashed(c *jobcase.Case, t *try.Try) []explain.Sentence {
 	var parts []string
@@ -108,7 +122,7 @@ func crashed(c *jobcase.Case, t *try.Try) []explain.Sentence {
 }
 
 // endText says how a try ended: "main exit 3 after 2s".
-func endText(c *jobcase.Case, t *try.Try) string {
+func endText(c *jobcase.Case, t *try.Try, verdict string) string {
 	e := ending.Of(c, t)
 	text := e.Why
 	switch e.By {
@@ -127,22 +141,35 @@ func endText(c *jobcase.Case, t *try.Try) string {
 	case try.ByOther:
 		text = "disrupted: " + e.Why
 	case try.ByNodeGone:
-		text = "its node is gone (pod garbage collection)"
+		text = "its node is gone, so pod garbage collection took it"
 	case try.ByKubelet:
-		text = "ended by its node: " + strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."),
-			"Pod was terminated in response to ")
+		text = e.ByNode()
+		why := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."), try.InResponseTo)
+		if first, _, _ := strings.Cut(why, ". "); !strings.Contains(verdict, first) {
+			text += ": " + why
+		}
 	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown: // the records have the details
 	case try.ByNobody, try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace,
 		try.ByNothing: // not a failure of the try
 	}
-	if d, known, most := t.Ran(); known {
-		after := " after "
-		if most {
-			after = ", after at most "
-		}
-		text += after + words.Span(d)
+	return text + ranText(t, e.By)
+}
+
+// ranText says after which time a try ended, and how much of that it took to stop.
+func ranText(t *try.Try, by try.By) string {
+	d, known, most := t.Ran()
+	asked := t.AskedSeen
+	switch stops := t.End().At.Sub(asked.At); {
+	case !known:
+		return ""
+	case most && by == try.ByNodeGone:
+		return " " + words.Span(d) + " after its start"
+	case most:
+		return ", after at most " + words.Span(d)
+	case !by.Own() && asked.Record != 0 && t.Started.Record != 0 && asked.At > t.Started.At && stops >= time.Second:
+		return fmt.Sprintf(" after %s (it took %s to stop)", words.Span(asked.At.Sub(t.Started.At)), words.Span(stops))
 	}
-	return text
+	return " after " + words.Span(d)
 }
 
 // Alike says what the failed tries have in common, which values differ, and which causes the log cannot tell apart:
@@ -198,11 +225,11 @@ func Alike(c *jobcase.Case) []explain.Sentence {
 	out := []explain.Sentence{explain.Say(append(try.Cite(failed, (*try.Try).End), try.Cite(failed,
 		(*try.Try).ShownBy)...), "%s", strings.Join(parts, ". "))}
 	if sameHow && ending.Of(c, failed[0]).By.Own() {
-		apart := "program and its input"
+		apart := "the program or its input"
 		if sameNode {
-			apart = "program, its input, " + node
+			apart = "the program, its input or " + node
 		}
-		out[0].Text += ". Not told apart: " + apart
+		out[0].Text += ". It may be " + apart
 	}
 	return out
 }

@@ -15,6 +15,9 @@ import (
 // or a reason alone would join unrelated Jobs, so the text includes the message of the program or the server, and the
 // object it is about.
 func cause(c *jobcase.Case) string {
+	if _, text := ofNode(c); text != "" {
+		return text
+	}
 	parts := []string{settledReason(c)}
 	switch failed := ending.FailedTries(c); {
 	case len(failed) > 0:

@@ -18,6 +18,9 @@ type Cause struct {
 	Last  recordjson.Instant `json:"last"`
 	Works []Work             `json:"works"` // sorted by the newest trouble of each, the newest first
 	Item  int                `json:"item"`  // index in Items of the group's first item; the others follow it
+
+	// What the Jobs have in common, if their Why differs: the node for which they failed.
+	Why string `json:"why,omitempty"`
 }
 
 // Work is recurring work: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by growing.
@@ -64,6 +67,9 @@ func (f *finding) sorted() Failures {
 		x := &f.Causes[len(f.Causes)-1]
 		x.Jobs++
 		x.First, x.Last = min(x.First, t.Since), max(x.Last, t.Since)
+		if x.Jobs > 1 && t.ofNode != "" {
+			x.Why = t.ofNode
+		}
 		if x.Jobs == 1 || work(t) != work(&f.Items[i-1]) {
 			x.Works = append(x.Works, Work{Namespace: t.Namespace, Name: t.Name})
 			if t.Kind == kindCronJob {

@@ -50,7 +50,11 @@ type Trouble struct {
 	// Equal for runs of the same work: a CronJob, a generateName, or one name.
 	Work string `json:"work"`
 
-	same string // equal for troubles with the same cause that share one line of Why
+	// The node for which all its failed tries ended; empty for none.
+	Node string `json:"node,omitempty"`
+
+	same   string // equal for troubles with the same cause that share one line of Why
+	ofNode string // what Node did, for a line about several Jobs
 }
 
 // Failures is a list of troubles, stuck ones first. Its JSON changes only by growing.
@@ -367,7 +371,10 @@ func trouble(c *jobcase.Case) (Trouble, bool) {
 			t.Why = verdicts.UnwatchedText(c, g) + x.Text
 		}
 	}
-	if t.Sort != SortStuck { // the cause of a stuck Job has its wait already
+	if t.Sort == SortFailed {
+		t.Node, t.ofNode = ofNode(c)
+	}
+	if t.Sort != SortStuck && t.ofNode == "" { // the cause of a stuck Job has its wait already
 		t.same = explain.Unnamed(t.Why, j.Name)
 	}
 	return t, true

@@ -56,6 +56,9 @@ func (f *finding) troubleBefore(c *jobcase.Case) (Trouble, bool, error) {
 	}
 	v := verdicts.Of(c)
 	gone := strings.Replace(strings.Replace(v.Text, "BEING DELETED", "being deleted", 1), "DELETED", "deleted", 1)
+	for _, rest := range []string{", while ", ", before "} { // what it waited for was said
+		gone, _, _ = strings.Cut(gone, rest)
+	}
 	t.says(explain.Phrase("%s; then %s", how, gone))
 	t.Sort, t.Since, t.Cause, t.same = SortDeleted, recordjson.Instant(m.At), "deleted: "+t.Cause, ""
 	t.Tries, t.Records = len(c.Tries), append(t.Records, v.Records...)

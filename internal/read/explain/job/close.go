@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// close says how close the Job came to the opposite end: a complete Job to its backoffLimit, or to its deadline if it
-// used more than 3/4 of that; a failed Job to its completions.
+// close says how close the Job came to the opposite end: a complete Job to its backoffLimit or its deadline, if it used
+// 3/4 of that; a failed Job to its completions, if it had one.
 func (c *Case) close() []explain.Sentence {
 	if c.Spec == nil || c.Folded == nil {
 		return nil
@@ -40,7 +40,7 @@ func (c *Case) close() []explain.Sentence {
 		case failed == limit:
 			out = append(out, explain.Say(try.Cite(counted, func(t *try.Try) explain.Mark { return t.CountAt }),
 				"%s = backoffLimit %d: one more would have failed the Job%s", words.Count(int(failed), "failure"), limit, missing))
-		default:
+		case int64(failed)*4 >= int64(limit)*3:
 			out = append(out, explain.Say(try.Cite(counted, func(t *try.Try) explain.Mark { return t.CountAt }),
 				"%s of the %d that backoffLimit allows%s", words.Count(int(failed), "failure"), limit, missing))
 		}
@@ -52,7 +52,7 @@ func (c *Case) close() []explain.Sentence {
 			}
 		}
 	case history.StateFailed:
-		if n := c.Job.Counts.Completions; n > 1 {
+		if n := c.Job.Counts.Completions; n > 1 && c.Job.Counts.Succeeded > 0 {
 			out = append(out, explain.Say(c.countedIn(), "%d of %d completions had succeeded%s", c.Job.Counts.Succeeded, n,
 				c.indexesText()))
 		}
@@ -100,16 +100,16 @@ func (c *Case) ruledOut() []explain.Sentence {
 		}
 	}
 	what := c.whatEnded()
-	rule(what.byOthers || what.byVerdict || what.deleted, "deletion", "each pod ended before its deletion was asked for")
+	rule(what.byOthers || what.byVerdict || what.deleted, "pod deletion", "each pod ended before its deletion was asked for")
 	if what.byVerdict {
-		rule(what.byOthers || what.deleted, "deletion by others", "no pod was deleted but because the Job had ended")
+		rule(what.byOthers || what.deleted, "pod deletion by others", "no pod was deleted but because the Job had ended")
 	}
 	rule(what.disrupted || what.evicted, "eviction or node loss", "no pod had the condition DisruptionTarget")
-	rule(!c.OursUntil(last) || len(c.Refusals) > 0 || c.refusedItself, "refusal",
+	rule(!c.OursUntil(last) || len(c.Refusals) > 0 || c.refusedItself, "API refusal",
 		"the API server accepted what was asked of it")
 	rule(len(c.Edits) > 0, "spec edit", "the spec stayed as it was created")
 	rule(c.Settled.Reason == "DeadlineExceeded" || c.deadlinePassed(last), c.deadlineName(), "%s", c.deadlineText())
-	rule(false, "gap", "it was watched all the time")
+	rule(false, "unwatched time", "it was watched all the time")
 	return append([]explain.Sentence{explain.Say(nil, "%s", strings.Join(short, ", "))}, out...)
 }
 

@@ -12,9 +12,13 @@ import (
 // edited lists the edits of the spec and their field managers.
 func (c *Case) edited() []explain.Sentence {
 	var out []explain.Sentence
+	by := explain.ByWhomever
 	for i := range c.Edits {
 		e := &c.Edits[i]
-		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + explain.ByManager(e.By)
+		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + by(e.By)
+		if explain.ManagerOf(e.By) == "" { // said once
+			by = explain.ByManager
+		}
 		out = append(out, explain.Say(explain.Marks(e.Was, e.At), "%s %s", c.Clock(e.At.At), text))
 	}
 	return explain.Fewer(out, 3)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
-	"github.com/jobledger/jobledger/internal/read/explain/ending"
 	"github.com/jobledger/jobledger/internal/read/explain/stuck"
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -18,14 +17,13 @@ func (c *Case) leads() []string {
 		if held, _ := stuck.Meanwhile(c.Case); held.Cut != "" {
 			return nil
 		}
-		if failed := ending.FailedTries(c.Case); len(failed) > 1 && ending.Of(c.Case, failed[0]).By.Own() &&
-			!ending.Of(c.Case, failed[len(failed)-1]).By.Own() {
-			return []string{explain.HeadPods, explain.HeadFirst} // the verdict has exit codes, but not what ended the last pod
-		}
 		return []string{explain.HeadFirst, explain.HeadWaited, explain.HeadRefused, explain.HeadPods}
 	case history.StateComplete, history.StateFinishing, history.StateFinished:
 		return []string{explain.HeadFirst, explain.HeadWaited, explain.HeadRefused, explain.HeadEdits}
 	case history.StateDeleted, history.StateDeleting:
+		if held, _ := stuck.HeldAtDeletion(c.Case, c.Deletion()); held.Cut != "" {
+			return nil
+		}
 		return []string{explain.HeadFirst, explain.HeadWaited, explain.HeadRefused, explain.HeadWaits}
 	case history.StateSuspended, history.StateUnmanaged, history.StateUnseen:
 		return nil

@@ -51,8 +51,8 @@ func (c *Case) PodAnswer(pod string) (explain.Answer, error) {
 		a.Verdict.Prepend(verdicts.UnwatchedText(c.Case, g))
 	}
 	if e.By != try.ByNobody && !e.By.Own() {
-		a.Add("WHO", explain.Say(append(slices.Clone(e.Marks), t.AskedMarks()...), "%s%s", e.Sentence(),
-			deletion.AskedText(c.Case, t)))
+		a.Add("WHO", explain.Say(append(slices.Clone(e.Marks), t.AskedMarks()...), "%s",
+			e.Tell(deletion.AskedText(c.Case, t), true)))
 	}
 	var ends []explain.Sentence
 	for _, k := range t.Containers {

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
@@ -38,7 +39,11 @@ func (c *Case) why() []explain.Sentence {
 	}
 	var out []explain.Sentence
 	text := verdicts.Numbers(c.Case, s)
-	if t := c.SettledBy(); t != nil && !t.MaySucceed {
+	switch t := c.SettledBy(); {
+	case t == nil || t.MaySucceed:
+	case s.Reason == "FailedIndexes": // the last index may be one that succeeded
+		text = strings.Replace(text, "every index has ended", "every index has ended, the last by "+t.Pod, 1)
+	default:
 		text += " (the last: " + t.Pod
 		if limit := t.OwnLimit(); limit != "" && len(c.Tries) > 1 {
 			text += ": " + limit

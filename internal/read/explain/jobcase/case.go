@@ -334,7 +334,7 @@ func (c *Case) number() {
 }
 
 // ownDeadlines sets Try.deadline for pods that a kubelet stopped with DeadlineExceeded: to the template's
-// activeDeadlineSeconds, as in " (30 in its template)", or to a note if admission changed that field.
+// activeDeadlineSeconds, as in " (30 s in its template)", or to a note if admission changed that field.
 func (c *Case) ownDeadlines() {
 	const field = "activeDeadlineSeconds"
 	for _, t := range c.Tries {
@@ -352,7 +352,7 @@ func (c *Case) ownDeadlines() {
 			} `json:"spec"`
 		}
 		if json.Unmarshal(template, &x) == nil && x.Spec.ActiveDeadlineSeconds != nil {
-			t.Deadline, t.DeadlineFrom = fmt.Sprintf(" (%d in its template)", *x.Spec.ActiveDeadlineSeconds),
+			t.Deadline, t.DeadlineFrom = fmt.Sprintf(" (%d s in its template)", *x.Spec.ActiveDeadlineSeconds),
 				explain.Mark{Record: at}
 		}
 	}

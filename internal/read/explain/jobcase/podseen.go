@@ -65,6 +65,7 @@ func (c *Case) count(r *events.Record, t *try.Try) {
 	default:
 		if p := c.Folded.Pod(t.UID); p != nil && p.Ignored() && t.Over() {
 			t.Counted, t.CountAt = try.CountedIgnored, explain.MarkOf(r)
+			c.backoff(r, t) // the backoff counts it
 		}
 	}
 }

@@ -2,7 +2,6 @@ package jobcase
 
 import (
 	"context"
-	"slices"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
@@ -101,16 +100,6 @@ func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
 	if n := len(c.specs); at != 0 && (n == 0 || c.specs[n-1].at != at) {
 		c.specs = append(c.specs, specSeen{r.Sequence, at})
 	}
-}
-
-// ParallelismSet returns the record that set the current parallelism.
-func (c *Case) ParallelismSet() explain.Mark {
-	for _, e := range slices.Backward(c.Edits) {
-		if Number(e.Before.Parallelism) != Number(e.After.Parallelism) {
-			return e.At
-		}
-	}
-	return c.Added
 }
 
 // Deletion returns the first record of the request to delete the Job, otherwise the record that its object is gone;

@@ -69,6 +69,39 @@ func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
 	return n, true
 }
 
+// NodeFor is NodeOf for a pod that by disrupted at an event. A taint may be taken off at once, and the object of a node
+// made again, so it finds the record that explains the disruption among all states that the node had about then: the
+// deletion of its object, a taint, or a cordon.
+func (c *Case) NodeFor(t *try.Try, by try.By, when explain.Mark) (n NodeAt, ok bool) {
+	if by == try.ByNodeGone {
+		if n = c.NodeWent(t); n.Record != 0 {
+			return n, true
+		}
+	}
+	all := c.around.nodes[t.Node]
+	for i := len(all) - 1; i >= 0; i-- {
+		x := all[i]
+		over := i+1 < len(all) && all[i+1].At.Add(notInStep) < when.At
+		if over {
+			break
+		}
+		if x.At <= when.At.Add(notInStep) && x.Seen != nil && explains(by, x.Seen) {
+			return x, true
+		}
+	}
+	return c.NodeOf(t, when)
+}
+
+func explains(by try.By, f *events.NodeSeen) bool {
+	switch by {
+	case try.ByTaint:
+		return len(f.Taints) > 0
+	case try.ByEviction:
+		return f.Cordoned
+	}
+	return false
+}
+
 // NodeWords describes the state of a node.
 func (c *Case) NodeWords(n *NodeAt, name string) string {
 	if n.Seen == nil {

@@ -205,6 +205,16 @@ func (x *podAsks) claims() string {
 	return "it claims " + strings.Join(names, ", ")
 }
 
+// large writes a request of many CPUs in full: the M of "cpu: 1M" is a million, and often a slip for m.
+func large(resource, n string) string {
+	for suffix, zeros := range map[string]string{"k": "000", "M": "000000", "G": "000000000"} {
+		if digits, is := strings.CutSuffix(n, suffix); is && resource == "cpu" {
+			return ", that is " + digits + zeros + " CPUs"
+		}
+	}
+	return ""
+}
+
 // requests returns the containers' requests for the resource in words: for "3 Insufficient cpu" it is "requested: main
 // 2".
 func (x *podAsks) requests(words []string) string {
@@ -213,7 +223,7 @@ func (x *podAsks) requests(words []string) string {
 	for i := range x.Spec.Containers {
 		k := &x.Spec.Containers[i]
 		if n := k.Resources.Requests[resource]; n != "" {
-			parts = append(parts, k.Name+" "+n)
+			parts = append(parts, k.Name+" "+n+large(resource, n))
 		}
 	}
 	if len(parts) == 0 {

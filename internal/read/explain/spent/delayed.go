@@ -47,8 +47,7 @@ func Unwanted(c *jobcase.Case) []explain.Sentence {
 		for _, e := range c.Edits {
 			if x.over(e.Before, e.After) {
 				return []explain.Sentence{explain.Say(explain.Marks(c.Added, e.At),
-					"no pod was wanted for %s, of the %s that the Job took: %s until %s",
-					words.Span(d), words.Span(c.End().Sub(c.Start())), x.why, c.Clock(e.At.At))}
+					"no pod was wanted for %s: %s until %s", words.Span(d), x.why, c.Clock(e.At.At)+explain.ByManager(e.By))}
 			}
 		}
 	}
@@ -71,6 +70,5 @@ func HeldBack(c *jobcase.Case) []explain.Sentence {
 		return nil
 	}
 	return []explain.Sentence{explain.Say(explain.Marks(last.CountAt),
-		"then %s of backoff before the next try, of the %s that the Job took", words.Span(d),
-		words.Span(c.End().Sub(c.Start())))}
+		"then %s of backoff before the next try", words.Span(d))}
 }

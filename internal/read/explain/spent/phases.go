@@ -39,6 +39,12 @@ var PhaseNames = [phases]string{
 	"concluding", "backoff", "not seen yet", "before the first pod", "between two pods", "after the last pod",
 }
 
+// inOrder are the phases in the order in which a Job with one pod goes through them.
+var inOrder = [phases]Phase{
+	phaseUnseen, PhaseUnwatched, phaseSuspended, phaseNoneWanted, phaseBefore, phaseRefused, phaseLacking, PhaseCreating,
+	PhaseScheduling, PhaseStarting, PhaseRunning, PhaseStopping, PhaseBackoff, phaseDeciding, phaseAfter, phaseConcluding,
+}
+
 // Stretch is a period in one phase.
 type Stretch struct {
 	Phase    Phase

@@ -100,15 +100,11 @@ func Section(c *jobcase.Case) []explain.Sentence {
 		return nil
 	}
 	total, on, of := Phases(c)
-	var order []Phase
-	for p := range phases {
-		if total[p] >= 10*time.Millisecond {
-			order = append(order, p)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b Phase) int { return cmp.Compare(total[b], total[a]) })
 	var parts []string
-	for _, p := range order {
+	for _, p := range inOrder {
+		if total[p] < 10*time.Millisecond {
+			continue
+		}
 		upTo := ""
 		if p == PhaseRunning && ranAtMost(of) {
 			upTo = "at most "
@@ -128,8 +124,21 @@ func Section(c *jobcase.Case) []explain.Sentence {
 		if most {
 			upTo = "at most "
 		}
-		out = append(out, explain.Say(try.Cite(runs, (*try.Try).End), "work lost: %s%s of pods' time, in %s without success",
-			upTo, words.Span(lost), words.Count(n, "run")))
+		stopped := 0
+		for _, t := range runs {
+			if ending.Stopped(c, t) {
+				stopped++
+			}
+		}
+		how := words.Count(n, "run") + " without success"
+		switch {
+		case stopped == n:
+			how = words.Count(n, "run") + " that the Job stopped"
+		case stopped > 0:
+			how += fmt.Sprintf(", of which the Job stopped %d", stopped)
+		}
+		out = append(out, explain.Say(try.Cite(runs, (*try.Try).End), "work lost: %s%s of pods' time, in %s", upTo,
+			words.Span(lost), how))
 	}
 	return out
 }
@@ -148,7 +157,11 @@ func ranAtMost(tries []*try.Try) bool {
 func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.Try) {
 	of = c.Tries
 	if t := decisiveIndex(c); t != nil {
-		on = fmt.Sprintf("on index %d, which decided it: ", t.Index)
+		what := "decided it"
+		if c.Settled.Reason == "FailedIndexes" { // another index may have failed the Job
+			what = "ended last"
+		}
+		on = fmt.Sprintf("on index %d, which %s: ", t.Index, what)
 		of = slices.DeleteFunc(slices.Clone(of), func(x *try.Try) bool { return x.Index != t.Index })
 	}
 	all := jobStretches(c)

@@ -23,14 +23,34 @@ func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	if at.Record == 0 {
 		return explain.Passage{}, nil
 	}
+	if text, from := obstacle(c, at); text.Cut != "" {
+		return text, from
+	}
+	for _, t := range c.Tries {
+		if t.RunsAt(at) {
+			if text, is := ranOn(c, t, at.At); is {
+				return explain.Phrase(" %s", text), explain.Marks(t.Shown)
+			}
+		}
+	}
+	idle, from := late.IdleAtDeadline(c)
+	return explain.Phrase("%s", idle), from
+}
+
+// obstacle says what kept the pods of a Job from running at a record; empty for nothing.
+func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []explain.Mark) {
 	if g := HeldAt(c, at); len(g) > 0 {
 		w := g[0].WaitAt(at)
 		if crashed := g[0].Crashed; len(crashed) > 0 {
 			return explain.Phrase(" while %s crashed again and again: %s", podsOf(g), try.ExitOf(&crashed[0])),
 				explain.Marks(g[0].CrashedAt)
 		}
+		said := theirWords(w.Message)
+		if len(w.By) > 0 { // the gates say it
+			said = explain.Passage{}
+		}
 		return explain.Phrase(" while %s waited for at least %s: %s%s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.Word(),
-			theirWords(w.Message)), explain.Marks(w.From, w.SaidBy())
+			said), explain.Marks(w.From, w.SaidBy())
 	}
 	for _, x := range c.Refusals {
 		if x.Kind == events.CommandCreatePod && x.Then == nil && x.First.Record < at.Record && (x.Over.Record == 0 ||
@@ -44,15 +64,7 @@ func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 			return explain.Phrase(" while no pod came, why is unknown"), explain.Marks(x.From)
 		}
 	}
-	for _, t := range c.Tries {
-		if t.RunsAt(at) {
-			if text, is := ranOn(c, t, at.At); is {
-				return explain.Phrase(" %s", text), explain.Marks(t.Shown)
-			}
-		}
-	}
-	idle, from := late.IdleAtDeadline(c)
-	return explain.Phrase("%s", idle), from
+	return explain.Passage{}, nil
 }
 
 // ranOn says that a container of a try had done its work before an instant, and others ran on; false if none had.
@@ -68,9 +80,28 @@ func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is boo
 // of a pod rarely end at once.
 const outlast = time.Second
 
-// HeldAtDeletion says that sidecars held a Job when it was deleted: in each pod that ran, a container had done its work and
-// others ran on. It is empty if one pod still worked.
-func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text string, from []explain.Mark) {
+// HeldAtDeletion says why a Job that was deleted had not ended, as a clause with its mark: it wanted no pod, its pods waited or were
+// refused, or sidecars held it. It is empty if a pod worked, or if nothing shows what it waited for.
+func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text explain.Passage, from []explain.Mark) {
+	why, from := unwanted(c)
+	if why == "" && c.Spec != nil && c.Spec.Suspend {
+		why, from = suspendedSince(c)
+	}
+	if why != "" {
+		return explain.Phrase(": %s", why), from
+	}
+	if text, from := obstacle(c, deleted); text.Cut != "" {
+		return explain.Phrase(",%s", text), from
+	}
+	if held, from := sidecars(c, deleted); held != "" {
+		return explain.Phrase(", %s", held), from
+	}
+	return explain.Passage{}, nil
+}
+
+// sidecars says that in each pod that ran a container had done its work and others ran on. It is empty if one pod still
+// worked.
+func sidecars(c *jobcase.Case, deleted explain.Mark) (text string, from []explain.Mark) {
 	for _, t := range c.Tries {
 		if !t.RunsAt(deleted) {
 			continue

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
 	"github.com/jobledger/jobledger/internal/read/explain/scheduler"
@@ -24,20 +26,63 @@ func Waited(c *jobcase.Case) []explain.Sentence {
 	if c.Begun != "" && len(c.Tries) == 0 { // what it had waited for was not seen
 		return nil
 	}
-	if len(c.Tries) == 0 && c.Spec != nil && c.Spec.Suspend {
-		from, made := suspendedFrom(c), ""
-		if from == c.Added && c.Begun == "" {
-			made = "created "
-		}
-		return []explain.Sentence{explain.Say(explain.Marks(from), "no pod was wanted: the Job was %ssuspended", made)}
-	}
-	if noPodWanted(c) {
-		return []explain.Sentence{explain.Say(explain.Marks(c.ParallelismSet()), "no pod was wanted: parallelism is 0")}
+	if text, from := unwanted(c); text != "" {
+		return []explain.Sentence{explain.Say(from, "no pod was wanted: %s", text)}
 	}
 	if out := spent.Unwanted(c); len(out) > 0 {
 		return out
 	}
-	var groups [][]pastWait
+	var out []explain.Sentence
+	for i, g := range pastWaits(c) {
+		longest := slices.MaxFunc(g, longer)
+		who := longest.try.Pod
+		if len(g) > 1 {
+			who += fmt.Sprintf(" and %s", words.Count(len(g)-1, "other pod"))
+		}
+		from := explain.Marks(longest.From, longest.SaidBy(), longest.until)
+		text := fmt.Sprintf("%s waited for at least %s: %s", who, words.Span(longest.took()), longest.Word())
+		told := []explain.Sentence{explain.Say(from, "%s%s", text, explain.Colon(longest.Message))}
+		if u, is := scheduler.Parse(longest.Message); is {
+			told = scheduler.Reasons(c, longest.try, &u, longest.SaidBy(), from, text+": ")
+		}
+		if i == 0 {
+			told = append(told, before(c, longest)...)
+		}
+		if i >= mostWaited {
+			told = explain.Fewer(told, 0)
+		}
+		out = append(out, told...)
+	}
+	return out
+}
+
+// beforeTold is the minimum time before a wait that an answer reports.
+const beforeTold = 2 * time.Second
+
+// before says how long a pod had not run before its wait was seen, since a reason is recorded late, and that nothing says
+// what ended the wait.
+func before(c *jobcase.Case, w pastWait) []explain.Sentence {
+	t, since := w.try, w.try.Seen
+	if w.Reason != "Unschedulable" && w.Reason != "SchedulingGated" && t.Placed.Record != 0 {
+		since = t.Placed
+	}
+	d := w.From.At.Sub(since.At)
+	ran := w.Until.Record != 0 && t.Started.Record != 0
+	text := ""
+	if d >= beforeTold && w.Waiting == &t.Waits[0] {
+		text = fmt.Sprintf("it was seen from %s on; %s before that the pod did not run either", c.Clock(w.From.At), words.Span(d))
+	}
+	if ran {
+		text = strings.TrimPrefix(text+"; what ended the wait is unknown", "; ")
+	}
+	if text == "" {
+		return nil
+	}
+	return []explain.Sentence{explain.Say(explain.Marks(since, w.From, w.Until), "%s", text)}
+}
+
+// pastWaits groups the waits that are over by their reason and message.
+func pastWaits(c *jobcase.Case) (groups [][]pastWait) {
 	for _, t := range c.Tries {
 		for i := range t.Waits {
 			w, told := asPast(c, t, &t.Waits[i])
@@ -54,26 +99,45 @@ func Waited(c *jobcase.Case) []explain.Sentence {
 			groups[g] = append(groups[g], w)
 		}
 	}
-	var out []explain.Sentence
-	for i, g := range groups {
-		longest := slices.MaxFunc(g, func(a, b pastWait) int { return cmp.Compare(a.took(), b.took()) })
-		who := longest.try.Pod
-		if len(g) > 1 {
-			who += fmt.Sprintf(" and %s", words.Count(len(g)-1, "other pod"))
-		}
-		from := explain.Marks(longest.From, longest.SaidBy(), longest.until)
-		text := fmt.Sprintf("%s waited for at least %s: %s", who, words.Span(longest.took()), longest.Word())
-		told := []explain.Sentence{explain.Say(from, "%s%s", text, explain.Colon(longest.Message))}
-		if u, is := scheduler.Parse(longest.Message); is {
-			told = scheduler.Reasons(c, longest.try, &u, longest.SaidBy(), from, text+": ")
-		}
-		if i >= mostWaited {
-			told = explain.Fewer(told, 0)
-		}
-		out = append(out, told...)
-	}
-	return out
+	return groups
 }
+
+// Delayed says in a clause what delayed a Job that is complete: the longest wait of a pod before it ran, or a refusal of
+// its pods. It is empty for nothing.
+func Delayed(c *jobcase.Case) (text string, from []explain.Mark) {
+	took := time.Duration(0)
+	for _, g := range pastWaits(c) {
+		w := slices.MaxFunc(g, longer)
+		if d := w.took(); d > took {
+			took, from = d, explain.Marks(w.From, w.until)
+			text = fmt.Sprintf("%s waited for at least %s (%s)", ofJob(c), words.Span(d), w.Word())
+		}
+	}
+	for _, x := range c.Refusals {
+		d := x.Over.At.Sub(x.First.At)
+		if x.Kind == events.CommandCreatePod && x.Over.Record != 0 && d >= time.Second && d > took {
+			took, from = d, explain.Marks(x.First, x.Over)
+			text = fmt.Sprintf("the API server refused its pods for %s (%s)", words.Span(d), x.Class)
+		}
+	}
+	for _, x := range c.Lacks() {
+		if d := c.LackUntil(x).Sub(x.From.At); x.Until.Record != 0 && d >= time.Second && d > took {
+			took, from = d, explain.Marks(x.From, x.Until)
+			text = fmt.Sprintf("no pod came for %s, why is unknown", words.Span(d))
+		}
+	}
+	return text, from
+}
+
+// ofJob is "its pod" of a Job with one pod, else "a pod".
+func ofJob(c *jobcase.Case) string {
+	if len(c.Tries) == 1 {
+		return "its pod"
+	}
+	return "a pod"
+}
+
+func longer(a, b pastWait) int { return cmp.Compare(a.took(), b.took()) }
 
 // mostWaited is the number of waits that an answer shows on a terminal.
 const mostWaited = 3
@@ -101,6 +165,10 @@ func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	if m := c.PassedAt(); m.Record > w.From.Record && out.until.Record > m.Record {
 		out.until = m
 	}
+	// So does that of a Job that was deleted before its end.
+	if m := c.Deletion(); !c.Finished() && m.Record > w.From.Record && out.until.Record >= m.Record {
+		out.until = m
+	}
 	switch stuck := slices.Contains(try.StuckWords, w.Reason); {
 	// After a deletion a kubelet cleans up.
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
@@ -110,19 +178,4 @@ func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	default:
 		return out, stuck && out.until.Record <= t.Started.Record
 	}
-}
-
-// noPodWanted reports whether the Job had no pod because its parallelism is 0.
-func noPodWanted(c *jobcase.Case) bool {
-	return c.Spec != nil && jobcase.Number(c.Spec.Parallelism) == 0 && len(c.Tries) == 0 && !c.Spec.Suspend
-}
-
-// suspendedFrom returns the record that suspended the Job.
-func suspendedFrom(c *jobcase.Case) explain.Mark {
-	for _, e := range slices.Backward(c.Edits) {
-		if e.After.Suspend && !e.Before.Suspend {
-			return e.At
-		}
-	}
-	return c.Added
 }

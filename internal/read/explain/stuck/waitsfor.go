@@ -52,7 +52,8 @@ func KeptBy(c *jobcase.Case, freed []explain.Sentence) (out []explain.Sentence) 
 	out = append(out, freed...)
 	out = append(out, Lacked(c, true)...)
 	if None(c) {
-		out = append(out, explain.Say(explain.Marks(c.ParallelismSet()), "parallelism is 0, so no pod is wanted"))
+		why, from := NoneSince(c)
+		out = append(out, explain.Say(explain.Marks(from), "no pod is wanted, as %s", why))
 	}
 	return out
 }

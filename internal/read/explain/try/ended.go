@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/say/verdict"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -57,6 +58,18 @@ func (t *Try) DisruptedBy() By {
 // Disruption returns the ending that the condition DisruptionTarget describes.
 func (t *Try) Disruption() Ending {
 	e := Ending{By: t.DisruptedBy(), Why: t.Disrupted.Message, Marks: explain.Marks(t.DisruptedAt)}
+	switch e.By {
+	case ByEviction:
+		e.Unsaid = explain.ByWhom
+	case ByPreemption:
+		e.Unsaid = "for which pod is unknown"
+	case ByDevice:
+		e.Unsaid = "who set it is unknown"
+	case ByKubelet:
+		if strings.Contains(e.Why, "shutdown") {
+			e.Unsaid = "who shut the node down is unknown"
+		}
+	}
 	if e.By != ByOther {
 		return e
 	}
@@ -148,6 +161,12 @@ func Itself(t *Try) Ending {
 		}
 	case t.Placed.Record != 0 && (t.Reason != "" && len(Failures(t.Containers)) == 0 || NodeReasons[t.Reason]):
 		e.By, e.Why = ByKubelet, words.Because(t.Reason, t.Message)
+		if e.Rejected = verdict.Rejection(t.Reason) || strings.HasPrefix(t.Message, NotAdmitted); e.Rejected {
+			e.Why = words.Because(t.Reason, strings.TrimPrefix(t.Message, NotAdmitted))
+			if t.Reason == "OutOfcpu" {
+				e.Why += " (1000 is one CPU)"
+			}
+		}
 	case t.lost():
 		e.By, e.Why = ByUnknown, ExitText(t)
 		if !slices.ContainsFunc(t.Containers, lost) {
@@ -161,6 +180,9 @@ func Itself(t *Try) Ending {
 	}
 	return e
 }
+
+// NotAdmitted is the prefix of a kubelet's message about a pod that it does not admit.
+const NotAdmitted = "Pod was rejected: "
 
 // signalled reports whether a container ended with exit code 137, which SIGKILL leaves, and the node gives no reason.
 func (t *Try) signalled() bool {

@@ -17,20 +17,43 @@ type Ending struct {
 	Marks   []explain.Mark // the records that show it
 	Not     []string       // causes ruled out, if By is ByUnknown or ByClient
 	Then    string         // what happened to a pod under deletion, or the state of its cordoned node
+	Unsaid  string         // what nobody records about it: "by whom is unknown"
 
 	NodeWent bool // the object of its node was deleted while the pod was under deletion
+	Rejected bool // if By is ByKubelet: its node did not admit it, so it never ran
 }
 
-// Sentence says what ended a try.
-func (e *Ending) Sentence() string {
-	text := ""
+// Sentence says what ended a try, and which part of it nobody records.
+func (e *Ending) Sentence() string { return e.Tell("", true) }
+
+// Tell is Sentence with asked behind what was asked for, before what came later. Without unsaid it leaves out what
+// nobody records.
+func (e *Ending) Tell(asked string, unsaid bool) string {
+	text := e.did()
+	if unsaid && e.Unsaid != "" {
+		text += "; " + e.Unsaid
+	}
+	if len(e.Not) > 0 {
+		text += "; not by " + strings.Join(e.Not, ", ")
+	}
+	text += asked
+	if e.Then != "" {
+		text += "; " + e.Then
+	}
+	if e.Missing != "" {
+		text += "; missing: " + e.Missing
+	}
+	return text
+}
+
+func (e *Ending) did() (text string) {
 	switch e.By {
 	case ByEviction:
 		text = "evicted through the eviction API"
 	case ByPreemption:
 		text = "preempted: " + e.Why
 	case ByTaint:
-		text = "deleted by the taint manager: " + e.Why
+		text = "deleted by the taint manager: " + strings.TrimPrefix(e.Why, "Taint manager: ")
 	case ByDevice:
 		text = withMessage("deleted for a taint of a device", e.Why)
 	case ByOther:
@@ -38,34 +61,31 @@ func (e *Ending) Sentence() string {
 	case ByNodeGone:
 		text = "deleted by pod garbage collection: " + e.Why
 	case ByKubelet:
-		text = "ended by its node: " + e.Why
+		text = e.ByNode() + ": " + e.Why
 	case ByUs:
 		text = "deleted by Jobledger: " + e.Why
 	case ByController:
-		text = "deleted by the Job's controller, to judge by its rules: " + e.Why
+		text = "deleted by the Job's controller (inferred from its rules): " + e.Why
 	case ByJobDeleted, ByNamespace, ByNothing:
 		text = e.Why
 	case ByClient:
-		text = e.Why + " by an API client" + explain.WhichClient
+		text = e.Why + " by an API client"
 	case ByUnknown:
-		switch text = e.Why; {
-		case strings.HasPrefix(text, "deleted") && strings.Contains(text, ", or "):
-			text += "; which is unknown"
-		case strings.HasPrefix(text, "deleted"):
-			text += "; by whom is unknown"
-		}
+		text = e.Why
 	case ByItself, BySignal, ByOwnLimit, ByDeadline, ByNobody:
 	}
-	if e.Then != "" {
-		text += "; " + e.Then
-	}
-	if len(e.Not) > 0 {
-		text += "; not by " + strings.Join(e.Not, ", ")
-	}
-	if e.Missing != "" {
-		text += "; missing: " + e.Missing
-	}
 	return text
+}
+
+// InResponseTo is the beginning of a kubelet's message about a pod of a node that shuts down.
+const InResponseTo = "Pod was terminated in response to "
+
+// ByNode says what the kubelet of its node did with the pod.
+func (e *Ending) ByNode() string {
+	if e.Rejected {
+		return "rejected by its node"
+	}
+	return "terminated by its kubelet"
 }
 
 // AskedMarks returns the records behind askedText.

@@ -47,14 +47,11 @@ func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*
 	return &history.Why{Text: line.Text, Whole: line.Whole, Records: line.Records}, cmp.Or(err, c.Unread())
 }
 
-// Line returns the verdict. For a Job that waits and is not stuck it adds what the Job waits for, for a deleted Job
-// what it had waited for.
+// Line returns the verdict. For a Job that waits and is not stuck it adds what the Job waits for.
 func Line(c *jobcase.Case) explain.Sentence {
 	v := Of(c)
 	var waits []explain.Sentence
 	switch c.Job.State {
-	case history.StateDeleted:
-		waits = stuck.Waited(c)
 	case history.StateWaiting, history.StateRunning:
 		_, unseen := c.Unseen()
 		if running := stuck.RunningNow(c); !unseen && running == 0 && stuck.Find(c, running) == nil {

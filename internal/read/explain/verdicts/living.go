@@ -36,8 +36,9 @@ func livingVerdict(c *jobcase.Case) explain.Sentence {
 		}
 		return explain.Say(explain.Marks(c.Added), "RUNNING for %s: %s, %s", words.Span(now.Sub(c.Start())), what, done)
 	case stuck.None(c):
-		return explain.Say(explain.Marks(c.Added, c.ParallelismSet()),
-			"WAITING for %s: no pod is wanted, as parallelism is 0", words.Span(now.Sub(c.Start())))
+		why, from := stuck.NoneSince(c)
+		return explain.Say(explain.Marks(c.Added, from),
+			"WAITING for %s: no pod is wanted, as %s", words.Span(now.Sub(c.Start())), why)
 	}
 	if wait := podWait(c); wait.Until > now {
 		text := fmt.Sprintf("WAITING until %s: backoff after %s", c.Clock(wait.Until), words.Count(wait.Failures,

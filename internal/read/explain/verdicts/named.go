@@ -1,80 +1,234 @@
 package verdicts
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// bare are phrases of a verdict about tries that a kubelet ended without a cause, and the phrases that begin the same
-// with a cause.
-var bare = []struct{ says, named string }{
-	{"terminated by the kubelet", "terminated by the kubelet ("},
-	{"failed (Evicted)", "failed (Evicted: "},
-	{"failed (DeadlineExceeded)", "failed ("},
+// way is one way in which a verdict of package verdict says that tries ended. That package knows the state of a Job
+// alone; an answer has the records, so it names the cause.
+type way struct {
+	phrase *regexp.Regexp // its words in a verdict
+	is     func(t *try.Try, e *try.Ending) bool
+	cause  func(c *jobcase.Case, t *try.Try, e *try.Ending) cause
 }
 
-// named adds the cause to a verdict that has a bare phrase: the kubelet's message, or the pod's own limit. If there are
-// several causes it adds the first.
+// cause is what an answer says instead of a phrase: "evicted through the eviction API (by whom is unknown)".
+type cause struct {
+	does   string          // replaces the phrase; empty to keep it
+	why    explain.Passage // stands in brackets behind it
+	unsaid string          // what nobody records, in the same brackets
+	from   []explain.Mark
+}
+
+// ways are all ways with a cause. Each phrase stands behind "try" or "tries", so that no foreign text is taken for one.
+var ways = []way{
+	{
+		after(`terminated(?: by the kubelet)?`),
+		func(t *try.Try, _ *try.Ending) bool {
+			return t.Disrupted != nil && t.Disrupted.Reason == "TerminationByKubelet"
+		},
+		func(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
+			why, from := kubeletText(t)
+			return cause{"terminated by the kubelet" + of(t.Node), why, e.Unsaid, from}
+		},
+	},
+	{
+		after(`failed \(Evicted\)|exited [^,;]+, Evicted`),
+		func(t *try.Try, _ *try.Ending) bool { return t.Disrupted == nil && t.Reason == "Evicted" },
+		func(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
+			why, from := kubeletText(t)
+			switch {
+			case e.Rejected:
+				why = explain.Phrase("rejected by %s, Evicted: %s", node(t), why.Each(func(text string) string {
+					return strings.TrimPrefix(text, try.NotAdmitted)
+				}))
+				return cause{"failed", why, "", from}
+			case t.OwnLimit() == "":
+				return cause{"failed" + try.On(t.Node), explain.Phrase("Evicted: %s", why), "", from}
+			}
+			return cause{"failed", explain.Phrase("Evicted: %s", why), "", from}
+		},
+	},
+	{
+		after(`rejected(?: by the node)? \(\w+\)`),
+		func(_ *try.Try, e *try.Ending) bool { return e.Rejected },
+		func(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
+			return cause{"rejected by " + node(t), whole(e.Why), "", e.Marks}
+		},
+	},
+	{
+		after(`failed, no container says why`),
+		func(t *try.Try, e *try.Ending) bool { return e.By == try.ByUnknown && strings.HasPrefix(e.Why, "how ") },
+		func(_ *jobcase.Case, _ *try.Try, e *try.Ending) cause {
+			return cause{"failed", whole(e.Why), "", e.Marks}
+		},
+	},
+	{
+		after(`ran (?:longer than (?:its|their) own activeDeadlineSeconds|over (?:its|their) own deadline)`),
+		func(t *try.Try, _ *try.Ending) bool { return t.Disrupted == nil && t.Reason == "DeadlineExceeded" },
+		func(_ *jobcase.Case, t *try.Try, _ *try.Ending) cause {
+			limit := strings.Trim(t.Deadline, " ()")
+			return cause{"ran longer than its own activeDeadlineSeconds", whole(limit), "",
+				[]explain.Mark{t.Ended, t.DeadlineFrom}}
+		},
+	},
+	{
+		after(`evicted(?: through the eviction API)?`),
+		func(_ *try.Try, e *try.Ending) bool { return e.By == try.ByEviction },
+		evicted,
+	},
+	{
+		after(`preempted(?: by the scheduler)?`),
+		func(_ *try.Try, e *try.Ending) bool { return e.By == try.ByPreemption },
+		func(_ *jobcase.Case, _ *try.Try, e *try.Ending) cause {
+			return cause{"", explain.Passage{}, e.Unsaid, e.Marks}
+		},
+	},
+	{
+		after(`deleted for a (?:taint of a device|device's taint)`),
+		func(_ *try.Try, e *try.Ending) bool { return e.By == try.ByDevice },
+		func(_ *jobcase.Case, _ *try.Try, e *try.Ending) cause {
+			return cause{"", explain.Passage{}, e.Unsaid, e.Marks}
+		},
+	},
+	{after(`deleted for a taint(?: of the node)?`), func(_ *try.Try, e *try.Ending) bool { return e.By == try.ByTaint }, taint},
+	{
+		after(`deleted by (?:the pod garbage collector|PodGC)`),
+		func(_ *try.Try, e *try.Ending) bool { return e.By == try.ByNodeGone },
+		nodeGone,
+	},
+	{
+		after(`deleted before (?:its|their) end`),
+		func(t *try.Try, e *try.Ending) bool { return t.Failed() && deletes[e.By] },
+		deleted,
+	},
+}
+
+func after(phrase string) *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:try|tries)(?: was| were)? (` + phrase + `)( \(ignored\))?`)
+}
+
+func of(node string) string {
+	if node == "" {
+		return ""
+	}
+	return " of " + node
+}
+
+func node(t *try.Try) string {
+	if t.Node == "" {
+		return "its node"
+	}
+	return t.Node
+}
+
+// named replaces the phrases of a verdict by the causes of the tries. Of several causes it names the first. What nobody
+// records stands once.
 func named(c *jobcase.Case, v explain.Sentence) explain.Sentence {
-	for i, words := range bare {
-		head, rest, is := strings.Cut(v.Text, words.says)
-		if !is {
-			continue
-		}
-		var causes []explain.Passage
-		var from []explain.Mark
-		for _, t := range c.Tries {
-			p, m := kubeletText(t)
-			if bareOf(t) == i && p.Cut != "" && !slices.Contains(causes, p) {
-				causes, from = append(causes, p), append(from, m...)
+	var found []foundPhrase
+	for _, w := range ways {
+		if at := w.phrase.FindStringSubmatchIndex(v.Text); at != nil {
+			if all := w.causes(c); len(all) > 0 {
+				found = append(found, foundAt(v.Text, at, all))
 			}
 		}
-		if len(causes) == 0 {
-			continue
+	}
+	found = append(found, stopped(c, v.Text)...)
+	slices.SortFunc(found, func(a, b foundPhrase) int { return cmp.Compare(a.begin, b.begin) })
+	var said explain.Passage
+	done, told := 0, ""
+	for _, x := range found {
+		if x.unsaid == told {
+			x.unsaid = ""
 		}
-		first := ""
-		if len(causes) > 1 {
-			first = "the first: "
-		}
-		said := explain.Say(from[:min(len(from), explain.MostCited)], "%s%s%s%s)%s", head, words.named, first, causes[0],
-			rest)
-		v.Text, v.Whole = said.Text, said.Whole
-		for _, n := range said.Records {
-			if !slices.Contains(v.Records, n) {
+		told = cmp.Or(told, x.unsaid)
+		said = explain.Phrase("%s%s%s", said, v.Text[done:x.begin], x.text())
+		done = x.end
+		for _, m := range explain.Marks(x.from[:min(len(x.from), explain.MostCited)]...) {
+			if n := uint64(m.Record); !slices.Contains(v.Records, n) {
 				v.Records = append(v.Records, n)
 			}
 		}
 	}
+	v.Set(explain.Phrase("%s%s", said, v.Text[done:]))
 	return v
 }
 
-// bareOf returns the index of the bare phrase that a verdict has for the try; -1 for none.
-func bareOf(t *try.Try) int {
-	switch {
-	case t.Phase == events.PodSucceeded || t.Ended.Record == 0 && t.Gone.Record == 0:
-		return -1
-	case t.Disrupted != nil && t.Disrupted.Reason == "TerminationByKubelet":
-		return 0
-	case t.Disrupted == nil && t.Reason == "Evicted":
-		return 1
-	case t.Disrupted == nil && t.Reason == "DeadlineExceeded":
-		return 2
+// causes returns the different causes of the tries that ended in this way.
+func (w *way) causes(c *jobcase.Case) (all []cause) {
+	for _, t := range c.Tries {
+		e := ending.Of(c, t)
+		if t.Phase == events.PodSucceeded || !t.Over() || !w.is(t, &e) {
+			continue
+		}
+		x := w.cause(c, t, &e)
+		if !slices.ContainsFunc(all, func(y cause) bool { return y.does == x.does && y.why == x.why }) {
+			all = append(all, x)
+		} else {
+			all[0].from = append(all[0].from, x.from...)
+		}
 	}
-	return -1
+	return all
 }
 
-// kubeletText returns why a kubelet ended the try: the first sentence of its message, or the pod's own deadline. It is
-// empty without a message.
-func kubeletText(t *try.Try) (explain.Passage, []explain.Mark) {
-	if t.Reason == "DeadlineExceeded" {
-		text := try.OwnDeadline + t.Deadline
-		return explain.Passage{Cut: text, Whole: text}, []explain.Mark{t.Ended, t.DeadlineFrom}
+// foundPhrase is a phrase of a verdict, and what stands there instead.
+type foundPhrase struct {
+	begin, end int
+	does       string
+	brackets   []explain.Passage
+	unsaid     string
+	from       []explain.Mark
+}
+
+// foundAt returns the phrase of a verdict at the indexes of a match, with its causes.
+func foundAt(verdict string, at []int, all []cause) foundPhrase {
+	x := all[0]
+	f := foundPhrase{begin: at[2], end: max(at[3], at[5]), does: x.does, unsaid: x.unsaid, from: x.from}
+	why := x.why
+	if phrase := verdict[at[2]:at[3]]; x.does == "" {
+		f.does = phrase
+	} else if strings.Contains(phrase, "their own") {
+		f.does = strings.Replace(f.does, " its own ", " their own ", 1)
+	} else if len(all) > 1 { // the words of the first are not true of all
+		does := x.does
+		if f.does = phrase; why.Cut != "" && strings.HasPrefix(does, phrase) {
+			does = ""
+		}
+		why = explain.Phrase("the first: %s", joined([]explain.Passage{whole(does), why}, ": "))
 	}
+	f.brackets = []explain.Passage{why}
+	if at[4] >= 0 {
+		f.brackets = append(f.brackets, whole("ignored"))
+	}
+	return f
+}
+
+func (x *foundPhrase) text() explain.Passage {
+	brackets := joined(append(slices.Clone(x.brackets), whole(x.unsaid)), "; ")
+	if brackets.Cut == "" {
+		return whole(x.does)
+	}
+	return explain.Phrase("%s (%s)", x.does, brackets)
+}
+
+// joined joins the passages that are not empty.
+func joined(all []explain.Passage, sep string) explain.Passage {
+	return explain.Joined(slices.DeleteFunc(all, func(p explain.Passage) bool { return p.Cut == "" }), sep)
+}
+
+func whole(s string) explain.Passage { return explain.Passage{Cut: s, Whole: s} }
+
+// kubeletText returns why a kubelet ended the try: the first sentence of its message.
+func kubeletText(t *try.Try) (explain.Passage, []explain.Mark) {
 	says, from := strings.TrimSpace(t.Message), t.Ended
 	if t.Disrupted != nil {
 		if from = t.DisruptedAt; t.Disrupted.Message != "" {
@@ -83,6 +237,7 @@ func kubeletText(t *try.Try) (explain.Passage, []explain.Mark) {
 			says = t.Reason
 		}
 	}
+	says = strings.TrimPrefix(says, try.InResponseTo)
 	first, _, _ := strings.Cut(says, ". ")
 	return explain.Passage{Cut: explain.Begin(strings.TrimSuffix(first, "."), explain.MostLine),
 		Whole: strings.TrimSuffix(says, ".")}, []explain.Mark{from}

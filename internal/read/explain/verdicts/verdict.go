@@ -83,10 +83,12 @@ func overVerdict(c *jobcase.Case) explain.Sentence {
 	text, from := verdict.Of(c.Folded), c.SettledMarks()
 	if held, by := stuck.Meanwhile(c); held.Cut != "" {
 		if head, rest, is := strings.Cut(text, " passed"); is {
-			return explain.Say(append(from, by...), "%s passed%s%s", head, held, rest)
+			tail := named(c, explain.Say(nil, "%s", rest))
+			return explain.Say(slices.Concat(from, by, tail.Marks()), "%s passed%s%s", head, held, tail.Passage())
 		}
 	}
-	return named(c, explain.Say(from, "%s", text))
+	v := named(c, explain.Say(from, "%s", text))
+	return onTheWay(c, v)
 }
 
 func deletedVerdict(c *jobcase.Case) explain.Sentence {
@@ -104,9 +106,6 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 		what = "while it ran"
 	}
 	held, by := stuck.HeldAtDeletion(c, c.Deletion())
-	if held != "" {
-		what = held
-	}
 	word := "DELETED"
 	if c.Job.State == history.StateDeleting {
 		word = "BEING DELETED"
@@ -130,7 +129,16 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 	}
 	who, unknown, from := deletion.Job(c, m, at)
 	after := words.Span(max(m.At.Sub(c.Start()), 0))
-	return explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s, %s, %s", word, after, what, who+unknown)
+	switch inner, is := strings.CutSuffix(who, ")"); {
+	case unknown != "" && is:
+		who = inner + unknown + ")"
+	case unknown != "":
+		who += " (" + strings.TrimPrefix(unknown, "; ") + ")"
+	}
+	if held.Cut == "" {
+		held = whole(", " + what)
+	}
+	return explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s %s%s", word, after, who, held)
 }
 
 // queueLabel names the Kueue queue of a Job.
@@ -145,7 +153,7 @@ func suspendedVerdict(c *jobcase.Case) explain.Sentence {
 		text += ", by " + by.Manager
 	case since.Record != shownFirst(c).Record:
 	case c.Created:
-		text += ", since it was created"
+		text += ", since it was created, and never resumed"
 	default:
 		if !suspendedSince(c) {
 			text = strings.Replace(text, "for ", "for at least ", 1)

@@ -1,0 +1,47 @@
+package failures
+
+import (
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+)
+
+// ofNode names the node for which all failed tries of a Job ended, and what it did to them, in words that are equal for
+// all Jobs of the cause. It is empty if a try ended otherwise, or on another node.
+func ofNode(c *jobcase.Case) (node, text string) {
+	for _, t := range ending.FailedTries(c) {
+		said := nodeText(c, t)
+		if said == "" || text != "" && said != text {
+			return "", ""
+		}
+		node, text = t.Node, said
+	}
+	return node, text
+}
+
+// nodeText says what a node did to a pod: "node-1 is gone, so its pods were deleted"; empty if it did nothing.
+func nodeText(c *jobcase.Case, t *try.Try) string {
+	if t.Node == "" {
+		return ""
+	}
+	e := ending.Of(c, t)
+	n, known := c.NodeFor(t, e.By, t.DisruptedAt)
+	why := strings.TrimPrefix(strings.TrimSuffix(strings.TrimSpace(e.Why), "."), try.InResponseTo)
+	why, _, _ = strings.Cut(why, ". ")
+	switch {
+	case e.By == try.ByNodeGone && (known && n.Seen == nil || strings.Contains(e.Why, "no longer exists")):
+		return t.Node + " was removed, so its pods were deleted; " + explain.ByWhom
+	case e.By == try.ByTaint && known && n.Seen != nil && len(n.Seen.Taints) > 0:
+		return t.Node + " was tainted (" + strings.Join(n.Seen.Taints, ", ") + "), so its pods were deleted; " + explain.ByWhom
+	case e.By == try.ByTaint:
+		return t.Node + " had a NoExecute taint, so its pods were deleted"
+	case e.By == try.ByEviction && known && n.Seen != nil && n.Seen.Cordoned:
+		return t.Node + " was cordoned, and its pods were evicted, as by a drain; " + explain.ByWhom
+	case e.By == try.ByKubelet:
+		return "the kubelet of " + t.Node + " ended pods: " + c.Likened(why)
+	}
+	return ""
+}

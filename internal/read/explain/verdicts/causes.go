@@ -1,0 +1,109 @@
+package verdicts
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/ending"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
+	"github.com/jobledger/jobledger/internal/say/words"
+)
+
+// evicted says whether the node of an evicted pod was cordoned, as kubectl drain does first.
+func evicted(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
+	x := cause{"", explain.Passage{}, e.Unsaid, e.Marks}
+	if n, ok := c.NodeFor(t, e.By, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
+		x.why = whole(t.Node + " was cordoned")
+	}
+	return x
+}
+
+// taint names the taint for which a pod was deleted, or says that its node was not in order.
+func taint(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
+	x := cause{"deleted for a taint of " + node(t), explain.Passage{}, e.Unsaid, e.Marks}
+	n, ok := c.NodeFor(t, e.By, t.DisruptedAt)
+	switch {
+	case !ok || n.Seen == nil:
+	case len(n.Seen.Taints) > 0:
+		x.does = "deleted for taint " + strings.Join(n.Seen.Taints, ", ") + " of " + t.Node
+	default:
+		x.why = whole(words.NodeText(n.Seen))
+	}
+	return x
+}
+
+// nodeGone says what became of the node of a pod that pod garbage collection deleted.
+func nodeGone(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
+	n, ok := c.NodeFor(t, e.By, t.DisruptedAt)
+	text := ""
+	switch deleted := ok && n.Seen == nil; {
+	case deleted && t.Started.Record != 0 && n.At > t.Started.At:
+		text = fmt.Sprintf("%s was deleted %s after the pod's start", node(t), words.Span(n.At.Sub(t.Started.At)))
+	case deleted:
+		text = node(t) + " was deleted"
+	case strings.Contains(e.Why, "no longer exists"):
+		text = node(t) + " was removed"
+	default:
+		return cause{"deleted by the pod garbage collector", whole(strings.TrimPrefix(e.Why, "PodGC: ")), e.Unsaid, e.Marks}
+	}
+	return cause{"deleted as its node was gone", whole(text), explain.ByWhom, e.Marks}
+}
+
+// deletes are the endings of pods that were deleted before their end, without a disruption.
+var deletes = map[try.By]bool{try.ByClient: true, try.ByUnknown: true, try.ByNamespace: true, try.ByJobDeleted: true}
+
+// deleted says who deleted a pod before its end.
+func deleted(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
+	x := cause{"", explain.Passage{}, e.Unsaid, e.Marks}
+	switch why, _, _ := strings.Cut(e.Why, ": "); {
+	case e.By == try.ByNamespace:
+		x.does = "deleted with its namespace"
+	case e.By == try.ByJobDeleted:
+		x.does = "deleted with its Job"
+	case e.By == try.ByClient && t.Forced:
+		x.does = "deleted by an API client, by force"
+	case e.By == try.ByClient:
+		x.does = "deleted by an API client"
+	case strings.HasPrefix(why, "deleted"):
+		x.does = why
+	}
+	return x
+}
+
+// deletedToo matches deleted tries at the end of a list of ways.
+var deletedToo = regexp.MustCompile(`, (\d+) deleted\b`)
+
+// stoppedToo matches the pods that the Job stopped.
+var stoppedToo = regexp.MustCompile(`\b\d+ pods? (?:was|were) stopped\b`)
+
+// stopped returns the phrases of a verdict about pods that the Job did not want any more: those of another controller,
+// which the verdict calls deleted, and those that an edit of the Job stopped.
+func stopped(c *jobcase.Case, verdict string) (out []foundPhrase) {
+	if at := deletedToo.FindStringSubmatchIndex(verdict); at != nil {
+		n, all := 0, true
+		var from []explain.Mark
+		for _, t := range c.Tries {
+			e := ending.Of(c, t)
+			if t.Failed() && ending.Stopped(c, t) {
+				n, from = n+1, append(from, e.Marks...)
+			} else if t.Failed() && deletes[e.By] {
+				all = false
+			}
+		}
+		if says := verdict[at[2]:at[3]]; all && fmt.Sprint(n) == says {
+			out = append(out, foundPhrase{begin: at[0], end: at[1], does: ", " + says + " stopped as the Job failed", from: from})
+		}
+	}
+	if at := stoppedToo.FindStringIndex(verdict); at != nil {
+		if text, from := ending.EditBehindStops(c); text != "" {
+			out = append(out, foundPhrase{
+				begin: at[0], end: at[1], does: verdict[at[0]:at[1]], brackets: []explain.Passage{whole(text)},
+				from: []explain.Mark{from},
+			})
+		}
+	}
+	return out
+}
