@@ -2,6 +2,8 @@ package explain
 
 import (
 	"regexp"
+	"strings"
+	"unicode/utf8"
 )
 
 var (
@@ -15,6 +17,9 @@ func Liken(text, job string) string { return numbers.ReplaceAllString(Unnamed(te
 func Unnamed(text, job string) string {
 	if job == "" {
 		return text
+	}
+	if !utf8.ValidString(job) { // no name of Kubernetes, and no regular expression
+		return strings.ReplaceAll(text, job, "*")
 	}
 	return regexp.MustCompile(regexp.QuoteMeta(job)+suffix).ReplaceAllString(text, "*")
 }

@@ -52,7 +52,7 @@ const (
 	page      = 200 // rows that determine the widths
 	leastName = 9   // smallest width of a name
 	leastLast = 24  // smallest width of the last cell, if it needs that much
-	leastFold = 28  // smallest width of a folded last cell: with less, it begins in the next line, at belowAt
+	leastFold = 40  // smallest width of a folded last cell: with less, it begins in the next line, at belowAt
 	belowAt   = 10
 	goodName  = 20 // smallest width of a name before columns are left out
 	gap       = 2  // spaces between columns

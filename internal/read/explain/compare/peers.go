@@ -225,8 +225,9 @@ func (p *peer) fared(r *events.Record) {
 		case t.Reason != "" && silent || node:
 			add(fate(&t, try.ByKubelet))
 		case !silent:
-			if add(exit); p.says[exit] == "" {
-				p.says[exit] = explain.Liken(messageOf(&t), p.sum.Name)
+			add(exit)
+			if says := messageOf(&t); says != "" && p.says[exit] == "" {
+				p.says[exit] = explain.Liken(says, p.sum.Name)
 			}
 		}
 		add(waitFate(f.Waiting))

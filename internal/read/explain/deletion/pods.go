@@ -72,8 +72,10 @@ func removedPods(c *jobcase.Case, verdict string) []explain.Sentence {
 		if e.By == try.ByNobody || e.By.Own() {
 			continue
 		}
-		key := func(x try.Ending) string { return string(x.By) + x.Why }
-		i := slices.IndexFunc(groups, func(g *removed) bool { return key(g.e) == key(e) })
+		alike := func(g *removed) bool {
+			return g.e.By == e.By && g.e.Why == e.Why && g.tries[0].Forced == t.Forced
+		}
+		i := slices.IndexFunc(groups, alike)
 		if i < 0 {
 			groups = append(groups, &removed{e: e})
 			i = len(groups) - 1
@@ -91,7 +93,7 @@ func removedPods(c *jobcase.Case, verdict string) []explain.Sentence {
 		}
 		said := strings.Contains(verdict, g.e.Unsaid) || g.e.By == try.ByNodeGone && strings.Contains(verdict, explain.ByWhom)
 		out = append(out, explain.Say(append(g.marks(), g.tries[0].AskedMarks()...), "%s: %s", names,
-			g.e.Tell(AskedText(c, g.tries[0]), !said)))
+			g.e.Tell(g.asked(c), !said)))
 	}
 	for _, t := range c.Tries {
 		switch {
@@ -190,6 +192,17 @@ func (g *removed) marks() []explain.Mark {
 		}
 	}
 	return explain.Marks(out...)
+}
+
+// asked is AskedText of all tries, or of the first if they differ.
+func (g *removed) asked(c *jobcase.Case) string {
+	text := AskedText(c, g.tries[0])
+	for _, t := range g.tries[1:] {
+		if AskedText(c, t) != text {
+			return strings.Replace(text, " (", " (the first: ", 1)
+		}
+	}
+	return text
 }
 
 // AskedText says when the pod's deletion was requested, its grace period, and how long it took to stop.

@@ -61,7 +61,7 @@ func (e *Ending) did() (text string) {
 	case ByNodeGone:
 		text = "deleted by pod garbage collection: " + e.Why
 	case ByKubelet:
-		text = e.ByNode() + ": " + e.Why
+		text = e.ByNode() + ": " + strings.TrimRight(e.Why, ". ")
 	case ByUs:
 		text = "deleted by Jobledger: " + e.Why
 	case ByController:

@@ -79,6 +79,32 @@ var deletedToo = regexp.MustCompile(`, (\d+) deleted\b`)
 // stoppedToo matches the pods that the Job stopped.
 var stoppedToo = regexp.MustCompile(`\b\d+ pods? (?:was|were) stopped\b`)
 
+// unnamed matches tries that ended in so many ways that a verdict has no room for them.
+var unnamed = regexp.MustCompile(`\b\d+ tries did not succeed`)
+
+// endedBy counts what ended the tries that failed, in the words of the list of tries: "ended by: node gone ×2, main exit 3 ×1".
+func endedBy(c *jobcase.Case) (text string, from []explain.Mark) {
+	var order []string
+	counts := map[string]int{}
+	for _, t := range ending.FailedTries(c) {
+		e := ending.Of(c, t)
+		how := string(e.By)
+		if e.By == try.ByItself {
+			how = try.ExitText(t)
+		}
+		if counts[how]++; counts[how] == 1 {
+			order, from = append(order, how), append(from, e.Marks...)
+		}
+	}
+	if len(order) == 0 || len(order) > 4 {
+		return "", nil
+	}
+	for i, how := range order {
+		order[i] = fmt.Sprintf("%s ×%d", how, counts[how])
+	}
+	return "ended by: " + strings.Join(order, ", "), from
+}
+
 // stopped returns the phrases of a verdict about pods that the Job did not want any more: those of another controller,
 // which the verdict calls deleted, and those that an edit of the Job stopped.
 func stopped(c *jobcase.Case, verdict string) (out []foundPhrase) {
@@ -96,6 +122,12 @@ func stopped(c *jobcase.Case, verdict string) (out []foundPhrase) {
 		if says := verdict[at[2]:at[3]]; all && fmt.Sprint(n) == says {
 			out = append(out, foundPhrase{begin: at[0], end: at[1], does: ", " + says + " stopped as the Job failed", from: from})
 		}
+	}
+	if at := unnamed.FindStringIndex(verdict); at != nil {
+		text, from := endedBy(c)
+		out = append(out, foundPhrase{
+			begin: at[0], end: at[1], does: verdict[at[0]:at[1]], brackets: []explain.Passage{whole(text)}, from: from,
+		})
 	}
 	if at := stoppedToo.FindStringIndex(verdict); at != nil {
 		if text, from := ending.EditBehindStops(c); text != "" {
