@@ -209,15 +209,15 @@ func TestALogThatChangesItsMode(t *testing.T) {
 		{ask: "verify", says: []string{"verify: "}},
 		{ask: "replay", says: []string{", 0 divergences"}},
 		{ask: "failures -A", says: []string{
-			"STUCK 0 · FAILED 4 in 4 causes · gap", "prod/old 1 its only try was deleted before its end", "prod/crossing 3 all 3 tries exited 3",
+			"STUCK 0 · FAILED 4 in 4 causes · gap", "prod/old 1 its only try was deleted by an API client (which one is unknown)", "prod/crossing 3 all 3 tries exited 3",
 			"prod/own 1 its only try exited 4", "prod/last 1 its only try exited 5",
 		}},
 		{
 			ask: "explain job/old -v", not: "Jobledger",
 			says: []string{
 				"1 failure > backoffLimit 0 (the last: old-1); its status says so (the Job is the built-in controller's), and rule backoffExceeded agrees",
-				"old-1 on node-1: deleted while it ran by an API client; which one is unknown; not by the built-in controller",
-				"RULED OUT eviction or node loss, spec edit, deadline, gap",
+				"old-1 on node-1: deleted while it ran by an API client; not by the built-in controller",
+				"RULED OUT eviction or node loss, spec edit, deadline, unwatched time",
 			},
 		},
 		{ask: "explain pod/old-1", says: []string{"ENDED after 5.5s by API client", "not by the built-in controller"}, not: "Jobledger"},
@@ -233,8 +233,8 @@ func TestALogThatChangesItsMode(t *testing.T) {
 			ask:  "attempts job/crossing",
 			says: []string{"crossing-1 node-1 09:26:53 1.5s itself failure 1 after 09:27:05 main 3", "crossing-2 node-1 09:28:19 4.5s itself failure 2 after 09:28:44 main 3", "3 tries"},
 		},
-		{ask: "explain job/own -v", says: []string{"rule backoffExceeded, stored", "no refusal: the API server accepted"}, not: "built-in"},
-		{ask: "explain job/last -v", says: []string{"rule backoffExceeded, stored", "no refusal: the API server accepted"}, not: "built-in"},
+		{ask: "explain job/own -v", says: []string{"rule backoffExceeded, stored", "no API refusal: the API server accepted"}, not: "built-in"},
+		{ask: "explain job/last -v", says: []string{"rule backoffExceeded, stored", "no API refusal: the API server accepted"}, not: "built-in"},
 	} {
 		args := strings.Fields(row.ask)
 		if strings.Contains(row.ask, "/") {

@@ -214,3 +214,42 @@ func TestWhyADeletedJobHadNotEnded(t *testing.T) {
 		})
 	}
 }
+
+// TestManyWaysAreCounted: a verdict that has no room for the ways in which tries ended counts them. A pod that was
+// deleted by force and one that was given time are told apart.
+func TestManyWaysAreCounted(t *testing.T) {
+	l := newScene(t, true)
+	j := l.job("09:00:00", "demo", "{}", func(j *sceneJob) { j.spec.BackoffLimit = new(int32(3)) })
+	j.starts("09:00:01")
+	for i, end := range []func(p *scenePod, at func(int) string){
+		func(p *scenePod, at func(int) string) { p.fails(at(9), 3, "") },
+		func(p *scenePod, at func(int) string) {
+			p.see(at(8), func(p *scenePod) { p.disrupted("DeletionByPodGC", "PodGC: node no longer exists", at(8)) })
+			p.fails(at(9), 143, "")
+		},
+		func(p *scenePod, at func(int) string) {
+			p.deleted(at(8), 0)
+			p.fails(at(9), 143, "")
+		},
+		func(p *scenePod, at func(int) string) {
+			p.deleted(at(8), 30)
+			p.fails(at(9), 143, "")
+		},
+	} {
+		at := func(second int) string { return fmt.Sprintf("09:%02d:%02d", i, second) }
+		p := j.pod(at(2), fmt.Sprint("x", i), nil).runs(at(3), "node-1")
+		end(p, at)
+		p.counted(at(10))
+	}
+	j.ends("09:05:00", status.Failed, "BackoffLimitExceeded", "")
+	c, err := job.Read(t.Context(), l.source(), j.of, history.Point{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := c.Answer()
+	hold(t, show.Markdown(&a, c.Zone), []string{
+		"**PODS** x2 on node-1: deleted while it ran by an API client", "by force: no time to stop",
+		"**PODS** x3 on node-1: deleted while it ran by an API client", "given 30s to stop",
+	}, []string{"x2 and x3"})
+	l.judged()
+}
