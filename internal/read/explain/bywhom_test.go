@@ -27,7 +27,9 @@ func disrupts(l *scene, minute int, reason, message string, then func(clock stri
 		if then != nil {
 			then(clock(10))
 		}
-		p.deleted(clock(10), 5)
+		if reason != "TerminationByKubelet" { // a kubelet deletes no pod
+			p.deleted(clock(10), 5)
+		}
 		p.fails(clock(12), 143, "")
 		p.counted(clock(13))
 	}
@@ -68,7 +70,7 @@ func TestWhoIsUnknownIsSaidOnce(t *testing.T) {
 			t.Run(name+", "+mode, func(t *testing.T) {
 				l := newScene(t, ours)
 				if row.node != nil {
-					l.node("09:00:02", "node-1", row.node)
+					l.node("08:59:00", "node-1", row.node)
 				}
 				var then func(clock string)
 				if name == "tainted for a moment" {

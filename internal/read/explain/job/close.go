@@ -141,7 +141,7 @@ func (c *Case) whatEnded() (r removals) {
 		switch {
 		case e.By.Disruption() || t.Disrupted != nil:
 			r.disrupted = true
-			r.deleted = r.deleted || e.By != try.ByKubelet
+			r.deleted = r.deleted || e.By != try.ByKubelet || t.AskedSeen.Record != 0 && t.AskedSeen.Record < t.End().Record
 		case e.By.Own() || e.By == try.ByNobody:
 		case c.byVerdict(t, &e):
 			r.byVerdict = true

@@ -135,7 +135,7 @@ func Section(c *jobcase.Case) []explain.Sentence {
 		case stopped == n:
 			how = words.Count(n, "run") + " that the Job stopped"
 		case stopped > 0:
-			how += fmt.Sprintf(", of which the Job stopped %d", stopped)
+			how += fmt.Sprintf(", %d of them stopped by the Job", stopped)
 		}
 		out = append(out, explain.Say(try.Cite(runs, (*try.Try).End), "work lost: %s%s of pods' time, in %s", upTo,
 			words.Span(lost), how))

@@ -68,17 +68,17 @@ func before(c *jobcase.Case, w pastWait) []explain.Sentence {
 	}
 	d := w.From.At.Sub(since.At)
 	ran := w.Until.Record != 0 && t.Started.Record != 0
-	text := ""
+	text, from := "", explain.Marks(since, w.From)
 	if d >= beforeTold && w.Waiting == &t.Waits[0] {
 		text = fmt.Sprintf("it was seen from %s on; %s before that the pod did not run either", c.Clock(w.From.At), words.Span(d))
 	}
 	if ran {
-		text = strings.TrimPrefix(text+"; what ended the wait is unknown", "; ")
+		text, from = strings.TrimPrefix(text+"; what ended the wait is unknown", "; "), explain.Marks(since, w.From, w.Until)
 	}
 	if text == "" {
 		return nil
 	}
-	return []explain.Sentence{explain.Say(explain.Marks(since, w.From, w.Until), "%s", text)}
+	return []explain.Sentence{explain.Say(from, "%s", text)}
 }
 
 // pastWaits groups the waits that are over by their reason and message.

@@ -80,23 +80,28 @@ var deletedToo = regexp.MustCompile(`, (\d+) deleted\b`)
 var stoppedToo = regexp.MustCompile(`\b\d+ pods? (?:was|were) stopped\b`)
 
 // unnamed matches tries that ended in so many ways that a verdict has no room for them.
-var unnamed = regexp.MustCompile(`\b\d+ tries did not succeed`)
+var unnamed = regexp.MustCompile(`\b(\d+) tries did not succeed`)
 
 // endedBy counts what ended the tries that failed, in the words of the list of tries: "ended by: node gone ×2, main exit 3 ×1".
-func endedBy(c *jobcase.Case) (text string, from []explain.Mark) {
+// It is empty if these are not as many as the verdict says.
+func endedBy(c *jobcase.Case, says string) (text string, from []explain.Mark) {
 	var order []string
-	counts := map[string]int{}
-	for _, t := range ending.FailedTries(c) {
+	counts, n := map[string]int{}, 0
+	for _, t := range c.Tries {
+		if !t.Failed() {
+			continue
+		}
+		n++
 		e := ending.Of(c, t)
 		how := string(e.By)
 		if e.By == try.ByItself {
 			how = try.ExitText(t)
 		}
 		if counts[how]++; counts[how] == 1 {
-			order, from = append(order, how), append(from, e.Marks...)
+			order, from = append(order, how), append(from, e.Marks[:min(len(e.Marks), 1)]...)
 		}
 	}
-	if len(order) == 0 || len(order) > 4 {
+	if fmt.Sprint(n) != says || len(order) > 4 {
 		return "", nil
 	}
 	for i, how := range order {
@@ -123,8 +128,8 @@ func stopped(c *jobcase.Case, verdict string) (out []foundPhrase) {
 			out = append(out, foundPhrase{begin: at[0], end: at[1], does: ", " + says + " stopped as the Job failed", from: from})
 		}
 	}
-	if at := unnamed.FindStringIndex(verdict); at != nil {
-		text, from := endedBy(c)
+	if at := unnamed.FindStringSubmatchIndex(verdict); at != nil {
+		text, from := endedBy(c, verdict[at[2]:at[3]])
 		out = append(out, foundPhrase{
 			begin: at[0], end: at[1], does: verdict[at[0]:at[1]], brackets: []explain.Passage{whole(text)}, from: from,
 		})
