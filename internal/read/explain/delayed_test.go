@@ -54,3 +54,20 @@ func TestWhatDelayedAJobThatCompleted(t *testing.T) {
 		})
 	}
 }
+
+// TestAWaitEndsWhereThePodRan: a kubelet tells late that a pod has run. By the node's clock the pod began 4 s after its
+// wait was seen, so an answer may not say that it waited until its end was seen.
+func TestAWaitEndsWhereThePodRan(t *testing.T) {
+	l := newScene(t, true)
+	j := l.job("09:00:00", "demo", "", nil)
+	p := j.pod("09:00:01", "demo-a", nil)
+	p.see("09:00:10", waits("ContainerCreating", "main", ""))
+	p.see("09:00:40", func(p *scenePod) {
+		p.f.Phase, p.f.Waiting, p.f.Finished, p.e.Waits = events.PodSucceeded, "", cronClock("09:00:39"), nil
+		p.exits("main", 0, "09:00:39", func(k *events.ContainerEnd) { k.Started = cronClock("09:00:14") })
+	})
+	j.ends("09:00:41", status.Complete, "CompletionsReached", "")
+	if got := j.told("WAITED"); !strings.HasPrefix(got, "demo-a waited for at least 4s: ContainerCreating") {
+		t.Errorf("it says %q", got)
+	}
+}

@@ -149,7 +149,15 @@ type pastWait struct {
 	until explain.Mark
 }
 
-func (w *pastWait) took() time.Duration { return w.until.At.Sub(w.From.At) }
+func (w *pastWait) took() time.Duration { return w.certainly().Sub(w.From.At) }
+
+// certainly returns until when the pod certainly waited: by the node's clock it may have run before that was seen.
+func (w *pastWait) certainly() events.Time {
+	if ran := w.try.Began(); ran != 0 {
+		return min(w.until.At, ran)
+	}
+	return w.until.At
+}
 
 // asPast returns the wait w as over, and whether it is worth reporting. The backoff of a crashing container is not:
 // it is reported as a failed try.
@@ -174,7 +182,7 @@ func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
 		return out, false
 	case t.Started.Record == 0:
-		return out, stuck || out.until.At.Sub(t.Seen.At) >= try.WaitTold
+		return out, stuck || out.certainly().Sub(t.Seen.At) >= try.WaitTold
 	default:
 		return out, stuck && out.until.Record <= t.Started.Record
 	}
