@@ -22,7 +22,8 @@ type Evidence struct {
 	Waits      []ContainerWait // containers of a pod that wait with a reason
 	Finalizers []string        // finalizers of an object that is being deleted, which keep it
 	Gates      []string        // names of a pod's scheduling gates: the pod is not scheduled until all are removed
-	// Containers that still run after a regular container has ended for good: the pod ends after them
+	// StillRun are the containers that hold a pod up: they run after a regular one has ended for good, so the pod ends
+	// after them, or the regular ones wait for them to end or to start (PodInitializing)
 	StillRun []string
 	Origin   *Origin // the origin of a Job, in the first record of its object; nil for nothing to tell
 	// Admitted lists what admission changed in the spec of a new pod, compared with the Job's pod template. A leading +

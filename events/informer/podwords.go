@@ -179,18 +179,19 @@ func gates(pod *kubewire.Pod) []string {
 	return names
 }
 
-// stillRun returns the containers that run although a regular container has ended for good.
-func stillRun(pod *kubewire.Pod) []string {
-	ended := func(c kubewire.ContainerStatus) bool { return c.State.Terminated != nil }
-	if !slices.ContainsFunc(pod.Status.ContainerStatuses, ended) {
-		return nil
-	}
-	var names []string
-	for _, list := range [][]kubewire.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
-		for i := range list {
-			if list[i].State.Running != nil && len(names) < maxWords {
-				names = append(names, bounded(list[i].Name, maxName))
-			}
+// stillRun returns the containers that hold a pod up. Those are all that run after a regular container has ended for
+// good. While the regular ones wait for the init containers, those are the init containers that run, except sidecars
+// that have started.
+func stillRun(pod *kubewire.Pod) (names []string) {
+	regular, initial := pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses
+	ended := slices.ContainsFunc(regular, func(c kubewire.ContainerStatus) bool { return c.State.Terminated != nil })
+	waits := slices.ContainsFunc(regular, func(c kubewire.ContainerStatus) bool {
+		return c.State.Waiting != nil && c.State.Waiting.Reason == initializing
+	})
+	for _, c := range slices.Concat(regular, initial) {
+		holds := ended || waits && !(c.Started && slices.Contains(pod.Spec.Sidecars, c.Name))
+		if holds && c.State.Running != nil && len(names) < maxWords {
+			names = append(names, bounded(c.Name, maxName))
 		}
 	}
 	return names

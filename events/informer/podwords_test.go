@@ -15,6 +15,13 @@ func waits(name, reason, message string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}
 }
 
+// runs is the status of a container that runs. passed: it has passed its startup probe, or has none.
+func runs(name string, passed bool) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name: name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: sec(3)}}, Started: &passed,
+	}
+}
+
 func says(kind corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
@@ -57,6 +64,20 @@ func TestWhyAPodDoesNotRun(t *testing.T) {
 			"an init container runs, and the others wait for its end", []func(*corev1.Pod){
 				initContainer(nil, corev1.ContainerStatus{Name: "init", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: sec(3)}}}),
 				containers(waits("main", "PodInitializing", "")),
+			},
+			"PodInitializing", events.Evidence{StillRun: []string{"init"}},
+		},
+		{
+			"a sidecar has started, another has not, and main waits for it", []func(*corev1.Pod){
+				initContainer(new(corev1.ContainerRestartPolicyAlways), runs("logs", true)),
+				initContainer(new(corev1.ContainerRestartPolicyAlways), runs("proxy", false)),
+				containers(waits("main", "PodInitializing", "")),
+			},
+			"PodInitializing", events.Evidence{StillRun: []string{"proxy"}},
+		},
+		{
+			"all sidecars have started, and the image of main is fetched", []func(*corev1.Pod){
+				initContainer(new(corev1.ContainerRestartPolicyAlways), runs("logs", true)), containers(waits("main", "PodInitializing", "")),
 			},
 			"PodInitializing", events.Evidence{},
 		},

@@ -40,7 +40,7 @@ type Pod struct {
 	Conditions []PodCondition     `json:"conditions,omitempty"` // conditions that explain Waiting
 	Finalizers []string           `json:"finalizers,omitempty"` // finalizers of others, while it is being deleted
 	Gates      []string           `json:"gates,omitempty"`      // names of its scheduling gates
-	// StillRun names the containers that still run after a regular one ended for good.
+	// StillRun names the containers that hold the pod up: see events.Evidence.
 	StillRun []string `json:"stillRun,omitempty"`
 
 	Reason     string          `json:"reason,omitempty"`  // status.reason: "Evicted"

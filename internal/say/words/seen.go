@@ -101,7 +101,11 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	if !f.Tracked {
 		parts = append(parts, "finalizer gone")
 	}
-	return strings.Join(append(parts, podEvidence(&r.Evidence)...), ", ")
+	e := r.Evidence
+	if f.Waiting == initializing {
+		e.StillRun = nil // WaitMessage names them
+	}
+	return strings.Join(append(parts, podEvidence(&e)...), ", ")
 }
 
 // podEvidence returns what the kubelet, admission and the containers say about a pod.
@@ -136,12 +140,19 @@ func podEvidence(e *events.Evidence) (parts []string) {
 	return parts
 }
 
-// WaitMessage returns the message of the scheduler or the kubelet that belongs to the reason for which a pod waits.
+// initializing is the reason of containers that wait for the init containers.
+const initializing = "PodInitializing"
+
+// WaitMessage returns the message of the scheduler or the kubelet that belongs to the reason for which a pod waits, or
+// the init container for which it waits.
 func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	if text := f.Sandbox.String(); text != "" {
 		return text
 	}
 	word := f.Waiting
+	if word == initializing && len(e.StillRun) > 0 {
+		return fmt.Sprintf("init container %s runs", strings.Join(e.StillRun, ", "))
+	}
 	for _, c := range e.Conditions {
 		if c.Type == "PodScheduled" && c.Reason == word || c.Type == "PodReadyToStartContainers" && f.Sandbox == events.SandboxOther {
 			return c.Message

@@ -98,6 +98,10 @@ func TestWhatIsNotThereIsNotTold(t *testing.T) {
 			"Pending, waits: ErrImagePull: no such image", pod(events.PodSeen{Waiting: "ErrImagePull"}),
 			events.Evidence{Waits: []events.ContainerWait{{Reason: "PodInitializing", Message: "other"}, {Reason: "ErrImagePull", Message: "no such image"}}},
 		},
+		{
+			"Pending, waits: PodInitializing: init container migrate runs", pod(events.PodSeen{Waiting: "PodInitializing"}),
+			events.Evidence{StillRun: []string{"migrate"}},
+		},
 		{"Pending, waits: ContainerCreating", pod(events.PodSeen{Waiting: "ContainerCreating"}), events.Evidence{}},
 		{"Pending, admission changed nothing", pod(events.PodSeen{}), events.Evidence{Admitted: []string{""}}},
 		{"Pending, admission changed it (a changed, b changed)", pod(events.PodSeen{}), events.Evidence{Admitted: []string{"a", "b"}}},

@@ -35,6 +35,7 @@ type ContainerStatus struct {
 	Name                        string
 	State, LastTerminationState corev1.ContainerState // without ContainerID and Signal
 	RestartCount                int32
+	Started                     bool // it has passed its startup probe, or has none
 }
 
 // GetObjectKind implements runtime.Object.
@@ -153,6 +154,8 @@ func containerStatus(b []byte, err *error) (c ContainerStatus) {
 			c.LastTerminationState = containerState(f.bytes, err)
 		case 5:
 			c.RestartCount = int32(f.value)
+		case 9:
+			c.Started = f.value != 0
 		}
 	}
 	return c

@@ -98,6 +98,7 @@ func strippedContainers(all []corev1.ContainerStatus) (stripped []ContainerStatu
 		}
 		stripped = append(stripped, ContainerStatus{
 			Name: c.Name, State: c.State, LastTerminationState: c.LastTerminationState, RestartCount: c.RestartCount,
+			Started: c.Started != nil && *c.Started,
 		})
 	}
 	return stripped

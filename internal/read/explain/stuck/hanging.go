@@ -123,7 +123,7 @@ func unsaid(c *jobcase.Case, w *try.Waiting) string {
 		return ""
 	case w.Reason == "ContainerCreating" && tooLong(c, w):
 		return "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
-	case w.Reason == "PodInitializing":
+	case w.Reason == "PodInitializing" && w.Message == "":
 		_, template := c.FirstSpec()
 		return fmt.Sprintf("; missing: which of its init containers%s runs or waits, or which image behind them: it is not recorded before they end", within(jobcase.Initials(template)))
 	}

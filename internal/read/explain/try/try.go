@@ -43,7 +43,7 @@ type Try struct {
 	Disrupted   *events.ConditionText // its condition DisruptionTarget
 	DisruptedAt explain.Mark
 	Finalizers  []string // of other controllers, while it is under deletion
-	StillRun    []string // containers that run although a regular one ended for good, by its newest record
+	StillRun    []string // containers that hold it up, by its newest record; see events.Evidence
 
 	Asked      events.Time // the latest possible time of its deletion request, by the API server's clock; 0 without one
 	AskedExact bool

@@ -682,7 +682,8 @@ type Evidence struct {
 	Admitted []string `protobuf:"bytes,19,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	// gates are the names of a pod's scheduling gates: it is not scheduled before all are taken off.
 	Gates []string `protobuf:"bytes,20,rep,name=gates,proto3" json:"gates,omitempty"`
-	// still_run are the containers of a pod that run although a regular one has ended for good: the pod does not end before them.
+	// still_run are the containers that hold a pod up. They run although a regular one has ended for good, and the pod ends after them; or
+	// they are init containers that run, and the regular ones wait for them.
 	StillRun      []string `protobuf:"bytes,21,rep,name=still_run,json=stillRun,proto3" json:"still_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
