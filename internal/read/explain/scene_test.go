@@ -222,12 +222,25 @@ func (p *scenePod) exits(name string, code int32, clock string, change func(*eve
 	}
 }
 
+// began is when a pod began whose end comes now: one that was not seen to run began now if it waited until now, and
+// otherwise when it was created.
+func (p *scenePod) began(clock string) events.Time {
+	switch {
+	case p.e.Running != 0:
+		return p.e.Running
+	case p.f.Waiting != "":
+		return cronClock(clock)
+	}
+	return p.f.Created
+}
+
 // fails tells that its container main failed.
 func (p *scenePod) fails(clock string, code int32, message string) *scenePod {
 	p.j.l.t.Helper()
 	p.see(clock, func(p *scenePod) {
+		began := p.began(clock)
 		p.f.Phase, p.f.Finished, p.e.Running = events.PodFailed, cronClock(clock), 0
-		p.exits("main", code, clock, func(k *events.ContainerEnd) { k.Started, k.Message = p.f.Created, message })
+		p.exits("main", code, clock, func(k *events.ContainerEnd) { k.Started, k.Message = began, message })
 	})
 	return p
 }
@@ -236,8 +249,9 @@ func (p *scenePod) fails(clock string, code int32, message string) *scenePod {
 func (p *scenePod) succeeds(clock string) *scenePod {
 	p.j.l.t.Helper()
 	p.see(clock, func(p *scenePod) {
+		began := p.began(clock)
 		p.f.Phase, p.f.Finished, p.e.Running = events.PodSucceeded, cronClock(clock), 0
-		p.exits("main", 0, clock, func(k *events.ContainerEnd) { k.Started = p.f.Created })
+		p.exits("main", 0, clock, func(k *events.ContainerEnd) { k.Started = began })
 	})
 	return p
 }

@@ -61,7 +61,7 @@ func TestCausesThatDiffer(t *testing.T) {
 		{"PodFailurePolicy: main exit 3 of ns/demo", []func(*jobcase.Case){settled("PodFailurePolicy"), ended(try.ByItself, "", exits(3, ""))}},
 		{"main exit 3: no row #", []func(*jobcase.Case){ended(try.ByItself, "", exits(3, "no row 17"))}},
 		{"main exit 3: no row #", []func(*jobcase.Case){settled("BackoffLimitExceeded"), ended(try.ByItself, "", exits(3, "no row 18"))}},
-		{"taint of n1: it went", []func(*jobcase.Case){ended(try.ByTaint, "it went", nil)}},
+		{"n1 had a NoExecute taint, so its pods were deleted", []func(*jobcase.Case){ended(try.ByTaint, "it went", nil)}},
 		{"taint: it went", []func(*jobcase.Case){ended(try.ByTaint, "it went", func(x *try.Try) { x.Node = "" })}},
 		{"eviction API: it went", []func(*jobcase.Case){ended(try.ByEviction, "it went", nil)}},
 		{"preemption: it went", []func(*jobcase.Case){ended(try.ByPreemption, "it went", nil)}},
