@@ -234,8 +234,8 @@ func TestDueTimesThatCannotBeCounted(t *testing.T) {
 // TestWhichJobsBlock: those that run, the longest one's time; else those of status.active.
 func TestWhichJobsBlock(t *testing.T) {
 	for runs, want := range map[string]string{
-		"r": "run-0 has run for 15m", "rr": "run-0, run-1 has run for 15m", "Cr": "run-1 has run for 14m50s",
-		"rrr": "run-0, run-1, run-2 has run for 15m", "rrrr": "run-0, run-1, run-2 and 1 more has run for 15m", "C": "a Job of before runs",
+		"r": "run-0 has run for 15m", "rr": "run-0, run-1 run, the oldest for 15m", "Cr": "run-1 has run for 14m50s",
+		"rrr": "run-0, run-1, run-2 run, the oldest for 15m", "rrrr": "run-0, run-1, run-2 and 1 more run, the oldest for 15m", "C": "a Job of before runs",
 	} {
 		text, from := cronOf(nil, runsOf(runs)...).blockers()
 		if text != want || len(from) != strings.Count(runs, "r") {
@@ -244,7 +244,7 @@ func TestWhichJobsBlock(t *testing.T) {
 	}
 	backwards := runsOf("rrr")
 	backwards[0], backwards[1], backwards[2] = backwards[2], backwards[0], backwards[1]
-	if text, _ := cronOf(nil, backwards...).blockers(); text != "run-2, run-0, run-1 has run for 15m" {
+	if text, _ := cronOf(nil, backwards...).blockers(); text != "run-2, run-0, run-1 run, the oldest for 15m" {
 		t.Errorf("in another order: %q", text)
 	}
 	c := cronOf(nil)

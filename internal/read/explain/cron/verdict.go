@@ -210,7 +210,11 @@ func (c *Case) blockers() (text string, from []explain.Mark) {
 	if len(names) > 3 {
 		text += fmt.Sprintf(" and %d more", len(names)-3)
 	}
-	return text + " has run for " + words.Span(c.Now().Sub(oldest.Created)), from
+	how := " has run for "
+	if len(names) > 1 {
+		how = " run, the oldest for "
+	}
+	return text + how + words.Span(c.Now().Sub(oldest.Created)), from
 }
 
 // strangers names the Jobs of status.active that block the next one when none is known to run. A Job that the CronJob
