@@ -121,7 +121,7 @@ func TestEveryFeatureHasItsRows(t *testing.T) {
 	}
 	others := []string{
 		"nats: {url: 'nats://nats:4222', cluster: a, caSecret: a, credsSecret: b}",
-		"ha: {enabled: true, url: 'nats://nats:4222', assumeSynced: true}", // its values go together
+		"ha: {enabled: true, mode: replicate, url: 'nats://nats:4222', assumeSynced: true}", // its values go together
 	}
 	for _, path := range switches("", values) {
 		// TestOverlays tests a reader, whose rights are in its own namespace.
