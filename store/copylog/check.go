@@ -38,13 +38,13 @@ func (m *Manifest) checkFile(end *store.Head, f *File) error {
 			return fmt.Errorf("an object derived from %s has the name %q", f.Object.Name, o.Name)
 		}
 	}
-	return m.follows(end, f, true, FileName(f.First, f.Epoch))
+	return m.follows(end, f, true, f.FileNames())
 }
 
 func (m *Manifest) checkSegments(end *store.Head, t *Tail) error {
 	for i := range t.Segments {
 		s := &t.Segments[i]
-		if err := m.follows(end, s, i == 0, SegmentName(s.First, s.Epoch), SpanName(s.First, s.End.Sequence, s.Epoch)); err != nil {
+		if err := m.follows(end, s, i == 0, s.SegmentNames()); err != nil {
 			return err
 		}
 	}
@@ -52,12 +52,11 @@ func (m *Manifest) checkSegments(end *store.Head, t *Tail) error {
 }
 
 // follows checks that a file continues the records before it, and advances end. Records may be missing before a file,
-// if a hole says so. The file has one of these names, or the other name of one.
-func (m *Manifest) follows(end *store.Head, f *File, begins bool, names ...string) error {
+// if a hole says so. Its object has one of these names.
+func (m *Manifest) follows(end *store.Head, f *File, begins bool, names []string) error {
 	name := f.Object.Name
-	named := slices.ContainsFunc(names, func(usual string) bool { return name == usual || name == OtherName(usual, f.End.Hash) })
 	switch {
-	case !named || f.Object.Bytes <= 0:
+	case !slices.Contains(names, name) || f.Object.Bytes <= 0:
 		return fmt.Errorf("the object with records %d to %d has the name %q and %d bytes", f.First, f.End.Sequence, f.Object.Name, f.Object.Bytes)
 	case f.First == 0 || f.End.Sequence < f.First || f.Epoch > m.Identity.Epoch:
 		return fmt.Errorf("%s has records %d to %d, epoch %d", name, f.First, f.End.Sequence, f.Epoch)

@@ -27,15 +27,32 @@ func SegmentName(first events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%d.seg", uint64(first), epoch)
 }
 
-// SpanName returns the other name of a segment, with both its ends. It is for merged segments, and for a segment whose
-// usual name is taken by an object that no manifest names.
-func SpanName(first, last events.Sequence, epoch uint64) string {
+// spanName returns the name of a segment with both its ends. It is for merged segments, and for a segment whose usual
+// name is taken by an object that no manifest names.
+func spanName(first, last events.Sequence, epoch uint64) string {
 	return fmt.Sprintf("tail/%020d-%020d-%d.seg", uint64(first), uint64(last), epoch)
 }
 
-// OtherName returns the name of a file or segment whose usual names are taken by objects with other records, which the
-// writer of a fork has put: the usual name, and the beginning of the chain value behind the last record.
-func OtherName(name string, end events.Hash) string {
+// FileNames returns the names that the object of a sealed file may have, the usual one first. The writer of a fork may
+// have put an object with other records under that name. The last name has the beginning of the chain value behind the
+// last record, so no other records have it.
+func (f *File) FileNames() []string {
+	usual := FileName(f.First, f.Epoch)
+	return []string{usual, chainName(usual, f.End.Hash)}
+}
+
+// SegmentNames returns the names that the object of a segment may have, as FileNames does.
+func (f *File) SegmentNames() []string {
+	return append([]string{SegmentName(f.First, f.Epoch)}, f.SpanNames()...)
+}
+
+// SpanNames returns the names that the object of a merged segment may have, as FileNames does.
+func (f *File) SpanNames() []string {
+	span := spanName(f.First, f.End.Sequence, f.Epoch)
+	return []string{span, chainName(span, f.End.Hash)}
+}
+
+func chainName(name string, end events.Hash) string {
 	suffix := path.Ext(name)
 	return fmt.Sprintf("%s-%x%s", strings.TrimSuffix(name, suffix), end[:8], suffix)
 }

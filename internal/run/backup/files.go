@@ -159,16 +159,11 @@ func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 		return fmt.Errorf("the file is not copied, and nothing behind it: %w", err)
 	}
 	content, size := s.Content()
-	f.Object = copylog.Object{Name: copylog.FileName(f.First, f.Epoch), Bytes: size}
+	f.Object = copylog.Object{Bytes: size}
 	if f.Object.SHA256, err = shaOf(io.NewSectionReader(content, 0, size)); err != nil {
 		return err
 	}
-	same := func(o *copylog.Object) error { return r.sameFile(o, f) }
-	there, err := r.object(&f.Object, content, same)
-	if errors.Is(err, errTaken) {
-		f.Object.Name = copylog.OtherName(f.Object.Name, f.End.Hash)
-		there, err = r.object(&f.Object, content, same)
-	}
+	there, err := r.object(&f.Object, f.FileNames(), content, func(o *copylog.Object) error { return r.sameFile(o, f) })
 	if err != nil {
 		return err
 	}
@@ -327,7 +322,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 			continue // it is being replaced, and can be made again
 		}
 		o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
-		if _, err := r.object(&o, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {
+		if _, err := r.object(&o, []string{o.Name}, readerAt(content), func(o *copylog.Object) error { return r.asItIs(o, mostDerived) }); err != nil {
 			return err
 		}
 		f.Derived = append(slices.Clone(f.Derived), o)

@@ -2,7 +2,6 @@ package backup
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
@@ -58,14 +57,8 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 		return err
 	}
 	f.Records = boltlog.RecordsHash(f.Before, stored, after)
-	f.Object = copylog.Object{
-		Name: copylog.SpanName(f.First, f.End.Sequence, f.Epoch), Bytes: int64(len(content)), SHA256: sha256.Sum256(content),
-	}
-	there, err := r.object(&f.Object, readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
-	if errors.Is(err, errTaken) {
-		f.Object.Name = copylog.OtherName(f.Object.Name, f.End.Hash)
-		there, err = r.object(&f.Object, readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
-	}
+	f.Object = copylog.Object{Bytes: int64(len(content)), SHA256: sha256.Sum256(content)}
+	there, err := r.object(&f.Object, f.SpanNames(), readerAt(content), func(o *copylog.Object) error { return r.sameSpan(o, &f) })
 	if err != nil {
 		return err
 	}

@@ -31,9 +31,19 @@ func (r *run) step(s Step) {
 	r.Tell(s)
 }
 
-// object puts an object. If one of that name exists that no manifest names, same decides whether it will do, and sets
-// o's size and hash. A damaged one, from a run that ended early, is put again.
-func (r *run) object(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
+// object puts an object under the first of these names that no object with other records has.
+func (r *run) object(o *copylog.Object, names []string, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
+	for _, o.Name = range names {
+		if there, err = r.named(o, content, same); !errors.Is(err, errTaken) {
+			break
+		}
+	}
+	return there, err
+}
+
+// named puts an object under its name. If one of that name exists that no manifest names, same decides whether it will
+// do, and sets o's size and hash; errTaken if not. A damaged one, from a run that ended early, is put again.
+func (r *run) named(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
 	if errors.Is(err, copylog.ErrExists) {
 		if err = same(o); err == nil {
@@ -76,7 +86,7 @@ func (r *run) key() error {
 		return nil
 	}
 	want := o
-	if _, err := r.object(&o, readerAt(key[:]), func(o *copylog.Object) error { return r.asItIs(o, 1<<10) }); err != nil {
+	if _, err := r.object(&o, []string{o.Name}, readerAt(key[:]), func(o *copylog.Object) error { return r.asItIs(o, 1<<10) }); err != nil {
 		return err
 	}
 	if o != want {

@@ -109,15 +109,7 @@ func (r *run) segment(t *copylog.Tail, s *segment) error {
 		n, err = r.sameSegment(o, &f, s)
 		return err
 	}
-	there, err := r.object(&f.Object, readerAt(content), same)
-	span := copylog.SpanName(f.First, f.End.Sequence, f.Epoch)
-	for _, other := range []string{span, copylog.OtherName(span, f.End.Hash)} {
-		if !errors.Is(err, errTaken) {
-			break
-		}
-		f.Object.Name, n = other, len(s.records)
-		there, err = r.object(&f.Object, readerAt(content), same)
-	}
+	there, err := r.object(&f.Object, f.SegmentNames(), readerAt(content), same)
 	if err != nil {
 		return err
 	}

@@ -191,24 +191,33 @@ func TestANameThatAForkHasTaken(t *testing.T) {
 	isWhole(t, out, dir)
 }
 
-// TestFilesThatAForkHasLeft: the writer of a fork put files, an index and segments, and no manifest. The log is copied
-// beside them, each object of the fork stays as it is, and the copy is that of the log.
-func TestFilesThatAForkHasLeft(t *testing.T) {
-	fork := copylogtest.Bucket(t)
-	backUp(t, newLog(t, 200), fork)
-	place, left := copylogtest.Bucket(t), map[string][]byte{}
-	m := manifest(t, fork)
-	for _, o := range m.Objects() {
+// TestNamesThatAForkHasTaken: the writer of a fork put files and segments, and no manifest. It has taken each name that
+// an object of the log may have, but the last. The log is copied beside them, and each object of the fork stays.
+func TestNamesThatAForkHasTaken(t *testing.T) {
+	dir, fork := newLog(t, 230), copylogtest.Bucket(t)
+	backUp(t, newLog(t, 230), fork)
+	want, theirs := copylogtest.Bucket(t), manifest(t, fork)
+	backUp(t, dir, want)
+	place, last, left := copylogtest.Bucket(t), map[string]bool{}, map[string][]byte{}
+	take := func(names []string, o *copylog.Object) {
 		content, _, err := copylog.ReadAll(t.Context(), fork, o.Name, 1<<30)
-		if err == nil {
-			err = place.Put(t.Context(), o.Name, bytes.NewReader(content), int64(len(content)))
+		for _, name := range names[:len(names)-1] {
+			if left[name] = content; err == nil {
+				err = place.Put(t.Context(), name, bytes.NewReader(content), int64(len(content)))
+			}
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		left[o.Name] = content
+		last[names[len(names)-1]] = true
 	}
-	dir := newLog(t, 230)
+	ours := manifest(t, want)
+	for i := range ours.Files {
+		take(ours.Files[i].FileNames(), &theirs.Files[i].Object)
+	}
+	for _, s := range ours.Segments() {
+		take(s.SegmentNames(), &theirs.Segments()[0].Object)
+	}
 	backUp(t, dir, place)
 	for name, content := range left {
 		if now, _, err := copylog.ReadAll(t.Context(), place, name, 1<<30); err != nil || !bytes.Equal(now, content) {
@@ -217,10 +226,19 @@ func TestFilesThatAForkHasLeft(t *testing.T) {
 	}
 	out, _ := restored(t, place)
 	isWhole(t, out, dir)
-	for _, o := range manifest(t, place).Objects() {
-		if left[o.Name] != nil {
-			t.Errorf("the copy names %s, which the fork has put", o.Name)
+	got := manifest(t, place)
+	for i := range got.Files {
+		if name := got.Files[i].Object.Name; !last[name] {
+			t.Errorf("a file is named %s", name)
 		}
+	}
+	for _, s := range got.Segments() {
+		if !last[s.Object.Name] {
+			t.Errorf("a segment is named %s", s.Object.Name)
+		}
+	}
+	if len(got.Files) == 0 || len(got.Segments()) == 0 {
+		t.Errorf("the copy has %d files and %d segments", len(got.Files), len(got.Segments()))
 	}
 }
 
