@@ -67,6 +67,10 @@ func TestWhatDoesNotGoOnByItself(t *testing.T) {
 			[]string{"WAITING for ", "PodInitializing since", "missing: "}, "said nothing"},
 		{"init containers that do not end", waits("PodInitializing"), 15 * time.Minute,
 			[]string{"STUCK for 15m: ", "(PodInitializing)", "PodInitializing since", "missing: which of its init containers"}, "said nothing"},
+		{"an init container that does not end, by its name", func(r *events.Record, f *events.PodSeen) {
+			waits("PodInitializing")(r, f)
+			r.Evidence.StillRun = []string{"migrate"}
+		}, 15 * time.Minute, []string{"STUCK for 15m: ", "PodInitializing since", "held up by init container migrate"}, "missing: which"},
 		{"a gate, by its name", func(r *events.Record, f *events.PodSeen) {
 			f.Waiting, r.Evidence.Gates = "SchedulingGated", []string{"corp.example/budget"}
 		}, time.Second, []string{"STUCK for 1s: ", "corp.example/budget (scheduling gate) holds it", "SchedulingGated by corp.example/budget since"}, ""},

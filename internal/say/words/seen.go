@@ -151,7 +151,7 @@ func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	}
 	word := f.Waiting
 	if word == initializing && len(e.StillRun) > 0 {
-		return fmt.Sprintf("init container %s runs", strings.Join(e.StillRun, ", "))
+		return "held up by init container " + strings.Join(e.StillRun, ", ")
 	}
 	for _, c := range e.Conditions {
 		if c.Type == "PodScheduled" && c.Reason == word || c.Type == "PodReadyToStartContainers" && f.Sandbox == events.SandboxOther {

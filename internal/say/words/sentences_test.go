@@ -99,7 +99,7 @@ func TestWhatIsNotThereIsNotTold(t *testing.T) {
 			events.Evidence{Waits: []events.ContainerWait{{Reason: "PodInitializing", Message: "other"}, {Reason: "ErrImagePull", Message: "no such image"}}},
 		},
 		{
-			"Pending, waits: PodInitializing: init container migrate runs", pod(events.PodSeen{Waiting: "PodInitializing"}),
+			"Pending, waits: PodInitializing: held up by init container migrate", pod(events.PodSeen{Waiting: "PodInitializing"}),
 			events.Evidence{StillRun: []string{"migrate"}},
 		},
 		{"Pending, waits: ContainerCreating", pod(events.PodSeen{Waiting: "ContainerCreating"}), events.Evidence{}},

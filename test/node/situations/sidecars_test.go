@@ -12,7 +12,7 @@ var sidecars = []row{
 		job: []option{begins(shell("migrate", "sleep 1; exit 7"))}},
 	{name: "initloop", did: "the init container migrate exits 7 again and again", says: []string{`exit(ed)? 7`, `migrate`}, pod: []string{`restart|CrashLoop`}, may: "crashloop", exits: []int32{7},
 		job: []option{limit(5), onFailure(), begins(shell("migrate", "sleep 1; exit 7"))}, stage: stuck("CrashLoopBackOff")},
-	{name: "initslow", did: "the init container migrate has not ended", says: []string{`PodInitializing`, `init container migrate runs`}, stage: func(s *situation) {
+	{name: "initslow", did: "the init container migrate has not ended", says: []string{`PodInitializing`, `held up by init container migrate`}, stage: func(s *situation) {
 		s.awaitPod("it begins", func(p *corev1.Pod) bool {
 			return len(p.Status.InitContainerStatuses) > 0 && p.Status.InitContainerStatuses[0].State.Running != nil
 		})
@@ -35,7 +35,7 @@ var sidecars = []row{
 		job: []option{runs("sleep 2; exit 3"), begins(always(shell("proxy", polite)))}},
 	{name: "sidecarloop", did: "the native sidecar proxy exits 9 again and again; main succeeded", says: []string{`succeeded`}, pod: []string{`succe`}, exits: []int32{9}, may: "crashloop", stage: ends,
 		job: []option{runs("sleep 12"), begins(always(shell("proxy", "exit 9")))}},
-	{name: "sidecarholds", did: "the native sidecar proxy never passes its startup probe, so main does not start", says: []string{`PodInitializing`, `init container proxy runs`}, exits: []int32{143}, may: "crashloop",
+	{name: "sidecarholds", did: "the native sidecar proxy never passes its startup probe, so main does not start", says: []string{`PodInitializing`, `held up by init container proxy`}, exits: []int32{143}, may: "crashloop",
 		stage: func(s *situation) {
 			s.awaitPod("the sidecar runs", func(p *corev1.Pod) bool {
 				return len(p.Status.InitContainerStatuses) > 0 && p.Status.InitContainerStatuses[0].State.Running != nil
