@@ -26,8 +26,8 @@ type process struct {
 	err   error
 }
 
-// garbage is GOGC for the components: the heap may grow to five times the live heap between collections. The live heap
-// is small, and with Go's default of 100 the collector takes a sixth of the start of an API server.
+// garbage is GOGC for the components where the environment has none, as in the bench: the heap may grow to five times the
+// live heap between collections. make test sets Go's own 100; see "The time of make test" in test/README.md.
 const garbage = "400"
 
 // launch starts a program. Its goroutine ends with the process.
