@@ -70,7 +70,7 @@ func TestScenesOfOddCronJobs(t *testing.T) {
 				c.runs("09:00:00", "", name, func(f *events.RunSeen) { f.Created = cronClock("08:59:40") })
 			}
 			held(c, nil)
-		}, nil, []string{" and 3 more has run for ", "!and 4 more has run"}},
+		}, nil, []string{" and 3 more run, the oldest for ", "!and 4 more run"}},
 		"its template is edited in many fields, and all fails since": {"both", nil, func(c *sceneCron) {
 			c.template("08:59:31", "t1", `{"template":{"spec":{"containers":[{"name":"main","image":"app:1"}]}}}`)
 			c.template("08:59:32", "t2", `{"template":{"spec":{"containers":[{"name":"main","image":"app:2"}],"priority":7,"serviceAccount":"x","hostname":"h","subdomain":"s"}}}`)
