@@ -68,6 +68,7 @@ type Run struct {
 	Told    bool        // the ledger has its origin
 	Removed bool        // the API server deleted it for us; an observation without a deletion is older
 	First   events.Time // when first seen
+	Ended   events.Time // when its end was first seen; 0 while it runs
 }
 
 // Finished reports whether the Job has ended (C-102).

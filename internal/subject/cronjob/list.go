@@ -117,6 +117,9 @@ func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
 	default:
 		r.RunSeen = *f
 	}
+	if r.Finished() && r.Ended == 0 {
+		r.Ended = c.Now
+	}
 	if f.Succeeded { // the status must show it even if the Job is deleted (C-107)
 		c.LastSuccess = max(c.LastSuccess, f.Completed)
 	}

@@ -166,11 +166,14 @@ func (c *CronJob) depart(uid types.UID) {
 }
 
 // frees records that a deleted Job frees its name. Only an ended Job of the latest started run matters: it kept other
-// due times of its minute from starting. Exceptions: a Job that we deleted and that went at once, because that happens
-// at its end and other due times are looked at afterwards; and a Job in the active list to the last, because its end
-// was not seen before it went, and a due time beside an active Job of its minute is started after that Job is gone.
+// due times of its minute from starting. Exceptions: a Job that we deleted at its end and that went at once, because
+// other due times are looked at after that; and a Job in the active list to the last, because its end was not seen
+// before it went, and a due time beside an active Job of its minute is started after that Job is gone.
 func (c *CronJob) frees(r *Run) {
-	if r == nil || r.Result == events.ResultNone || r.Removed && r.Deleted == 0 || c.Seen.Suspend || c.Sight.Observing {
+	if r == nil || r.Result == events.ResultNone || c.Seen.Suspend || c.Sight.Observing {
+		return
+	}
+	if r.Vanished() && !c.dueSince(r.Ended) {
 		return
 	}
 	if c.IsActive(r.Job) {
@@ -179,6 +182,14 @@ func (c *CronJob) frees(r *Run) {
 	if r.Due != 0 && minuteOf(r.Due) == minuteOf(c.LastSchedule) {
 		c.Freed = c.Now
 	}
+}
+
+// dueSince reports whether a due time has passed since t. Example: `@every 30s` at 00:04:56, counted from 00:04:00: yes
+// since 00:04:02, no since 00:04:40.
+func (c *CronJob) dueSince(t events.Time) bool {
+	by := c.plan.Schedule
+	next := by.Next(by.Base(c.Anchor().Go(), t.Go()))
+	return t != 0 && !next.IsZero() && !next.After(c.Now.Go())
 }
 
 // minuteOf returns the minute of a due time, which is the part of it in the Job's name (C-151).

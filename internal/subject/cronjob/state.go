@@ -77,11 +77,14 @@ func (c *CronJob) Restore(ref events.JobRef, s *pb.CronJobState) error {
 }
 
 func (r *Run) toWire() *pb.RunState {
-	return &pb.RunState{Facts: events.RunToWire(&r.RunSeen), Told: r.Told, Removed: r.Removed, Seen: int64(r.First)}
+	return &pb.RunState{Facts: events.RunToWire(&r.RunSeen), Told: r.Told, Removed: r.Removed, Seen: int64(r.First), Ended: int64(r.Ended)}
 }
 
 func runFromWire(w *pb.RunState) *Run {
-	return &Run{RunSeen: *events.RunFromWire(w.GetFacts()), Told: w.GetTold(), Removed: w.GetRemoved(), First: events.Time(w.GetSeen())}
+	return &Run{
+		RunSeen: *events.RunFromWire(w.GetFacts()), Told: w.GetTold(), Removed: w.GetRemoved(),
+		First: events.Time(w.GetSeen()), Ended: events.Time(w.GetEnded()),
+	}
 }
 
 func (p *CronPass) toWire() *pb.CronPass {

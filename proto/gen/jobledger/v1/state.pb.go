@@ -888,7 +888,9 @@ type RunState struct {
 	// seen is when it was seen first.
 	Seen int64 `protobuf:"fixed64,3,opt,name=seen,proto3" json:"seen,omitempty"`
 	// removed: the API server has deleted it at our request; what is seen of it without a deletion is older.
-	Removed       bool `protobuf:"varint,4,opt,name=removed,proto3" json:"removed,omitempty"`
+	Removed bool `protobuf:"varint,4,opt,name=removed,proto3" json:"removed,omitempty"`
+	// ended is when its end was seen first; 0 while it runs.
+	Ended         int64 `protobuf:"fixed64,5,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -949,6 +951,13 @@ func (x *RunState) GetRemoved() bool {
 		return x.Removed
 	}
 	return false
+}
+
+func (x *RunState) GetEnded() int64 {
+	if x != nil {
+		return x.Ended
+	}
+	return 0
 }
 
 // CronPass is what has been done since something last happened to the CronJob: once each.
@@ -3167,12 +3176,13 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04zone\x18\x03 \x01(\tR\x04zone\x12\x14\n" +
 	"\x05until\x18\x04 \x01(\x10R\x05untilB\f\n" +
 	"\n" +
-	"_time_zone\"y\n" +
+	"_time_zone\"\x8f\x01\n" +
 	"\bRunState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.RunSeenR\x05facts\x12\x12\n" +
 	"\x04told\x18\x02 \x01(\bR\x04told\x12\x12\n" +
 	"\x04seen\x18\x03 \x01(\x10R\x04seen\x12\x18\n" +
-	"\aremoved\x18\x04 \x01(\bR\aremoved\"\xd4\x01\n" +
+	"\aremoved\x18\x04 \x01(\bR\aremoved\x12\x14\n" +
+	"\x05ended\x18\x05 \x01(\x10R\x05ended\"\xd4\x01\n" +
 	"\bCronPass\x12\x12\n" +
 	"\x04told\x18\x01 \x03(\tR\x04told\x12\x12\n" +
 	"\x04kept\x18\x02 \x03(\fR\x04kept\x12\x14\n" +
