@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -121,7 +123,7 @@ func (s view) chunksFrom(
 				}
 			}
 			if p.failed == nil && next == p.next { // the chunks found hold only earlier records
-				p.failed = fmt.Errorf("%w: the record is missing", errPage)
+				p.failed = fmt.Errorf("%w: the record is missing", boltfile.ErrPage)
 			}
 			if p.failed != nil {
 				yield(p.file.explain(next, p.failed))

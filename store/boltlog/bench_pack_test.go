@@ -54,7 +54,7 @@ func BenchmarkPacked(b *testing.B) {
 	perRecord := func(l *Log) float64 {
 		size := int64(0)
 		for _, f := range l.files[:len(l.files)-1] {
-			size += f.sealed.bytes()
+			size += f.sealed.Bytes()
 		}
 		return float64(size) / float64(l.files[len(l.files)-1].first-1)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -24,14 +26,14 @@ func TestBboltReadsWhatWeWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer file.Close()
-			p, err := openPages(file)
+			p, err := boltfile.Open(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.torn || p.truncated() || p.checkBuckets() != nil {
-				t.Errorf("torn %v, truncated %v, buckets %v", p.torn, p.truncated(), p.checkBuckets())
+			if p.Torn || p.Truncated() || p.CheckBuckets(bucketCount) != nil {
+				t.Errorf("torn %v, truncated %v, buckets %v", p.Torn, p.Truncated(), p.CheckBuckets(bucketCount))
 			}
-			tree, err := p.bucket(logBucket)
+			tree, err := p.Bucket(logBucket)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +46,7 @@ func TestBboltReadsWhatWeWrite(t *testing.T) {
 				for err := range tx.Check() {
 					t.Error(err)
 				}
-				compareCursors(t, &boltCursor{tx.Bucket(logBucket).Cursor()}, &cursor{tree: tree}, rand.New(rand.NewPCG(2, 3)), keys)
+				compareCursors(t, &boltCursor{tx.Bucket(logBucket).Cursor()}, tree.Cursor(), rand.New(rand.NewPCG(2, 3)), keys)
 				n := 0
 				return tx.Bucket(logBucket).ForEach(func(k, v []byte) error {
 					if n++; !bytes.Equal(v, want[string(k)]) || n > len(want) {
@@ -73,31 +75,31 @@ func writeBoltFile(t *testing.T, keys int, want map[string][]byte) (path string)
 		t.Fatal(err)
 	}
 	defer file.Close()
-	b := newBoltFile(file, os.Getpagesize())
+	b := boltfile.NewWriter(file, os.Getpagesize())
 	random := rand.New(rand.NewPCG(1, uint64(keys)))
-	var buckets []item
+	var buckets []boltfile.Item
 	for _, name := range [][]byte{logBucket, metaBucket, offsetsBucket} {
-		bucket := boltBucket{file: b}
+		bucket := b.NewBucket()
 		for n := range keys {
 			key := binary.BigEndian.AppendUint64(nil, uint64(3*n+5))
 			value := bytes.Repeat([]byte{byte(n)}, random.IntN(60))
 			if n%97 == 0 && keys < 1000 {
 				value = bytes.Repeat([]byte{byte(n)}, 30_000)
 			}
-			if err := bucket.add(key, value); err != nil {
+			if err := bucket.Add(key, value); err != nil {
 				t.Fatal(err)
 			}
 			if bytes.Equal(name, logBucket) {
 				want[string(key)] = value
 			}
 		}
-		value, err := bucket.end()
+		value, err := bucket.End()
 		if err != nil {
 			t.Fatal(err)
 		}
-		buckets = append(buckets, item{key: name, value: value})
+		buckets = append(buckets, boltfile.Item{Key: name, Value: value})
 	}
-	if err := b.end(buckets, 17); err != nil {
+	if err := b.End(buckets, 17); err != nil {
 		t.Fatal(err)
 	}
 	return path

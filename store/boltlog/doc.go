@@ -21,8 +21,8 @@
 //   - Space is allocated before it is needed. So a full disk gives ErrNoRoom from Room, and no failed commit.
 //   - A sealed file is rewritten once, packed, and replaced by a rename: at any time its name denotes one whole file.
 //   - Each record, or its block, has a CRC-32C. Each commit group ends with the chain value, and each file stores the
-//     chain value before its first record. bbolt's pages have no checksums, so pages.go checks their structure before any
-//     code trusts them.
+//     chain value before its first record. bbolt's pages have no checksums, so package boltfile checks their structure
+//     before any code trusts them.
 //
 // Assumptions: fdatasync is durable; flock works (no network file system); overwriting allocated blocks needs no
 // further space (no copy-on-write file system). One loss may go unnoticed: if a crash follows the last commit and the
@@ -34,5 +34,5 @@
 // index. A reader of many records has one goroutine at a time that reads and checks ahead (ahead.go); it ends by itself
 // after one read.
 //
-// Read log.go first, then committer.go, chunk.go for the layout, pages.go for damage, pack.go for sealed files.
+// Read log.go first, then committer.go, chunk.go for the layout, package boltfile for damage, pack.go for sealed files.
 package boltlog

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
@@ -41,7 +43,7 @@ type logFile struct {
 	mu     sync.RWMutex // readers hold it for reading; sealing, replacing and closing the file lock it
 	db     *bbolt.DB    // set while the file is the writer's tail
 	file   *os.File     // set otherwise
-	sealed *pages
+	sealed *boltfile.Pages
 	ended  error // why the file can no longer be read; nil if it can
 	// replaced: the file was packed after it was opened. A reader that goes on may find a chunk that begins before the
 	// wanted record.
@@ -75,7 +77,7 @@ func (f *logFile) openPages() error {
 	if err != nil {
 		return err
 	}
-	p, err := openPages(file)
+	p, err := boltfile.Open(file)
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
@@ -127,23 +129,23 @@ func (f *logFile) begin() (begin, error) {
 }
 
 func (f *logFile) meta(key []byte) ([]byte, error) {
-	t, err := f.sealed.bucket(metaBucket)
+	t, err := f.sealed.Bucket(metaBucket)
 	if err != nil {
 		return nil, err
 	}
-	return t.get(key)
+	return t.Get(key)
 }
 
 // offsets returns the consumers' offsets. The file must be sealed.
 func (f *logFile) offsets() (map[string]events.Sequence, error) {
-	t, err := f.sealed.bucket(offsetsBucket)
+	t, err := f.sealed.Bucket(offsetsBucket)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]events.Sequence{}
-	c := cursor{tree: t}
-	k, v, err := c.floor(nil)
-	for ; err == nil && k != nil; k, v, err = c.next() {
+	c := t.Cursor()
+	k, v, err := c.Floor(nil)
+	for ; err == nil && k != nil; k, v, err = c.Next() {
 		if all[string(k)], err = decodeOffset(v); err != nil {
 			return nil, err
 		}
@@ -153,8 +155,8 @@ func (f *logFile) offsets() (map[string]events.Sequence, error) {
 
 // chunkCursor iterates over the chunks of a file in order of their keys.
 type chunkCursor interface {
-	floor(key []byte) (k, v []byte, err error)
-	next() (k, v []byte, err error)
+	Floor(key []byte) (k, v []byte, err error)
+	Next() (k, v []byte, err error)
 }
 
 // walk calls fn with a cursor over the chunks. Values are valid until fn returns. fn must be fast: the writer's file
@@ -166,20 +168,20 @@ func (f *logFile) walk(fn func(chunkCursor) error) error {
 	case f.ended != nil:
 		return f.ended
 	case f.db != nil:
-		return guard(func() error {
+		return boltfile.Guard(func() error {
 			return f.db.View(func(tx *bbolt.Tx) error { return fn(&boltCursor{tx.Bucket(logBucket).Cursor()}) })
 		})
 	}
-	t, err := f.sealed.bucket(logBucket)
+	t, err := f.sealed.Bucket(logBucket)
 	if err != nil {
 		return err
 	}
-	return fn(&cursor{tree: t})
+	return fn(t.Cursor())
 }
 
 type boltCursor struct{ *bbolt.Cursor }
 
-func (c *boltCursor) floor(key []byte) (k, v []byte, err error) {
+func (c *boltCursor) Floor(key []byte) (k, v []byte, err error) {
 	k, v = c.Seek(key)
 	switch {
 	case k == nil:
@@ -192,8 +194,8 @@ func (c *boltCursor) floor(key []byte) (k, v []byte, err error) {
 	return k, v, nil
 }
 
-func (c *boltCursor) next() (k, v []byte, err error) {
-	k, v = c.Next()
+func (c *boltCursor) Next() (k, v []byte, err error) {
+	k, v = c.Cursor.Next()
 	return k, v, nil
 }
 
@@ -203,8 +205,8 @@ func (c *boltCursor) next() (k, v []byte, err error) {
 func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, after events.Sequence, err error) {
 	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
-		k, v, err := c.floor(sequenceKey(from))
-		for ; err == nil && k != nil; k, v, err = c.next() {
+		k, v, err := c.Floor(sequenceKey(from))
+		for ; err == nil && k != nil; k, v, err = c.Next() {
 			first, err := keySequence(k)
 			if err != nil {
 				return err

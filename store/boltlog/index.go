@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
@@ -41,7 +43,7 @@ func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(even
 			}
 		}
 		if failed == nil && len(chunks) == 0 {
-			failed = fmt.Errorf("%w: the record is missing", errPage)
+			failed = fmt.Errorf("%w: the record is missing", boltfile.ErrPage)
 		}
 		if failed != nil {
 			return f.explain(next, failed)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
@@ -48,16 +50,16 @@ func TestPagesReadWhatBboltWrote(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			p, err := openPages(f)
+			p, err := boltfile.Open(f)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tree, err := p.bucket(logBucket)
+			tree, err := p.Bucket(logBucket)
 			if err != nil {
 				t.Fatal(err)
 			}
 			err = db.View(func(tx *bbolt.Tx) error {
-				compareCursors(t, &boltCursor{tx.Bucket(logBucket).Cursor()}, &cursor{tree: tree}, random, keys)
+				compareCursors(t, &boltCursor{tx.Bucket(logBucket).Cursor()}, tree.Cursor(), random, keys)
 				return nil
 			})
 			if err != nil {
@@ -75,20 +77,20 @@ func compareCursors(t *testing.T, want, got chunkCursor, random *rand.Rand, keys
 			t.Fatalf("%s: key %x, %d bytes, error %v; bbolt says %x, %d bytes", what, gk, len(gv), err, wk, len(wv))
 		}
 	}
-	wk, wv, _ := want.floor([]byte{0})
-	gk, gv, err := got.floor([]byte{0})
+	wk, wv, _ := want.Floor([]byte{0})
+	gk, gv, err := got.Floor([]byte{0})
 	for n := 0; wk != nil || gk != nil; n++ {
 		same(fmt.Sprint("walk, key ", n), gk, gv, err, wk, wv)
-		wk, wv, _ = want.next()
-		gk, gv, err = got.next()
+		wk, wv, _ = want.Next()
+		gk, gv, err = got.Next()
 	}
 	for range 300 {
 		key := binary.BigEndian.AppendUint64(nil, uint64(random.IntN(3*keys+20)))
-		wk, wv, _ := want.floor(key)
-		gk, gv, err := got.floor(key)
+		wk, wv, _ := want.Floor(key)
+		gk, gv, err := got.Floor(key)
 		same(fmt.Sprintf("floor of %x", key), gk, gv, err, wk, wv)
-		wk, wv, _ = want.next()
-		gk, gv, err = got.next()
+		wk, wv, _ = want.Next()
+		gk, gv, err = got.Next()
 		same(fmt.Sprintf("behind the floor of %x", key), gk, gv, err, wk, wv)
 	}
 }

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
-	"go.etcd.io/bbolt"
 )
 
 // The buckets of a file, and the keys in metaBucket.
@@ -21,6 +22,8 @@ var (
 	beginKey = []byte("begin") // written when the file is created
 	headKey  = []byte("head")  // rewritten by every commit
 )
+
+const bucketCount = 3 // of every file
 
 const metaVersion = 1 // 0 is invalid
 

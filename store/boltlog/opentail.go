@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
@@ -19,7 +21,7 @@ func (l *Log) openTail(end head) error {
 	if id := l.options.LogID; id != "" && id != l.identity.LogID {
 		return fmt.Errorf("the log's ID is %s, not %s: %w", l.identity.LogID, id, store.ErrForeign)
 	}
-	if err := readAhead(f.file, f.sealed.bytes()); err != nil {
+	if err := readAhead(f.file, f.sealed.Bytes()); err != nil {
 		return err
 	}
 	x, said, err := f.check(end.Head)
@@ -63,7 +65,7 @@ func (l *Log) openTail(end head) error {
 // check verifies every page, chunk and record label of a file that must end with the head end, with their checksums. It
 // returns the index of the file, built on the stored one.
 func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
-	if err := f.sealed.checkBuckets(); err != nil {
+	if err := f.sealed.CheckBuckets(bucketCount); err != nil {
 		return nil, says, f.explain(f.first, err)
 	}
 	x, from := f.indexed(end.Sequence)
@@ -103,12 +105,12 @@ type fileSays struct {
 
 // checkEnd checks that the last chunk ends with the head end, and that the file is as long as its meta page says.
 func (f *logFile) checkEnd(end store.Head) error {
-	if f.sealed.truncated() {
-		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", errPage, f.sealed.size, f.sealed.bytes()))
+	if f.sealed.Truncated() {
+		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", boltfile.ErrPage, f.sealed.Size, f.sealed.Bytes()))
 	}
 	var last chunk
 	err := f.walk(func(c chunkCursor) error {
-		k, v, err := c.floor(sequenceKey(^events.Sequence(0)))
+		k, v, err := c.Floor(sequenceKey(^events.Sequence(0)))
 		if err != nil || k == nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (f *logFile) checkEnd(end store.Head) error {
 	}
 	if last.value == nil {
 		if end.Sequence >= f.first {
-			return f.corrupt(f.first, fmt.Errorf("%w: there are no records", errPage))
+			return f.corrupt(f.first, fmt.Errorf("%w: there are no records", boltfile.ErrPage))
 		}
 		return nil
 	}

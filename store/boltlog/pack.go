@@ -72,7 +72,7 @@ func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err e
 
 func (f *logFile) isPacked() (is bool, err error) {
 	err = f.walk(func(c chunkCursor) error {
-		_, v, err := c.floor(nil)
+		_, v, err := c.Floor(nil)
 		is = len(v) > 0 && v[0]&^chunkEndsGroup == blockVersion
 		return err
 	})

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -25,11 +27,11 @@ const (
 type packer struct {
 	ctx     context.Context
 	file    *os.File
-	bolt    *boltFile
-	log     boltBucket
+	bolt    *boltfile.Writer
+	log     boltfile.Bucket
 	blocks  *blockWriter
-	small   [2][]item   // content of the buckets meta and offsets
-	before  events.Hash // chain value before the file
+	small   [2][]boltfile.Item // content of the buckets meta and offsets
+	before  events.Hash        // chain value before the file
 	synced  int64
 	resumed time.Time // end of the last rest
 	hurried bool      // do not rest
@@ -80,10 +82,10 @@ func (p *packer) read(f *logFile) (err error) {
 // write writes the packed file and returns the hash of its records.
 func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	f.mu.RLock()
-	pageSize, transaction := f.sealed.pageSize, f.sealed.transaction
+	pageSize, transaction := f.sealed.PageSize, f.sealed.Transaction
 	f.mu.RUnlock()
-	p.bolt = newBoltFile(p.file, int(pageSize))
-	p.log.file = p.bolt
+	p.bolt = boltfile.NewWriter(p.file, int(pageSize))
+	p.log = p.bolt.NewBucket()
 	if p.blocks, err = newBlockWriter(); err != nil {
 		return sum, err
 	}
@@ -114,11 +116,11 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 // block appends the current block to the file.
 func (p *packer) block(hash *events.Hash) error {
 	c := p.blocks.end(hash)
-	if err := p.log.add(sequenceKey(c.first), c.value); err != nil {
+	if err := p.log.Add(sequenceKey(c.first), c.value); err != nil {
 		return err
 	}
-	if p.bolt.bytes()-p.synced >= packSlice {
-		p.synced = p.bolt.bytes()
+	if p.bolt.Bytes()-p.synced >= packSlice {
+		p.synced = p.bolt.Bytes()
 		if err := p.file.Sync(); err != nil { // one large sync at the end would delay commits
 			return err
 		}
@@ -144,47 +146,49 @@ func (p *packer) rest() error {
 
 // end writes the small buckets, the root and the meta pages.
 func (p *packer) end(transaction uint64) error {
-	log, err := p.log.end()
+	log, err := p.log.End()
 	if err != nil {
 		return err
 	}
-	buckets := []item{{key: logBucket, value: log}}
+	buckets := []boltfile.Item{{Key: logBucket, Value: log}}
 	for i, name := range smallBuckets {
-		b := boltBucket{file: p.bolt}
+		b := p.bolt.NewBucket()
 		for _, e := range p.small[i] {
-			if err := b.add(e.key, e.value); err != nil {
+			if err := b.Add(e.Key, e.Value); err != nil {
 				return err
 			}
 		}
-		value, err := b.end()
+		value, err := b.End()
 		if err != nil {
 			return err
 		}
-		buckets = append(buckets, item{key: name, value: value})
+		buckets = append(buckets, boltfile.Item{Key: name, Value: value})
 	}
-	return p.bolt.end(buckets, transaction+1)
+	return p.bolt.End(buckets, transaction+1)
 }
 
 // items returns the keys and values of a small bucket of a sealed file.
-func (f *logFile) items(bucket []byte) (all []item, err error) {
+func (f *logFile) items(bucket []byte) (all []boltfile.Item, err error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if f.ended != nil {
 		return nil, f.ended
 	}
-	t, err := f.sealed.bucket(bucket)
+	t, err := f.sealed.Bucket(bucket)
 	if err != nil {
 		return nil, err
 	}
-	c := cursor{tree: t}
-	k, v, err := c.floor(nil)
-	for ; err == nil && k != nil; k, v, err = c.next() {
-		all = append(all, item{key: bytes.Clone(k), value: bytes.Clone(v)})
+	c := t.Cursor()
+	k, v, err := c.Floor(nil)
+	for ; err == nil && k != nil; k, v, err = c.Next() {
+		all = append(all, boltfile.Item{Key: bytes.Clone(k), Value: bytes.Clone(v)})
 	}
 	return all, err
 }
 
-func sameItem(a, b item) bool { return bytes.Equal(a.key, b.key) && bytes.Equal(a.value, b.value) }
+func sameItem(a, b boltfile.Item) bool {
+	return bytes.Equal(a.Key, b.Key) && bytes.Equal(a.Value, b.Value)
+}
 
 var errReadBack = errors.New("what was packed is not what is read back")
 
@@ -207,7 +211,7 @@ func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
 	if err := forget(packed.file); err != nil {
 		return err
 	}
-	if err := packed.sealed.checkBuckets(); err != nil {
+	if err := packed.sealed.CheckBuckets(bucketCount); err != nil {
 		return err
 	}
 	for i, name := range smallBuckets {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/index"
@@ -207,7 +209,7 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 	if near.file != f || at < near.chunk.first || at > near.last {
 		chunks, _, err := f.chunks(at, at, 0)
 		if err == nil && len(chunks) == 0 {
-			err = fmt.Errorf("%w: the record is missing", errPage)
+			err = fmt.Errorf("%w: the record is missing", boltfile.ErrPage)
 		}
 		if err != nil {
 			return events.Record{}, near, f.explain(at, err)

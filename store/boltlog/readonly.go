@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"log/slog"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -52,7 +54,7 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 	}
 	for _, f := range r.files {
 		if f.disturbed = func() error { return written(dir) }; f.sealed != nil {
-			f.disturbed = f.sealed.disturbed(dir)
+			f.disturbed = disturbed(f.sealed, dir)
 		}
 	}
 	if err == nil {
@@ -78,12 +80,12 @@ func (l *ReadOnly) Damage() []error { return l.damage }
 
 // disturbed returns a function that returns an error if a process has written the file since it was opened, or writes
 // the log now.
-func (p *pages) disturbed(dir string) func() error {
+func disturbed(p *boltfile.Pages, dir string) func() error {
 	return func() error {
 		if err := written(dir); err != nil {
 			return err
 		}
-		if now, err := reopenPages(p); err == nil && (now.root != p.root || now.transaction != p.transaction) {
+		if p.Written() {
 			return errors.New("a controller wrote the log meanwhile: try again")
 		}
 		return nil

@@ -103,7 +103,7 @@ func (s *Sealed) Offsets() (map[string]events.Sequence, error) {
 }
 
 // Content returns the bytes of the file as it was opened, and their number.
-func (s *Sealed) Content() (io.ReaderAt, int64) { return s.file.file, s.file.sealed.size }
+func (s *Sealed) Content() (io.ReaderAt, int64) { return s.file.file, s.file.sealed.Size }
 
 // IsPacked reports whether the records are in compressed blocks.
 func (s *Sealed) IsPacked() (bool, error) { return s.file.isPacked() }
@@ -125,7 +125,7 @@ func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 // Walk calls fn for each record in stored form, with the chain value after it. It verifies what the file alone allows:
 // pages, checksums, dense sequences, the end mark of the last batch, and the chain from beginning to end.
 func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte, after events.Hash) error) error {
-	if err := s.file.sealed.checkBuckets(); err != nil {
+	if err := s.file.sealed.CheckBuckets(bucketCount); err != nil {
 		return s.file.explain(s.file.first, err)
 	}
 	err := s.file.chained(s.End, func(l events.Label, stored []byte, after events.Hash) error {

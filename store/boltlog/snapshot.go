@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/regular"
@@ -244,7 +246,7 @@ func (f *logFile) groupThrough(at events.Sequence) (group []chunk, before events
 			break
 		}
 		if len(found) == 0 || found[0].first > next {
-			err = fmt.Errorf("%w: record %d is missing", errPage, next)
+			err = fmt.Errorf("%w: record %d is missing", boltfile.ErrPage, next)
 			break
 		}
 		r, bad := found[0].reader()
@@ -270,7 +272,7 @@ func (f *logFile) hashBefore() (h events.Hash, err error) {
 	case f.ended != nil:
 		return h, f.ended
 	case f.db != nil:
-		err = guard(func() error { v, err = viewMeta(f.db, beginKey); return err })
+		err = boltfile.Guard(func() error { v, err = viewMeta(f.db, beginKey); return err })
 	default:
 		v, err = f.meta(beginKey)
 	}

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
@@ -53,7 +55,7 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 		NoStatistics:    true,                  // nothing reads them
 	}
 	var db *bbolt.DB
-	err := guard(func() (err error) { db, err = effects.openDB(path, 0o600, options); return err })
+	err := boltfile.Guard(func() (err error) { db, err = effects.openDB(path, 0o600, options); return err })
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -174,7 +176,7 @@ func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequ
 // update runs fn in a transaction and commits it. It does not use db.Update: on a panic that reads all pages again in
 // another goroutine, where a fault would end the process before the error is reported.
 func (t *tail) update(fn func(*bbolt.Tx) error) error {
-	return guard(func() error {
+	return boltfile.Guard(func() error {
 		tx, err := t.db.Begin(true)
 		if err != nil {
 			return err

@@ -192,7 +192,7 @@ func (v *verifier) one(first events.Sequence, begins bool) error {
 	}
 	v.tell(0)
 	if err := v.file(f, begins); err != nil {
-		if v.tail && f.sealed.disturbed(v.dir)() != nil {
+		if v.tail && disturbed(f.sealed, v.dir)() != nil {
 			err = errDisturbed
 		}
 		return errors.Join(err, f.end(store.ErrClosed))
@@ -379,7 +379,7 @@ func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 // derived checks what can be rebuilt or is tolerable, and adds notes. An index that does not match the records is not
 // used.
 func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
-	if f.sealed.torn {
+	if f.sealed.Torn {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
 	if v.tail && !f.hasStoredIndex() {

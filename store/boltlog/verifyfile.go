@@ -72,7 +72,7 @@ func (v *verifier) file(f *logFile, begins bool) error {
 		}
 	}
 	r.Head, r.Identity, v.broken = b.before, b.identity, false
-	if err := f.sealed.checkBuckets(); err != nil {
+	if err := f.sealed.CheckBuckets(bucketCount); err != nil {
 		return f.explain(f.first, err)
 	}
 	x := index.New(f.first)
@@ -89,7 +89,7 @@ func (v *verifier) file(f *logFile, begins bool) error {
 		return err
 	}
 	r.Files++
-	v.done += f.sealed.size
+	v.done += f.sealed.Size
 	v.tell(0)
 	v.derived(f, x, end.Head)
 	return nil
@@ -170,7 +170,7 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 		return err
 	}
 	if r.Records++; r.Records%(1<<16) == 0 {
-		v.tell(int64(float64(f.sealed.size) * float64(h.Sequence-f.first) / float64(last-f.first+1)))
+		v.tell(int64(float64(f.sealed.Size) * float64(h.Sequence-f.first) / float64(last-f.first+1)))
 		return v.ctx.Err()
 	}
 	return nil

@@ -1,4 +1,4 @@
-package boltlog
+package boltfile
 
 import "fmt"
 
@@ -15,7 +15,7 @@ const (
 
 // checkFreelist returns an error if the freelist that the meta page names is invalid, or lists a page in use. It
 // returns nil when there is none.
-func (p *pages) checkFreelist() error {
+func (p *Pages) checkFreelist() error {
 	if p.freelist == noFreelist {
 		return nil
 	}
@@ -32,20 +32,20 @@ func (p *pages) checkFreelist() error {
 }
 
 // freePages returns the pages that a freelist names, and the pages of the freelist itself.
-func (p *pages) freePages(id uint64) (map[uint64]bool, error) {
+func (p *Pages) freePages(id uint64) (map[uint64]bool, error) {
 	if id < 2 || id >= p.high {
 		return nil, pageError(id, "it is outside the %d pages of the file", p.high)
 	}
-	data := make([]byte, p.pageSize)
-	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+	data := make([]byte, p.PageSize)
+	if _, err := p.file.ReadAt(data, int64(id)*p.PageSize); err != nil {
 		return nil, readError(id, err)
 	}
 	length := uint64(order.Uint32(data[12:])) + 1
 	if order.Uint64(data) != id || order.Uint16(data[8:]) != freelistPage || length > p.high-id {
 		return nil, pageError(id, "its header says page %d, kind %#x, %d pages long", order.Uint64(data), order.Uint16(data[8:]), length)
 	}
-	data = make([]byte, int64(length)*p.pageSize)
-	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+	data = make([]byte, int64(length)*p.PageSize)
+	if _, err := p.file.ReadAt(data, int64(id)*p.PageSize); err != nil {
 		return nil, readError(id, err)
 	}
 	count, at := uint64(order.Uint16(data[10:])), pageHeaderSize
@@ -71,7 +71,7 @@ func (p *pages) freePages(id uint64) (map[uint64]bool, error) {
 }
 
 // eachPage calls fn for each page of a tree, and of the buckets below the root tree.
-func (p *pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(id uint64) error) error {
+func (p *Pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(id uint64) error) error {
 	if seen[id] {
 		return pageError(id, "it is in use twice")
 	}
@@ -79,7 +79,7 @@ func (p *pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(
 	if err != nil {
 		return err
 	}
-	for i := range uint64(len(g.data)) / uint64(p.pageSize) {
+	for i := range uint64(len(g.data)) / uint64(p.PageSize) {
 		seen[id+i] = true
 		if err := fn(id + i); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package boltlog
+package boltfile
 
 import (
 	"bytes"
@@ -12,10 +12,7 @@ import (
 	"sort"
 )
 
-// bbolt trusts its pages. A damaged page can make it panic, even in its own goroutines, fault beyond the end of a short
-// file, or recurse without end. So this file reads everything that is not known to be intact with read(2), and checks
-// each value before it follows it: sealed files always, and the tail once before bbolt opens it. The format is version
-// 2 of bbolt's, in the machine's byte order:
+// The format is version 2 of bbolt's, in the machine's byte order:
 //
 //	page    8 bytes id, 2 bytes kind, 2 bytes count, 4 bytes overflow (number of further pages), elements, data
 //	meta    4 magic, 4 version, 4 page size, 4 flags, 8 root page, 8 unused, 8 freelist, 8 high-water page, 8 transaction,
@@ -28,8 +25,8 @@ const (
 	elementSize    = 16
 	metaSize       = 64
 	bucketSize     = 16
-	boltMagic      = 0xED0CDAED
-	boltVersion    = 2
+	magic          = 0xED0CDAED
+	version        = 2
 	branchPage     = 1
 	leafPage       = 2
 	metaPage       = 4
@@ -39,43 +36,43 @@ const (
 
 var order = binary.NativeEndian
 
-// pages reads the trees of one bbolt file. The file's newest transaction must not change meanwhile. It is safe for
+// Pages reads the trees of one bbolt file. The file's newest transaction must not change meanwhile. It is safe for
 // concurrent use.
-type pages struct {
+type Pages struct {
 	file        io.ReaderAt
-	size        int64 // size of the file
-	pageSize    int64
+	Size        int64 // size of the file
+	PageSize    int64
 	root        uint64
 	freelist    uint64 // page of the freelist; noFreelist for none
 	high        uint64 // first page that was never used
-	transaction int64
-	torn        bool // one of the two meta pages is invalid: the last commit did not end, or the page is damaged
+	Transaction int64
+	Torn        bool // one of the two meta pages is invalid: the last commit did not end, or the page is damaged
 }
 
-// errPage is wrapped by every error about the content of a page.
-var errPage = errors.New("a page is damaged")
+// ErrPage is wrapped by every error about the content of a page.
+var ErrPage = errors.New("a page is damaged")
 
 func pageError(id uint64, format string, args ...any) error {
-	return fmt.Errorf("%w: page %d: %s", errPage, id, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: page %d: %s", ErrPage, id, fmt.Sprintf(format, args...))
 }
 
-// openPages opens f and reads its meta pages.
-func openPages(f *os.File) (*pages, error) {
+// Open opens f and reads its meta pages.
+func Open(f *os.File) (*Pages, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{file: f, size: info.Size()}
+	p := &Pages{file: f, Size: info.Size()}
 	return p, p.open()
 }
 
-// reopenPages reads the current meta pages of the same file.
-func reopenPages(old *pages) (*pages, error) {
-	p := &pages{file: old.file, size: old.size}
-	return p, p.open()
+// Written reports whether bbolt has committed to the file since it was opened.
+func (p *Pages) Written() bool {
+	now := &Pages{file: p.file, Size: p.Size}
+	return now.open() == nil && (now.root != p.root || now.Transaction != p.Transaction)
 }
 
-func (p *pages) open() error {
+func (p *Pages) open() error {
 	var best *boltMeta
 	if m0, ok := p.meta(0); ok {
 		best = &m0
@@ -85,15 +82,15 @@ func (p *pages) open() error {
 		if !ok || m1.pageSize != size || best != nil && best.pageSize != size {
 			continue
 		}
-		if p.torn = best == nil; best == nil || m1.transaction > best.transaction {
+		if p.Torn = best == nil; best == nil || m1.transaction > best.transaction {
 			best = &m1
 		}
 		return p.use(best)
 	}
 	if best == nil {
-		return fmt.Errorf("%w: neither meta page is valid in %d bytes", errPage, p.size)
+		return fmt.Errorf("%w: neither meta page is valid in %d bytes", ErrPage, p.Size)
 	}
-	p.torn = true
+	p.Torn = true
 	return p.use(best)
 }
 
@@ -103,7 +100,7 @@ type boltMeta struct {
 }
 
 // meta decodes the meta page at the offset; false when it is invalid.
-func (p *pages) meta(offset int64) (boltMeta, bool) {
+func (p *Pages) meta(offset int64) (boltMeta, bool) {
 	var b [pageHeaderSize + metaSize]byte
 	if _, err := p.file.ReadAt(b[:], offset); err != nil {
 		return boltMeta{}, false
@@ -113,7 +110,7 @@ func (p *pages) meta(offset int64) (boltMeta, bool) {
 	sum.Write(m[:metaSize-8])
 	// bbolt does not check the page's header here, so this code must not either: bbolt would use a meta page that this
 	// code rejects.
-	if order.Uint32(m[0:]) != boltMagic || order.Uint32(m[4:]) != boltVersion || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
+	if order.Uint32(m[0:]) != magic || order.Uint32(m[4:]) != version || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
 		return boltMeta{}, false
 	}
 	return boltMeta{
@@ -122,19 +119,19 @@ func (p *pages) meta(offset int64) (boltMeta, bool) {
 	}, true
 }
 
-func (p *pages) use(m *boltMeta) error {
+func (p *Pages) use(m *boltMeta) error {
 	if m.pageSize < 1<<10 || m.pageSize > 1<<16 || m.pageSize&(m.pageSize-1) != 0 || m.high > 1<<40 {
-		return fmt.Errorf("%w: the meta page claims %d pages of %d bytes", errPage, m.high, m.pageSize)
+		return fmt.Errorf("%w: the meta page claims %d pages of %d bytes", ErrPage, m.high, m.pageSize)
 	}
-	p.pageSize, p.root, p.freelist, p.high, p.transaction = m.pageSize, m.root, m.freelist, m.high, m.transaction
+	p.PageSize, p.root, p.freelist, p.high, p.Transaction = m.pageSize, m.root, m.freelist, m.high, m.transaction
 	return nil
 }
 
-// bytes returns the size of the part of the file that is in use.
-func (p *pages) bytes() int64 { return int64(p.high) * p.pageSize }
+// Bytes returns the size of the part of the file that is in use.
+func (p *Pages) Bytes() int64 { return int64(p.high) * p.PageSize }
 
-// truncated reports whether the file ends before its last page in use.
-func (p *pages) truncated() bool { return p.bytes() > p.size }
+// Truncated reports whether the file ends before its last page in use.
+func (p *Pages) Truncated() bool { return p.Bytes() > p.Size }
 
 // page is a page with its overflow pages, all elements of which lie within it.
 type page struct {
@@ -144,15 +141,15 @@ type page struct {
 }
 
 // page reads a page. It uses space as the buffer if the size fits.
-func (p *pages) page(id uint64, space []byte) (page, error) {
+func (p *Pages) page(id uint64, space []byte) (page, error) {
 	if id < 2 || id >= p.high {
 		return page{}, pageError(id, "it is outside the %d pages of the file", p.high)
 	}
 	data := space
-	if int64(len(data)) != p.pageSize {
-		data = make([]byte, p.pageSize)
+	if int64(len(data)) != p.PageSize {
+		data = make([]byte, p.PageSize)
 	}
-	if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+	if _, err := p.file.ReadAt(data, int64(id)*p.PageSize); err != nil {
 		return page{}, readError(id, err)
 	}
 	length := uint64(order.Uint32(data[12:])) + 1
@@ -160,8 +157,8 @@ func (p *pages) page(id uint64, space []byte) (page, error) {
 		return page{}, pageError(id, "its header says page %d, %d pages long", order.Uint64(data), length)
 	}
 	if length > 1 {
-		data = make([]byte, int64(length)*p.pageSize)
-		if _, err := p.file.ReadAt(data, int64(id)*p.pageSize); err != nil {
+		data = make([]byte, int64(length)*p.PageSize)
+		if _, err := p.file.ReadAt(data, int64(id)*p.PageSize); err != nil {
 			return page{}, readError(id, err)
 		}
 	}
@@ -234,7 +231,7 @@ func (g page) atOrBefore(key []byte) int {
 }
 
 // fits checks that the keys of a child lie between those of the branches above it.
-func (c *cursor) fits(id uint64, child page) error {
+func (c *Cursor) fits(id uint64, child page) error {
 	if len(c.path) == 0 {
 		return nil
 	}
@@ -257,30 +254,30 @@ func (c *cursor) fits(id uint64, child page) error {
 	return nil
 }
 
-func (c *cursor) here() (k, v []byte, err error) {
+func (c *Cursor) here() (k, v []byte, err error) {
 	top := c.path[len(c.path)-1]
 	if top.page.count == 0 {
 		c.path = nil
 		return nil, nil, nil
 	}
-	if top.page.isBucket(top.at) != c.isRoot {
-		return nil, nil, fmt.Errorf("%w: a bucket is not where one belongs", errPage)
+	if top.page.isBucket(top.at) != c.tree.isRoot {
+		return nil, nil, fmt.Errorf("%w: a bucket is not where one belongs", ErrPage)
 	}
 	k, v = top.page.key(top.at), top.page.value(top.at)
 	if len(c.last) > 0 && bytes.Compare(c.last, k) >= 0 {
-		return nil, nil, fmt.Errorf("%w: key %x comes after %x", errPage, k, c.last)
+		return nil, nil, fmt.Errorf("%w: key %x comes after %x", ErrPage, k, c.last)
 	}
 	c.last = append(c.last[:0], k...)
 	return k, v, nil
 }
 
-// guard runs fn and turns a panic or a memory fault in bbolt into an error. A page that was damaged after its check can
+// Guard runs fn and turns a panic or a memory fault in bbolt into an error. A page that was damaged after its check can
 // cause one.
-func guard(fn func() error) (err error) {
+func Guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: bbolt: %v", errPage, r)
+			err = fmt.Errorf("%w: bbolt: %v", ErrPage, r)
 		}
 	}()
 	return fn()

@@ -1,4 +1,4 @@
-package boltlog
+package boltfile
 
 import (
 	"errors"
@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// boltFile writes a whole bbolt file in one pass, in the format that pages.go reads: full pages, no free pages, no
+// Writer writes a whole bbolt file in one pass, in the format that pages.go reads: full pages, no free pages, no
 // freelist. bbolt itself would rewrite pages many times, or hold the whole file in memory.
-type boltFile struct {
+type Writer struct {
 	out      io.WriterAt
 	pageSize int
 	next     uint64 // ID of the next page
@@ -18,30 +18,30 @@ type boltFile struct {
 // and pages of 4 KiB that wastes at most 6 %. A reader of one element reads the whole leaf.
 const leafBytes = 64 << 10
 
-func newBoltFile(out io.WriterAt, pageSize int) *boltFile {
-	return &boltFile{out: out, pageSize: pageSize, next: 2}
+func NewWriter(out io.WriterAt, pageSize int) *Writer {
+	return &Writer{out: out, pageSize: pageSize, next: 2}
 }
 
-// bytes returns the number of bytes written so far.
-func (b *boltFile) bytes() int64 { return int64(b.next) * int64(b.pageSize) }
+// Bytes returns the number of bytes written so far.
+func (b *Writer) Bytes() int64 { return int64(b.next) * int64(b.pageSize) }
 
-// item is one element of a page: with a value in a leaf, with a child in a branch.
-type item struct {
-	key, value []byte
+// Item is one element of a page: with a value in a leaf, with a child in a branch.
+type Item struct {
+	Key, Value []byte
 	child      uint64
 }
 
-func (e item) size() int { return elementSize + len(e.key) + len(e.value) }
+func (e Item) size() int { return elementSize + len(e.Key) + len(e.Value) }
 
 // write appends a page with its overflow pages.
-func (b *boltFile) write(kind uint16, flags uint32, items []item) (id uint64, err error) {
+func (b *Writer) write(kind uint16, flags uint32, items []Item) (id uint64, err error) {
 	page := encodePage(b.next, kind, flags, items)
 	if over := len(page) % b.pageSize; over > 0 {
 		page = append(page, make([]byte, b.pageSize-over)...)
 	}
 	count := len(page) / b.pageSize
 	order.PutUint32(page[12:], uint32(count-1))
-	if _, err := b.out.WriteAt(page, b.bytes()); err != nil {
+	if _, err := b.out.WriteAt(page, b.Bytes()); err != nil {
 		return 0, err
 	}
 	id = b.next
@@ -49,7 +49,7 @@ func (b *boltFile) write(kind uint16, flags uint32, items []item) (id uint64, er
 	return id, nil
 }
 
-func encodePage(id uint64, kind uint16, flags uint32, items []item) []byte {
+func encodePage(id uint64, kind uint16, flags uint32, items []Item) []byte {
 	size := pageHeaderSize
 	for _, e := range items {
 		size += e.size()
@@ -63,29 +63,33 @@ func encodePage(id uint64, kind uint16, flags uint32, items []item) []byte {
 		element, position := page[at:], uint32(len(page)-at)
 		if kind == branchPage {
 			order.PutUint32(element, position)
-			order.PutUint32(element[4:], uint32(len(e.key)))
+			order.PutUint32(element[4:], uint32(len(e.Key)))
 			order.PutUint64(element[8:], e.child)
 		} else {
 			order.PutUint32(element, flags)
 			order.PutUint32(element[4:], position)
-			order.PutUint32(element[8:], uint32(len(e.key)))
-			order.PutUint32(element[12:], uint32(len(e.value)))
+			order.PutUint32(element[8:], uint32(len(e.Key)))
+			order.PutUint32(element[12:], uint32(len(e.Value)))
 		}
-		page = append(append(page, e.key...), e.value...)
+		page = append(append(page, e.Key...), e.Value...)
 	}
 	return page
 }
 
-// boltBucket builds one bucket. Its keys must be added in ascending order.
-type boltBucket struct {
-	file   *boltFile
-	leaf   []item
+// Bucket builds one bucket. Its keys must be added in ascending order.
+type Bucket struct {
+	file   *Writer
+	leaf   []Item
 	bytes  int
-	leaves []item // written leaves, as items of the branch above
+	leaves []Item // written leaves, as items of the branch above
 }
 
-func (t *boltBucket) add(key, value []byte) error {
-	e := item{key: append([]byte(nil), key...), value: append([]byte(nil), value...)}
+// NewBucket begins a bucket of the file.
+func (b *Writer) NewBucket() Bucket { return Bucket{file: b} }
+
+// Add appends a key, which is greater than all before, and its value. It copies both.
+func (t *Bucket) Add(key, value []byte) error {
+	e := Item{Key: append([]byte(nil), key...), Value: append([]byte(nil), value...)}
 	t.leaf, t.bytes = append(t.leaf, e), t.bytes+e.size()
 	if t.bytes < leafBytes {
 		return nil
@@ -93,18 +97,18 @@ func (t *boltBucket) add(key, value []byte) error {
 	return t.flush()
 }
 
-func (t *boltBucket) flush() error {
+func (t *Bucket) flush() error {
 	id, err := t.file.write(leafPage, 0, t.leaf)
 	if err != nil {
 		return err
 	}
-	t.leaves = append(t.leaves, item{key: t.leaf[0].key, child: id})
+	t.leaves = append(t.leaves, Item{Key: t.leaf[0].Key, child: id})
 	t.leaf, t.bytes = nil, 0
 	return nil
 }
 
-// end returns the value that represents the bucket in its parent. A small bucket is stored inline.
-func (t *boltBucket) end() ([]byte, error) {
+// End returns the value that represents the bucket in its parent. A small bucket is stored inline.
+func (t *Bucket) End() ([]byte, error) {
 	header := make([]byte, bucketSize)
 	if len(t.leaves) == 0 && t.bytes <= t.file.pageSize/8 {
 		return append(header, encodePage(0, leafPage, 0, t.leaf)...), nil
@@ -116,7 +120,7 @@ func (t *boltBucket) end() ([]byte, error) {
 	}
 	level := t.leaves
 	for len(level) > 1 {
-		var above []item
+		var above []Item
 		for len(level) > 0 {
 			n, size := 0, pageHeaderSize
 			for n < len(level) && (n < 2 || size+level[n].size() <= t.file.pageSize) {
@@ -127,7 +131,7 @@ func (t *boltBucket) end() ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			above, level = append(above, item{key: level[0].key, child: id}), level[n:]
+			above, level = append(above, Item{Key: level[0].Key, child: id}), level[n:]
 		}
 		level = above
 	}
@@ -135,9 +139,9 @@ func (t *boltBucket) end() ([]byte, error) {
 	return header, nil
 }
 
-// end writes the root page, with all buckets in ascending order of names, and the two meta pages with the given
+// End writes the root page, with all buckets in ascending order of names, and the two meta pages with the given
 // transaction number.
-func (b *boltFile) end(buckets []item, transaction uint64) error {
+func (b *Writer) End(buckets []Item, transaction uint64) error {
 	root, err := b.write(leafPage, bucketElement, buckets)
 	if err != nil {
 		return err
@@ -147,13 +151,13 @@ func (b *boltFile) end(buckets []item, transaction uint64) error {
 
 const noFreelist = ^uint64(0) // no freelist is stored
 
-func (b *boltFile) meta(root, transaction uint64) error {
+func (b *Writer) meta(root, transaction uint64) error {
 	page := make([]byte, b.pageSize)
 	order.PutUint64(page, transaction%2)
 	order.PutUint16(page[8:], metaPage)
 	m := page[pageHeaderSize:]
-	order.PutUint32(m[0:], boltMagic)
-	order.PutUint32(m[4:], boltVersion)
+	order.PutUint32(m[0:], magic)
+	order.PutUint32(m[4:], version)
 	order.PutUint32(m[8:], uint32(b.pageSize))
 	order.PutUint64(m[16:], root)
 	order.PutUint64(m[32:], noFreelist)

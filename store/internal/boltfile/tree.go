@@ -1,55 +1,55 @@
-package boltlog
+package boltfile
 
 import (
 	"bytes"
 	"fmt"
 )
 
-// tree is one bucket of a file.
-type tree struct {
-	pages  *pages
+// Tree is one bucket of a file.
+type Tree struct {
+	pages  *Pages
 	root   uint64
 	inline *page // the only page of an inline bucket
 	isRoot bool  // the root tree, which holds only buckets; any other tree holds none
 }
 
-// bucket returns a top-level bucket, or an error when there is none of that name.
-func (p *pages) bucket(name []byte) (tree, error) {
-	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
-	key, value, err := c.floor(name)
+// Bucket returns a top-level bucket, or an error when there is none of that name.
+func (p *Pages) Bucket(name []byte) (Tree, error) {
+	c := Cursor{tree: Tree{pages: p, root: p.root, isRoot: true}}
+	key, value, err := c.Floor(name)
 	if err != nil {
-		return tree{}, err
+		return Tree{}, err
 	}
 	if !bytes.Equal(key, name) || len(value) < bucketSize {
-		return tree{}, fmt.Errorf("%w: there is no bucket %q", errPage, name)
+		return Tree{}, fmt.Errorf("%w: there is no bucket %q", ErrPage, name)
 	}
 	if root := order.Uint64(value); root != 0 {
-		return tree{pages: p, root: root}, nil
+		return Tree{pages: p, root: root}, nil
 	}
 	inline, err := parsePage(0, value[bucketSize:])
 	if err != nil {
-		return tree{}, err
+		return Tree{}, err
 	}
 	if inline.kind != leafPage {
-		return tree{}, pageError(0, "bucket %q begins with a branch inside its parent", name)
+		return Tree{}, pageError(0, "bucket %q begins with a branch inside its parent", name)
 	}
-	return tree{pages: p, inline: &inline}, nil
+	return Tree{pages: p, inline: &inline}, nil
 }
 
-// checkBuckets returns an error unless the file has exactly our buckets and a valid freelist: bbolt would follow any
+// CheckBuckets returns an error unless the file has exactly as many buckets and a valid freelist: bbolt would follow any
 // other bucket, and trusts the freelist.
-func (p *pages) checkBuckets() error {
-	c := cursor{tree: tree{pages: p, root: p.root, isRoot: true}}
+func (p *Pages) CheckBuckets(buckets int) error {
+	c := Cursor{tree: Tree{pages: p, root: p.root, isRoot: true}}
 	n := 0
-	k, _, err := c.floor(nil)
-	for ; err == nil && k != nil; k, _, err = c.next() {
-		if _, err := p.bucket(k); err != nil {
+	k, _, err := c.Floor(nil)
+	for ; err == nil && k != nil; k, _, err = c.Next() {
+		if _, err := p.Bucket(k); err != nil {
 			return err
 		}
 		n++
 	}
-	if err == nil && n != 3 {
-		err = fmt.Errorf("%w: there are %d buckets", errPage, n)
+	if err == nil && n != buckets {
+		err = fmt.Errorf("%w: there are %d buckets", ErrPage, n)
 	}
 	if err == nil {
 		err = p.checkFreelist()
@@ -57,20 +57,20 @@ func (p *pages) checkBuckets() error {
 	return err
 }
 
-// get returns the value of a key; nil when there is none.
-func (t tree) get(key []byte) ([]byte, error) {
-	c := cursor{tree: t}
-	found, value, err := c.floor(key)
+// Get returns the value of a key; nil when there is none.
+func (t Tree) Get(key []byte) ([]byte, error) {
+	c := Cursor{tree: t}
+	found, value, err := c.Floor(key)
 	if err != nil || !bytes.Equal(found, key) {
 		return nil, err
 	}
 	return value, nil
 }
 
-// cursor iterates over a tree in order of keys. It checks that keys ascend over the whole iteration and lie in the
+// Cursor iterates over a tree in order of keys. It checks that keys ascend over the whole iteration and lie in the
 // range that the branches above give, so it cannot meet a page twice. Returned slices are valid until it moves.
-type cursor struct {
-	tree
+type Cursor struct {
+	tree  Tree
 	path  []step
 	last  []byte // copy of the current key; empty at the beginning
 	space []byte // buffer of a page that the cursor has left
@@ -82,11 +82,14 @@ type step struct {
 	at   int
 }
 
-// floor moves to the last key that is not greater than key, or to the first key if all are greater. k is nil in an
+// Cursor returns a cursor that has no position yet.
+func (t Tree) Cursor() *Cursor { return &Cursor{tree: t} }
+
+// Floor moves to the last key that is not greater than key, or to the first key if all are greater. k is nil in an
 // empty tree.
-func (c *cursor) floor(key []byte) (k, v []byte, err error) {
+func (c *Cursor) Floor(key []byte) (k, v []byte, err error) {
 	c.path, c.last = c.path[:0], c.last[:0]
-	if err := c.push(c.root); err != nil {
+	if err := c.push(c.tree.root); err != nil {
 		return nil, nil, err
 	}
 	for {
@@ -101,8 +104,8 @@ func (c *cursor) floor(key []byte) (k, v []byte, err error) {
 	}
 }
 
-// next moves to the next key; k is nil at the end.
-func (c *cursor) next() (k, v []byte, err error) {
+// Next moves to the next key; k is nil at the end.
+func (c *Cursor) Next() (k, v []byte, err error) {
 	for len(c.path) > 0 {
 		top := &c.path[len(c.path)-1]
 		if top.at++; top.at >= top.page.count {
@@ -121,15 +124,15 @@ func (c *cursor) next() (k, v []byte, err error) {
 }
 
 // push reads a child of the page on top of the path.
-func (c *cursor) push(id uint64) error {
-	if c.inline != nil && len(c.path) == 0 {
-		c.path = append(c.path, step{page: *c.inline})
+func (c *Cursor) push(id uint64) error {
+	if c.tree.inline != nil && len(c.path) == 0 {
+		c.path = append(c.path, step{page: *c.tree.inline})
 		return nil
 	}
 	if len(c.path) >= maxDepth {
 		return pageError(id, "it is %d levels deep", len(c.path))
 	}
-	g, err := c.pages.page(id, c.space)
+	g, err := c.tree.pages.page(id, c.space)
 	if err != nil {
 		return err
 	}
