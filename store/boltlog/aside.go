@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -99,7 +101,7 @@ func (a *aside) keep() error {
 			return err
 		}
 	}
-	return errors.Join(syncDir(a.branch), syncDir(a.dir))
+	return errors.Join(disk.SyncDir(a.branch), disk.SyncDir(a.dir))
 }
 
 // look finds what goes into the branch. After a crash a part of it is there only.
@@ -142,7 +144,7 @@ func (a *aside) leave() error {
 			return err
 		}
 	}
-	return syncDir(a.dir)
+	return disk.SyncDir(a.dir)
 }
 
 // write writes the log's last file again, up to the record through.
@@ -226,7 +228,7 @@ func link(from, to string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }() // opened for reading
-	out, err := os.OpenFile(to+tempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(to+disk.TempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -234,7 +236,7 @@ func link(from, to string) error {
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return err
 	}
-	return os.Rename(to+tempSuffix, to)
+	return os.Rename(to+disk.TempSuffix, to)
 }
 
 // Branch is an end of the log that was set aside.

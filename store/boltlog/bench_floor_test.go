@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 )
 
@@ -31,7 +33,7 @@ func newWAL(b *testing.B) *wal {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { f.Close() })
-	if err := writeZeros(f, walBytes); err != nil {
+	if err := disk.WriteZeros(f, walBytes); err != nil {
 		b.Fatal(err)
 	}
 	return &wal{file: f}

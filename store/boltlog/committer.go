@@ -7,6 +7,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/commit"
@@ -199,7 +201,7 @@ func (l *Log) spareTail() (*tail, error) {
 	}
 	spare, err := newTail(l.dir, l.options.RotateBytes, l.effects)
 	if err != nil {
-		if noSpace(err) {
+		if disk.NoSpace(err) {
 			return nil, fmt.Errorf("make the next file: %w: %w", store.ErrNoRoom, err)
 		}
 		return nil, fmt.Errorf("make the next file: %w", err)

@@ -27,7 +27,6 @@ const (
 	indexSuffix    = ".idx"
 	snapshotSuffix = ".snap"
 	listSuffix     = ".jobs" // written by package joblist
-	tempSuffix     = ".tmp"
 )
 
 func fileName(first events.Sequence, suffix string) string {

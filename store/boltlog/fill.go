@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -80,7 +82,7 @@ func (f *Filling) Has(ctx context.Context, first events.Sequence, before, end st
 func (f *Filling) File(
 	ctx context.Context, first events.Sequence, before, end store.Head, fetch store.Fetch,
 ) error {
-	temp := f.path(first) + tempSuffix
+	temp := f.path(first) + disk.TempSuffix
 	if err := fetchFile(ctx, temp, wanted{logID: f.logID, first: first, before: before, end: end}, fetch); err != nil {
 		return err
 	}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"path/filepath"
+
+	"github.com/jobledger/jobledger/store/disk"
 
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 
@@ -292,7 +293,7 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	case f.first > 1:
 		youngest = anyAge // earlier files were pruned
 	}
-	if err := writeFile(f.indexPath(), encodeIndex(memory, end, youngest)); err != nil {
+	if err := disk.WriteFile(f.indexPath(), encodeIndex(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
 	}
 	return nil
@@ -325,27 +326,6 @@ func (f *logFile) youngestThrough() events.Time {
 		return anyAge
 	}
 	return f.stored.youngest
-}
-
-// writeFile atomically and durably replaces the file at path. After a crash the file is the old one, the new one or, if
-// there was no old one, absent.
-func writeFile(path string, content []byte) error {
-	temp := path + tempSuffix
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 // indexSealed stores the index of a sealed file. If that fails, the index is rebuilt when it is needed.

@@ -3,6 +3,8 @@ package boltlog
 import (
 	"log/slog"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
@@ -21,7 +23,7 @@ func (l *Log) indexSoFar() {
 	if end.Sequence < f.first {
 		return // the file has just begun
 	}
-	if err := writeFile(f.indexPath(), encodeIndex(f.memory, end, f.memory.Youngest())); err != nil {
+	if err := disk.WriteFile(f.indexPath(), encodeIndex(f.memory, end, f.memory.Youngest())); err != nil {
 		l.options.Logger.Warn("the index of the newest file is not stored", slog.String("file", f.path), slog.Any("error", err))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/regular"
@@ -31,7 +33,7 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 	default:
 		_, _ = rand.Read(key[:]) // never fails
 	}
-	if err := writeFile(filepath.Join(l.dir, keyName), key[:]); err != nil {
+	if err := disk.WriteFile(filepath.Join(l.dir, keyName), key[:]); err != nil {
 		return events.Key{}, false, fmt.Errorf("make the key of the log: %w", err)
 	}
 	return key, true, nil

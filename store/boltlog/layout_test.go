@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 
 	"go.etcd.io/bbolt"
@@ -114,7 +116,7 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 		end.Sequence = s
 	}
 	path := filepath.Join(t.TempDir(), "x.idx")
-	if err := writeFile(path, encodeIndex(x, end, 7)); err != nil {
+	if err := disk.WriteFile(path, encodeIndex(x, end, 7)); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := openStoredIndex(path, first, end)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -39,7 +41,7 @@ func lock(dir string) (*os.File, error) {
 	}
 	said := fmt.Sprintf("%d %s\n", os.Getpid(), strings.Join(os.Args, " "))
 	// On a full disk the file stays empty: an existing log can be opened all the same.
-	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil && !noSpace(err) {
+	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil && !disk.NoSpace(err) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
 	}
 	return f, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -56,7 +58,7 @@ func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch store.Fe
 		return fmt.Errorf("what it continues cannot be read: %w", err)
 	}
 	want := wanted{logID: l.Identity().LogID, first: f.first, before: before, end: b.before}
-	path := f.path + tempSuffix
+	path := f.path + disk.TempSuffix
 	if err := fetchFile(ctx, path, want, fetch); err != nil {
 		return err
 	}
@@ -73,7 +75,7 @@ func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch store.Fe
 	}
 	f.indexMu.Unlock()
 	delete(l.packed, f.first)
-	return syncDir(l.dir)
+	return disk.SyncDir(l.dir)
 }
 
 // wanted is what a file must be that comes from elsewhere.

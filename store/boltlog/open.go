@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/commit"
@@ -23,7 +25,7 @@ import (
 // when the disk is too full to open it, in which case the caller may try again later.
 func Open(dir string, options store.Options) (*Log, error) {
 	log, err := open(dir, options, system)
-	if noSpace(err) && !errors.Is(err, store.ErrNoRoom) {
+	if disk.NoSpace(err) && !errors.Is(err, store.ErrNoRoom) {
 		err = fmt.Errorf("%w: %w", store.ErrNoRoom, err)
 	}
 	return log, err
@@ -203,7 +205,7 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(forget(f), f.Close())
+	return errors.Join(disk.Forget(f), f.Close())
 }
 
 // lostRecords looks for proofs that the log once had records that it lacks. If there are any, it returns an error
@@ -250,7 +252,7 @@ func tidy(dir string) error {
 	}
 	var errs []error
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), tempSuffix) {
+		if strings.HasSuffix(e.Name(), disk.TempSuffix) {
 			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
@@ -271,7 +273,7 @@ func tidyIndexes(dir string) error {
 
 // newTail creates an empty file that is not part of the log yet.
 func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
-	path := filepath.Join(dir, "next"+fileSuffix+tempSuffix)
+	path := filepath.Join(dir, "next"+fileSuffix+disk.TempSuffix)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -286,7 +288,7 @@ func (l *Log) create() error {
 		_, _ = rand.Read(random[:]) // never fails
 		id = hex.EncodeToString(random[:])
 	}
-	if err := syncAbove(l.dir); err != nil {
+	if err := disk.SyncAbove(l.dir); err != nil {
 		return err
 	}
 	t, err := newTail(l.dir, l.options.RotateBytes, l.effects)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 
 	"github.com/jobledger/jobledger/events"
@@ -59,7 +61,7 @@ func (l *Log) openTail(end head) error {
 		}
 	}
 	l.goOn(f, x, said, end)
-	return syncDir(l.dir)
+	return disk.SyncDir(l.dir)
 }
 
 // check verifies every page, chunk and record label of a file that must end with the head end, with their checksums. It

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -88,7 +90,7 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	}
 	packed, err := writePacked(ctx, f)
 	if err != nil {
-		if noSpace(err) {
+		if disk.NoSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)
 		}
 		return fmt.Errorf("pack %s: %w", f.path, err)
@@ -96,13 +98,13 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	if err := f.replace(packed); err != nil {
 		return fmt.Errorf("pack %s: %w", f.path, errors.Join(err, packed.discard()))
 	}
-	return syncDir(l.dir)
+	return disk.SyncDir(l.dir)
 }
 
 // roomToPack returns an error unless the packed file would leave enough space to the tail. A packed file is rarely
 // larger than half of the plain one.
 func (l *Log) roomToPack(f *logFile) error {
-	free, err := freeBytes(l.dir)
+	free, err := disk.FreeBytes(l.dir)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 
 	"github.com/jobledger/jobledger/events"
@@ -41,7 +43,7 @@ type packer struct {
 // Open removes the temporary file if a crash leaves it behind.
 func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
-	return p.pack(f, f.path+tempSuffix)
+	return p.pack(f, f.path+disk.TempSuffix)
 }
 
 func (p *packer) pack(f *logFile, temp string) (packed *logFile, err error) {
@@ -208,7 +210,7 @@ func (p *packer) readBack(first events.Sequence, end head, temp string, want eve
 }
 
 func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
-	if err := forget(packed.file); err != nil {
+	if err := disk.Forget(packed.file); err != nil {
 		return err
 	}
 	if err := packed.sealed.CheckBuckets(bucketCount); err != nil {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/regular"
@@ -107,7 +109,7 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err))
 		}
 		// Before the next deletion: a power cut may undo deletions in any order, and must leave no hole
-		if err := syncDir(l.dir); err != nil {
+		if err := disk.SyncDir(l.dir); err != nil {
 			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...)
 		}
 	}
@@ -123,7 +125,7 @@ func (l *Log) noteLeaving() error {
 	if at == 0 || at == l.notedAt {
 		return nil
 	}
-	if err := writeFile(filepath.Join(l.dir, pruningName), encodeOffset(at)); err != nil {
+	if err := disk.WriteFile(filepath.Join(l.dir, pruningName), encodeOffset(at)); err != nil {
 		return fmt.Errorf("note that it is pruned: %w", err)
 	}
 	l.notedAt = at
@@ -224,7 +226,7 @@ func derivedFrom(name string, first events.Sequence) bool {
 	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
 	suffix, ok := strings.CutPrefix(name, digits)
 	// The writer of a temporary file removes it
-	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, tempSuffix)
+	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, disk.TempSuffix)
 }
 
 // deleteSnapshots removes snapshots whose next record is no longer kept: a fold cannot continue from them.

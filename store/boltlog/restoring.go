@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store/regular"
 )
 
@@ -16,10 +18,10 @@ func BeginRestore(dir, note string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	if err := syncAbove(dir); err != nil {
+	if err := disk.SyncAbove(dir); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(dir, restoringName), []byte(note))
+	return disk.WriteFile(filepath.Join(dir, restoringName), []byte(note))
 }
 
 // Restoring returns the note of a restore that has not ended; fs.ErrNotExist when there is none.
@@ -30,11 +32,11 @@ func Restoring(dir string) (note string, err error) {
 
 // EndRestore makes the names in the directory durable and removes the mark, so that the log can be opened.
 func EndRestore(dir string) error {
-	if err := syncDir(dir); err != nil {
+	if err := disk.SyncDir(dir); err != nil {
 		return err
 	}
 	if err := os.Remove(filepath.Join(dir, restoringName)); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return disk.SyncDir(dir)
 }

@@ -1,9 +1,9 @@
 package boltlog
 
 import (
-	"errors"
 	"fmt"
-	"syscall"
+
+	"github.com/jobledger/jobledger/store/disk"
 
 	"github.com/jobledger/jobledger/store"
 )
@@ -30,10 +30,10 @@ func (t *tail) reserve(growth, step int64) error {
 		return nil
 	}
 	err := t.extend(need + step)
-	if noSpace(err) {
+	if disk.NoSpace(err) {
 		err = t.extend(need)
 	}
-	if noSpace(err) {
+	if disk.NoSpace(err) {
 		return fmt.Errorf("hold %d bytes ahead in %s: %w: %w", growth, t.path, store.ErrNoRoom, err)
 	}
 	if err != nil {
@@ -50,10 +50,6 @@ func (t *tail) extend(to int64) error {
 	}
 	t.allocated = to
 	return nil
-}
-
-func noSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // Room implements store.Log.

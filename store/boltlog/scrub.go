@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -40,7 +42,7 @@ func scrub(ctx context.Context, dir string, first events.Sequence) (notes []stri
 		return nil, explainOpen(f, err)
 	}
 	defer func() { err = errors.Join(err, f.end(store.ErrClosed)) }()
-	if err := forget(f.file); err != nil {
+	if err := disk.Forget(f.file); err != nil {
 		return nil, fmt.Errorf("verify %s: %w", f.path, err)
 	}
 	v := &verifier{ctx: ctx, dir: dir}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 
 	"github.com/jobledger/jobledger/events"
@@ -82,8 +84,8 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	if most := l.options.MaxBytes / snapshotShare; most > 0 && int64(len(encoded)) > most {
 		return l.keepSnapshots(0) // too large for the log: a start folds from the newest file that stands alone
 	}
-	if err := writeFile(path, encoded); err != nil {
-		if noSpace(err) {
+	if err := disk.WriteFile(path, encoded); err != nil {
+		if disk.NoSpace(err) {
 			err = errors.Join(store.ErrNoRoom, err)
 		}
 		return fmt.Errorf("save snapshot of record %d: %w", s.Head.Sequence, err)

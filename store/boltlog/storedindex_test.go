@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
@@ -25,7 +27,7 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 		x.Add(&events.Header{Sequence: end.Sequence, Stream: job}, index.Name{Namespace: "default", Name: job.ID})
 	}
 	path = filepath.Join(t.TempDir(), "x.idx")
-	if err := writeFile(path, encodeIndex(x, end, 7)); err != nil {
+	if err := disk.WriteFile(path, encodeIndex(x, end, 7)); err != nil {
 		t.Fatal(err)
 	}
 	stored, err := openStoredIndex(path, 1, end)

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 
 	"go.etcd.io/bbolt"
@@ -24,7 +26,7 @@ type effects struct {
 	remove   func(path string) error                // removes a pruned file
 }
 
-var system = effects{openDB: bbolt.Open, allocate: allocate, remove: os.Remove}
+var system = effects{openDB: bbolt.Open, allocate: disk.Allocate, remove: os.Remove}
 
 // tail is the file that is being written. It belongs to the committer; allocated belongs to the holder of Log.space.
 type tail struct {
@@ -77,7 +79,7 @@ func (t *tail) reallocate() error {
 		return err
 	}
 	size := min(info.Size(), t.high.Load()+4*allocateStep)
-	if err := t.effects.allocate(t.file, 0, size); err != nil && !noSpace(err) {
+	if err := t.effects.allocate(t.file, 0, size); err != nil && !disk.NoSpace(err) {
 		return fmt.Errorf("allocate %d bytes for %s: %w", size, t.path, err)
 	} else if err == nil {
 		t.allocated = size
@@ -113,7 +115,7 @@ func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events
 		return err
 	}
 	t.path, t.first = path, b.first
-	return syncDir(dir)
+	return disk.SyncDir(dir)
 }
 
 // claim takes over the file for a new term. Its commit also syncs what the previous process left in the page cache, so

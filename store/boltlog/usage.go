@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // Ahead implements store.Pruner. It returns three times the states of the last file, because reserved space exceeds
@@ -32,7 +34,7 @@ func (l *logReader) Usage() (bytes, free int64, err error) {
 		}
 	}
 	bytes -= l.leavingBytes.Load()
-	if free, err = freeBytes(l.dir); err != nil {
+	if free, err = disk.FreeBytes(l.dir); err != nil {
 		return 0, 0, fmt.Errorf("measure the file system of %s: %w", l.dir, err)
 	}
 	return bytes, free, nil

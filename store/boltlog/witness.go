@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/regular"
@@ -78,7 +80,7 @@ func (l *Log) Durable() (events.Identity, store.Head) {
 
 func writeWitness(path string, id events.Identity, head store.Head) error {
 	v := binary.AppendUvarint(appendText([]byte{witnessVersion}, id.LogID), id.Epoch)
-	return writeFile(path, seal(appendHead(v, head)))
+	return disk.WriteFile(path, seal(appendHead(v, head)))
 }
 
 // readWitness returns the content of a witness file. It returns the zero Loss for a file that is missing, unreadable or

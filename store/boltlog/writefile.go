@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 )
@@ -62,7 +64,7 @@ func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[
 	if err := w.finish(spec.Offsets); err != nil {
 		return end, id, err
 	}
-	return w.end.Head, w.id, errors.Join(t.db.Sync(), syncDir(dir))
+	return w.end.Head, w.id, errors.Join(t.db.Sync(), disk.SyncDir(dir))
 }
 
 // fileWriter writes groups of whole batches. It belongs to one call of WriteFile.

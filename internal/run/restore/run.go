@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/jobledger/jobledger/store/disk"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/jobledger/jobledger/events"
@@ -88,7 +90,7 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	if err := w.clear(); err != nil {
 		return Result{}, err
 	}
-	if err := w.room(boltlog.FreeBytes); err != nil {
+	if err := w.room(disk.FreeBytes); err != nil {
 		return Result{}, err
 	}
 	if err := w.files(ctx); err != nil {

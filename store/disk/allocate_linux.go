@@ -1,4 +1,4 @@
-package boltlog
+package disk
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allocate extends f to the bytes [from, to) and allocates blocks for them. Written bytes keep their content.
-func allocate(f *os.File, from, to int64) error {
+// Allocate extends f to the bytes [from, to) and allocates blocks for them. Written bytes keep their content.
+func Allocate(f *os.File, from, to int64) error {
 	if from >= to {
 		return nil
 	}
@@ -17,7 +17,7 @@ func allocate(f *os.File, from, to int64) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EOPNOTSUPP):
-			return writeZeros(f, to)
+			return WriteZeros(f, to)
 		default:
 			return err
 		}

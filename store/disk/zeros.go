@@ -1,9 +1,9 @@
-package boltlog
+package disk
 
 import "os"
 
-// writeZeros extends f to the size with zeros, where fallocate is not available. Holes within f stay.
-func writeZeros(f *os.File, to int64) error {
+// WriteZeros extends f to the size with zeros, where fallocate is not available. Holes within f stay.
+func WriteZeros(f *os.File, to int64) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package boltlog
+package disk
 
 import (
 	"errors"
@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forget drops the page cache of f, so that later reads come from the disk and later writes reach it. After a failed
+// Forget drops the page cache of f, so that later reads come from the disk and later writes reach it. After a failed
 // write, ext4 keeps a clean page and believes that its blocks are written: a later write to that page succeeds, and a
 // power cut then leaves zeros (test/disk shows it).
-func forget(f *os.File) error {
+func Forget(f *os.File) error {
 	if err := f.Sync(); err != nil { // the kernel does not drop dirty pages
 		return fmt.Errorf("sync what was written before: %w", err)
 	}

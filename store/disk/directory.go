@@ -1,4 +1,4 @@
-package boltlog
+package disk
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
+// SyncDir makes the names in a directory durable.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -17,9 +17,9 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// syncAbove makes the names of a directory and of its parents durable, up to the root of the file system or the first
+// SyncAbove makes the names of a directory and of its parents durable, up to the root of the file system or the first
 // one that this process may not open. Otherwise a power cut could remove a new log together with its directory.
-func syncAbove(dir string) error {
+func SyncAbove(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {
 		dir, err = filepath.Abs(dir)
@@ -30,7 +30,7 @@ func syncAbove(dir string) error {
 	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
 		same, err := sameDevice(dir, above)
 		if err == nil && same {
-			err = syncDir(above)
+			err = SyncDir(above)
 		}
 		if errors.Is(err, fs.ErrPermission) || err == nil && !same {
 			return nil

@@ -1,0 +1,3 @@
+// Package disk has what a log asks of a file system beyond reading and writing: names and whole files that outlast a
+// power cut, blocks allocated before they are needed, a page cache that is dropped, and the space that is left.
+package disk

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package disk
+
+import "errors"
+
+// FreeBytes is implemented for Linux alone.
+func FreeBytes(string) (int64, error) { return 0, errors.ErrUnsupported }
