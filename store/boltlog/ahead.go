@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
 )
 
 // readBytes is how much of a file one reader copies at a time: twice the largest commit group. The first copy is only

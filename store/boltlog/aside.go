@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
@@ -55,11 +55,11 @@ func BranchName(epoch uint64, first events.Sequence) string {
 // these records. Nothing is deleted. After a crash no function opens the log until SetAside is called again with the
 // same arguments ([Aside]). It returns ErrHeld when another process has the log open.
 func SetAside(ctx context.Context, dir string, through events.Sequence, folder string) (err error) {
-	held, err := lock(dir)
+	held, err := lockfile.Take(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, unlock(held)) }()
+	defer func() { err = errors.Join(err, lockfile.Release(held)) }()
 	if _, _, is, err := Aside(dir); err != nil {
 		return err
 	} else if !is {

@@ -11,9 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // wal is the least that a durable log can do. Its file is written ahead. A group is one write and one fdatasync: for

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"go.etcd.io/bbolt"
+
+	"github.com/jobledger/jobledger/store/internal/boltfile"
 )
 
 // TestBboltReadsWhatWeWrite compares bbolt's reading of our files with the records that were written, checks every

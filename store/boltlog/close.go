@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
 // Close implements store.Log.
@@ -48,7 +49,7 @@ func (l *Log) Close() error {
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
 		}
 	}
-	return errors.Join(append(errs, unlock(l.lock))...)
+	return errors.Join(append(errs, lockfile.Release(l.lock))...)
 }
 
 // closedName is the name of the file that records the head while the log is closed. When the newest meta page is

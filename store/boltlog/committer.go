@@ -7,10 +7,9 @@ import (
 	"maps"
 	"time"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/internal/index"
 )

@@ -12,12 +12,11 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
 )

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
 // fillNote stands in the mark of a directory that is filled, and tells it from a restore.
@@ -56,7 +56,7 @@ func Fill(dir, logID string) (*Filling, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	held, err := lock(dir)
+	held, err := lockfile.Take(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -117,4 +117,4 @@ func (f *Filling) Tail(
 func (f *Filling) End() error { return EndRestore(f.dir) }
 
 // Close is described by store.Filling.
-func (f *Filling) Close() error { return unlock(f.lock) }
+func (f *Filling) Close() error { return lockfile.Release(f.lock) }

@@ -3,9 +3,8 @@ package boltlog
 import (
 	"log/slog"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 

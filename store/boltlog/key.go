@@ -7,10 +7,9 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/regular"
 )
 

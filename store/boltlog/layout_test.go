@@ -10,14 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jobledger/jobledger/store/disk"
-
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/storetest"
 )

@@ -3,13 +3,15 @@ package boltlog
 import (
 	"syscall"
 	"testing"
+
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
 // TestALockThatIsGivenBackIsFree: it is free even while a child process that is just being started has the file of the
 // lock open.
 func TestALockThatIsGivenBackIsFree(t *testing.T) {
 	dir := t.TempDir()
-	f, err := lock(dir)
+	f, err := lockfile.Take(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,17 +24,17 @@ func TestALockThatIsGivenBackIsFree(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := unlock(f); err != nil {
+	if err := lockfile.Release(f); err != nil {
 		t.Fatal(err)
 	}
-	if err := written(dir); err != nil {
+	if err := lockfile.Held(dir); err != nil {
 		t.Errorf("the lock was given back, and %v", err)
 	}
-	again, err := lock(dir)
+	again, err := lockfile.Take(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unlock(again); err != nil {
+	if err := lockfile.Release(again); err != nil {
 		t.Error(err)
 	}
 }

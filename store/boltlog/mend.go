@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 var _ store.Mender = (*Log)(nil)

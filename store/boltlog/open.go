@@ -12,10 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -69,7 +69,7 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	held, err := lock(dir)
+	held, err := lockfile.Take(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	}
 	if err := l.load(); err != nil {
 		l.release(err)
-		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, unlock(held)))
+		return nil, fmt.Errorf("open log %s: %w", dir, errors.Join(err, lockfile.Release(held)))
 	}
 	go l.commits() // ends with Close
 	return l, nil

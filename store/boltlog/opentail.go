@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/jobledger/jobledger/store/disk"
-
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 

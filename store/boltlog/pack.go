@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // Packing rewrites a sealed file: the records go into compressed blocks, on full pages. Records, sequences and chain

@@ -12,12 +12,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jobledger/jobledger/store/disk"
-
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 const (

@@ -11,10 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 

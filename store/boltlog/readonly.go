@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"log/slog"
 
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
 // ReadOnly is a log that no process writes, opened by an offline tool. It is safe for concurrent use.
@@ -35,7 +35,7 @@ func OpenReadOnly(dir string) (*ReadOnly, error) {
 }
 
 func openReadOnly(dir string) (*ReadOnly, error) {
-	if err := errors.Join(restored(dir), written(dir)); err != nil {
+	if err := errors.Join(restored(dir), lockfile.Held(dir)); err != nil {
 		return nil, err
 	}
 	firsts, err := listFiles(dir, fileSuffix)
@@ -53,7 +53,7 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		damage: r.damage,
 	}
 	for _, f := range r.files {
-		if f.disturbed = func() error { return written(dir) }; f.sealed != nil {
+		if f.disturbed = func() error { return lockfile.Held(dir) }; f.sealed != nil {
 			f.disturbed = disturbed(f.sealed, dir)
 		}
 	}
@@ -67,7 +67,7 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		}
 	}
 	if len(l.damage) > 0 && err == nil {
-		err = written(dir) // what looks like damage may be a controller that started meanwhile
+		err = lockfile.Held(dir) // what looks like damage may be a controller that started meanwhile
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -82,7 +82,7 @@ func (l *ReadOnly) Damage() []error { return l.damage }
 // the log now.
 func disturbed(p *boltfile.Pages, dir string) func() error {
 	return func() error {
-		if err := written(dir); err != nil {
+		if err := lockfile.Held(dir); err != nil {
 			return err
 		}
 		if p.Written() {

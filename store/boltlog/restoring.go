@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/store/regular"
 )
 

@@ -3,9 +3,8 @@ package boltlog
 import (
 	"fmt"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // Space is allocated ahead of the writes: with fallocate, so that the file owns the blocks, and in steps of 4 MiB, so

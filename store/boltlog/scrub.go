@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // Scrub implements store.Tended: it verifies one sealed file as it is on the disk. This is the first file that begins

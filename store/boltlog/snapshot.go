@@ -11,12 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/jobledger/jobledger/store/disk"
-
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/regular"
 )
 

@@ -8,12 +8,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 

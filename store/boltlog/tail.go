@@ -9,14 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jobledger/jobledger/store/disk"
-
-	"github.com/jobledger/jobledger/store/internal/boltfile"
-
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // effects holds the file operations that tests replace to make them fail. Production code uses system.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -102,7 +103,7 @@ func (v *verifier) log() error {
 	if v.beside, err = seenBeside(v.dir, early[len(early)-1]); err != nil {
 		return v.oldest(early[0], err)
 	}
-	held := written(v.dir)
+	held := lockfile.Held(v.dir)
 	if held != nil && !errors.Is(held, store.ErrHeld) {
 		return held
 	}
@@ -169,7 +170,7 @@ func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 		if err := v.one(first, begins); !errors.Is(err, errDisturbed) {
 			return err
 		}
-		if written(v.dir) != nil {
+		if lockfile.Held(v.dir) != nil {
 			break
 		}
 	}
@@ -185,7 +186,7 @@ var errDisturbed = errors.New("a process wrote the file meanwhile")
 func (v *verifier) one(first events.Sequence, begins bool) error {
 	f, err := openSealed(v.dir, first)
 	if err != nil {
-		if v.tail && written(v.dir) != nil {
+		if v.tail && lockfile.Held(v.dir) != nil {
 			return errDisturbed
 		}
 		return explainOpen(f, err)
@@ -306,7 +307,7 @@ func (v *verifier) snapshots() {
 // odd notes entries beside the log that have the name of one of its files and are not regular files: they are not read,
 // and may prevent a controller from starting.
 func (v *verifier) odd() {
-	for _, name := range []string{lockName, keyName} {
+	for _, name := range []string{lockfile.Name, keyName} {
 		if err := regular.Check(filepath.Join(v.dir, name)); errors.Is(err, regular.ErrOdd) {
 			v.note("%v: remove it", err)
 		}

@@ -14,10 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/regular"
 )
 

@@ -8,10 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // FileSpec describes the beginning of a log file that WriteFile writes.

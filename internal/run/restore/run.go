@@ -10,13 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/copylog"
 )
 

@@ -1,4 +1,4 @@
-package boltlog
+package lockfile
 
 import (
 	"errors"
@@ -11,21 +11,20 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jobledger/jobledger/store/disk"
-
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// lockName is the name of the file with the flock that fences writers. It is never renamed or deleted, because a flock
+// Name is the name of the file with the flock that fences writers. It is never renamed or deleted, because a flock
 // belongs to the inode; so it cannot be a data file. While a writer holds it, its content names the process: pid, a
 // space, command line.
-const lockName = "LOCK"
+const Name = "LOCK"
 
-// lock takes the exclusive lock of a directory for a writer. It returns ErrHeld when another process has it. Readers
-// take the lock for an instant to test it (written), so lock retries for lockPatience.
-func lock(dir string) (*os.File, error) {
-	path := filepath.Join(dir, lockName)
+// Take takes the exclusive lock of a directory for a writer. It returns ErrHeld when another process has it. Readers take
+// the lock for an instant to test it ([Held]), so Take retries for lockPatience.
+func Take(dir string) (*os.File, error) {
+	path := filepath.Join(dir, Name)
 	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the log: %w", err)
@@ -65,9 +64,9 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// written returns ErrHeld when a process writes the log in the directory, and nil when none does.
-func written(dir string) error {
-	f, err := regular.Open(filepath.Join(dir, lockName))
+// Held returns ErrHeld when a process writes the log in the directory, and nil when none does.
+func Held(dir string) error {
+	f, err := regular.Open(filepath.Join(dir, Name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
 		return nil // a writer creates LOCK first, and does not start when LOCK is not a regular file
 	}
@@ -95,8 +94,8 @@ func holder(f *os.File) error {
 	return held
 }
 
-// unlock clears the content of the lock file and releases the lock.
-func unlock(f *os.File) error {
+// Release clears the content of the lock file and releases the lock.
+func Release(f *os.File) error {
 	return errors.Join(f.Truncate(0), release(f))
 }
 
