@@ -13,6 +13,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
 // wal is the least that a durable log can do. Its file is written ahead. A group is one write and one fdatasync: for
@@ -117,7 +118,7 @@ type rawFile struct{ path string }
 
 func appendRaw(buffer, stored []byte) []byte {
 	buffer = binary.LittleEndian.AppendUint32(buffer, uint32(len(stored)))
-	buffer = binary.LittleEndian.AppendUint32(buffer, crc32.Checksum(stored, castagnoli))
+	buffer = binary.LittleEndian.AppendUint32(buffer, crc32.Checksum(stored, fields.Castagnoli))
 	return append(buffer, stored...)
 }
 
@@ -153,7 +154,7 @@ func (r rawFile) scan(b *testing.B, fn func(stored []byte)) {
 	for len(content) > 0 {
 		n := binary.LittleEndian.Uint32(content)
 		stored := content[8:][:n]
-		if crc32.Checksum(stored, castagnoli) != binary.LittleEndian.Uint32(content[4:]) {
+		if crc32.Checksum(stored, fields.Castagnoli) != binary.LittleEndian.Uint32(content[4:]) {
 			b.Fatal("checksum")
 		}
 		fn(stored)

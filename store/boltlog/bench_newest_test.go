@@ -37,7 +37,7 @@ func BenchmarkPastOfANewJob(b *testing.B) {
 		l.background.Wait()
 		n := len(l.files)
 		for _, f := range l.files[:n-1] {
-			memory, filtered = memory+f.stored.bytes(), filtered+8*len(f.stored.filter)/filterBits
+			memory, filtered = memory+f.stored.Bytes(), filtered+f.stored.Streams()
 		}
 		ask := func(name string, born events.Time) sidebyside.Side {
 			return sidebyside.Computing(fmt.Sprintf("%s-%d-files", name, n), asked, func() {

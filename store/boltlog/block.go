@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
 // A block is a chunk of a packed file: the compressed records of many plain chunks. It ends between two batches, with
@@ -66,7 +67,7 @@ func (w *blockWriter) end(hash *events.Hash) chunk {
 	if hash != nil {
 		v = append(v, hash[:]...)
 	}
-	w.value = seal(w.encoder.EncodeAll(w.records, v))
+	w.value = fields.Seal(w.encoder.EncodeAll(w.records, v))
 	w.records = w.records[:0]
 	return chunk{first: w.first, value: w.value}
 }
@@ -87,16 +88,16 @@ func (c chunk) unpacked() (chunk, error) {
 		return chunk{first: c.first, value: bytes.Clone(c.value)}, nil
 	}
 	n := len(c.value) - crc32.Size
-	if n < chunkHeader || crc32.Checksum(c.value[:n], castagnoli) != binary.LittleEndian.Uint32(c.value[n:]) {
-		return chunk{}, errChecksum
+	if n < chunkHeader || crc32.Checksum(c.value[:n], fields.Castagnoli) != binary.LittleEndian.Uint32(c.value[n:]) {
+		return chunk{}, fields.ErrChecksum
 	}
-	d := fields{rest: c.value[chunkHeader:n]}
-	size := d.uvarint()
+	d := fields.Decoder{Rest: c.value[chunkHeader:n]}
+	size := d.Uvarint()
 	var hash []byte
 	if c.value[0]&chunkEndsGroup != 0 {
-		hash = d.bytes(hashBytes)
+		hash = d.Bytes(hashBytes)
 	}
-	if d.bad || size == 0 || size > maxBlockRecords {
+	if d.Bad || size == 0 || size > maxBlockRecords {
 		return chunk{}, errBlock
 	}
 	decoder, err := blockDecoder()
@@ -104,7 +105,7 @@ func (c chunk) unpacked() (chunk, error) {
 		return chunk{}, err
 	}
 	value := append(make([]byte, 0, chunkHeader+int(size)+len(hash)), c.value[0])
-	if value, err = decoder.DecodeAll(d.rest, value); err != nil {
+	if value, err = decoder.DecodeAll(d.Rest, value); err != nil {
 		return chunk{}, fmt.Errorf("%w: %w", errBlock, err)
 	}
 	if len(value) != chunkHeader+int(size) {

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
 // Records are stored in chunks, so that a page holds many records and a commit rewrites few. A chunk never spans two
@@ -80,7 +81,7 @@ func (w *chunkWriter) close(end []byte) {
 			size = 0
 		}
 		v = binary.AppendUvarint(v, uint64(size))
-		v = binary.LittleEndian.AppendUint32(v, crc32.Checksum(stored, castagnoli))
+		v = binary.LittleEndian.AppendUint32(v, crc32.Checksum(stored, fields.Castagnoli))
 		v = append(v, stored...)
 	}
 	w.chunks = append(w.chunks, chunk{first: w.first, value: append(v, end...)})

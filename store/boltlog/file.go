@@ -17,6 +17,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -58,10 +59,10 @@ type logFile struct {
 	disturbed func() error    // returns an error if a process has written the file since the open; nil when none can
 
 	indexMu    sync.Mutex
-	memory     *index.Index // index of the tail, and of a sealed file until its index is stored
-	holed      error        // what memory lacks, if it was built from a damaged file
-	stored     *storedIndex // index of a sealed file; opened at the first query
-	distrusted bool         // a block of the stored index is damaged
+	memory     *index.Index       // index of the tail, and of a sealed file until its index is stored
+	holed      error              // what memory lacks, if it was built from a damaged file
+	stored     *streamindex.Index // index of a sealed file; opened at the first query
+	distrusted bool               // a block of the stored index is damaged
 }
 
 // openSealed opens a file that is no longer written.
@@ -110,7 +111,7 @@ func (f *logFile) closeIndex() error {
 	}
 	x := f.stored
 	f.stored = nil
-	return x.close()
+	return x.Close()
 }
 
 // begin returns the beginning that the file stores. The file must be sealed.

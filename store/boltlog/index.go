@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -128,8 +129,8 @@ func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index.Run, err error) {
 	err = f.ask(
 		func(x *index.Index) { run = x.Run(s, from, through) },
-		func(x *storedIndex) error {
-			all, err := x.run(s)
+		func(x *streamindex.Index) error {
+			all, err := x.Run(s)
 			run = all.Clip(from, through)
 			return err
 		})
@@ -140,15 +141,15 @@ func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index
 func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []index.NamedStream, err error) {
 	err = f.ask(
 		func(x *index.Index) { all = x.Bearers(name, through) },
-		func(x *storedIndex) error {
-			all, err = x.namedStreams(name)
+		func(x *streamindex.Index) error {
+			all, err = x.NamedStreams(name)
 			return err
 		})
 	return all, err
 }
 
 // ask queries the index, in memory or stored. It rebuilds a stored index that is missing, damaged or of another file.
-func (f *logFile) ask(memory func(*index.Index), stored func(*storedIndex) error) error {
+func (f *logFile) ask(memory func(*index.Index), stored func(*streamindex.Index) error) error {
 	for {
 		inMemory, onDisk, err := f.lookup()
 		if err != nil {
@@ -165,7 +166,7 @@ func (f *logFile) ask(memory func(*index.Index), stored func(*storedIndex) error
 	}
 }
 
-func (f *logFile) lookup() (*index.Index, *storedIndex, error) {
+func (f *logFile) lookup() (*index.Index, *streamindex.Index, error) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	if f.memory != nil {
@@ -179,7 +180,7 @@ func (f *logFile) lookup() (*index.Index, *storedIndex, error) {
 		return nil, nil, err
 	}
 	if !f.distrusted {
-		if f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head); err == nil {
+		if f.stored, err = streamindex.Open(f.indexPath(), f.first, end.Head); err == nil {
 			return nil, f.stored, nil
 		}
 		f.stored = nil
@@ -228,12 +229,12 @@ func (f *logFile) sealedHead() (head, error) {
 }
 
 // distrust stops the use of a stored index after a read of one of its blocks failed.
-func (f *logFile) distrust(x *storedIndex) {
+func (f *logFile) distrust(x *streamindex.Index) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	if f.stored == x {
 		f.stored, f.distrusted = nil, true
-		_ = x.close()
+		_ = x.Close()
 	}
 }
 
@@ -251,7 +252,7 @@ func (f *logFile) hasStoredIndex() bool {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	if f.stored == nil {
-		if f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head); err != nil {
+		if f.stored, err = streamindex.Open(f.indexPath(), f.first, end.Head); err != nil {
 			f.stored = nil
 		}
 	}
@@ -278,7 +279,7 @@ func (f *logFile) storeIndex(before *logFile) error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	f.memory, f.distrusted = nil, false
-	f.stored, err = openStoredIndex(f.indexPath(), f.first, end.Head)
+	f.stored, err = streamindex.Open(f.indexPath(), f.first, end.Head)
 	return err
 }
 
@@ -291,7 +292,7 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	case f.first > 1:
 		youngest = anyAge // earlier files were pruned
 	}
-	if err := disk.WriteFile(f.indexPath(), encodeIndex(memory, end, youngest)); err != nil {
+	if err := disk.WriteFile(f.indexPath(), streamindex.Encode(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
 	}
 	return nil
@@ -323,7 +324,7 @@ func (f *logFile) youngestThrough() events.Time {
 	if f.stored == nil {
 		return anyAge
 	}
-	return f.stored.youngest
+	return f.stored.Youngest
 }
 
 // indexSealed stores the index of a sealed file. If that fails, the index is rebuilt when it is needed.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -22,7 +23,7 @@ func (l *Log) indexSoFar() {
 	if end.Sequence < f.first {
 		return // the file has just begun
 	}
-	if err := disk.WriteFile(f.indexPath(), encodeIndex(f.memory, end, f.memory.Youngest())); err != nil {
+	if err := disk.WriteFile(f.indexPath(), streamindex.Encode(f.memory, end, f.memory.Youngest())); err != nil {
 		l.options.Logger.Warn("the index of the newest file is not stored", slog.String("file", f.path), slog.Any("error", err))
 	}
 }
@@ -38,15 +39,15 @@ func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) 
 	if hash, err := f.hashAt(had.Sequence); err != nil || hash != had.Hash {
 		return none, f.first
 	}
-	stored, err := openStoredIndex(f.indexPath(), f.first, had)
+	stored, err := streamindex.Open(f.indexPath(), f.first, had)
 	if err != nil {
 		return none, f.first
 	}
-	defer func() { _ = stored.close() }() // the file was only read
+	defer func() { _ = stored.Close() }() // the file was only read
 	x := index.New(f.first)
-	if stored.load(x) != nil {
+	if stored.Load(x) != nil {
 		return none, f.first
 	}
-	x.TakeYoungest(stored.youngest)
+	x.TakeYoungest(stored.Youngest)
 	return x, had.Sequence + 1
 }

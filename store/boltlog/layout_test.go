@@ -16,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/storetest"
 )
@@ -114,16 +115,16 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 		end.Sequence = s
 	}
 	path := filepath.Join(t.TempDir(), "x.idx")
-	if err := disk.WriteFile(path, encodeIndex(x, end, 7)); err != nil {
+	if err := disk.WriteFile(path, streamindex.Encode(x, end, 7)); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := openStoredIndex(path, first, end)
+	stored, err := streamindex.Open(path, first, end)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = stored.close() })
+	t.Cleanup(func() { _ = stored.Close() })
 	for _, s := range append(streams, events.JobStream("nobody"), events.Stream{Kind: 9}) {
-		got, err := stored.run(s)
+		got, err := stored.Run(s)
 		want := x.Run(s, 0, end.Sequence)
 		if err != nil || got.Len() != want.Len() {
 			t.Fatalf("%s: %d records, error %v, want %d", s, got.Len(), err, want.Len())
@@ -135,16 +136,16 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 		}
 	}
 	for _, name := range append(x.Names(), index.Name{Name: "nobody"}) {
-		got, err := stored.namedStreams(name)
+		got, err := stored.NamedStreams(name)
 		if want := x.Bearers(name, end.Sequence); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%v: %v, error %v, want %v", name, got, err, want)
 		}
 	}
-	if _, err := openStoredIndex(path, first+1, end); err == nil {
+	if _, err := streamindex.Open(path, first+1, end); err == nil {
 		t.Error("the index of another file was taken")
 	}
 	end.Hash[0]++
-	if _, err := openStoredIndex(path, first, end); err == nil {
+	if _, err := streamindex.Open(path, first, end); err == nil {
 		t.Error("the index of a file with another end was taken")
 	}
 }

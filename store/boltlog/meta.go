@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
 // The buckets of a file, and the keys in metaBucket.
@@ -64,8 +64,8 @@ func (b begin) encode() []byte {
 	v = append(v, b.identity.LogID...)
 	v = binary.AppendUvarint(v, b.identity.Epoch)
 	v = binary.AppendUvarint(v, uint64(b.first))
-	v = appendHead(v, b.before)
-	return seal(v)
+	v = fields.AppendHead(v, b.before)
+	return fields.Seal(v)
 }
 
 func decodeBegin(sealed []byte) (begin, error) {
@@ -76,17 +76,17 @@ func decodeBegin(sealed []byte) (begin, error) {
 	if err != nil {
 		return begin{}, fmt.Errorf("decode the beginning of the file: %w", err)
 	}
-	b := begin{least: needs, identity: events.Identity{LogID: string(d.bytes(int(d.uvarint()))), Epoch: d.uvarint()}}
-	b.first = events.Sequence(d.uvarint())
-	b.before = d.head()
-	return b, d.end("decode the beginning of the file")
+	b := begin{least: needs, identity: events.Identity{LogID: string(d.Bytes(int(d.Uvarint()))), Epoch: d.Uvarint()}}
+	b.first = events.Sequence(d.Uvarint())
+	b.before = d.Head()
+	return b, d.End("decode the beginning of the file")
 }
 
 func (h head) encode() []byte {
 	v := []byte{metaVersion}
 	v = binary.AppendUvarint(v, h.term)
 	v = binary.AppendUvarint(v, h.epoch)
-	return seal(appendHead(v, h.Head))
+	return fields.Seal(fields.AppendHead(v, h.Head))
 }
 
 func decodeHead(sealed []byte) (head, error) {
@@ -94,13 +94,13 @@ func decodeHead(sealed []byte) (head, error) {
 	if err != nil {
 		return head{}, fmt.Errorf("decode the head of the file: %w", err)
 	}
-	h := head{term: d.uvarint(), epoch: d.uvarint()}
-	h.Head = d.head()
-	return h, d.end("decode the head of the file")
+	h := head{term: d.Uvarint(), epoch: d.Uvarint()}
+	h.Head = d.Head()
+	return h, d.End("decode the head of the file")
 }
 
 func encodeOffset(through events.Sequence) []byte {
-	return seal(binary.AppendUvarint([]byte{metaVersion}, uint64(through)))
+	return fields.Seal(binary.AppendUvarint([]byte{metaVersion}, uint64(through)))
 }
 
 func decodeOffset(sealed []byte) (events.Sequence, error) {
@@ -108,63 +108,26 @@ func decodeOffset(sealed []byte) (events.Sequence, error) {
 	if err != nil {
 		return 0, fmt.Errorf("decode an offset: %w", err)
 	}
-	return events.Sequence(d.uvarint()), d.end("decode an offset")
+	return events.Sequence(d.Uvarint()), d.End("decode an offset")
 }
 
-func appendHead(v []byte, h store.Head) []byte {
-	v = binary.AppendUvarint(v, uint64(h.Sequence))
-	v = binary.AppendVarint(v, int64(h.Time))
-	return append(v, h.Hash[:]...)
-}
-
-// seal returns v with its CRC-32C appended.
-func seal(v []byte) []byte {
-	return binary.LittleEndian.AppendUint32(v, crc32.Checksum(v, castagnoli))
-}
-
-// fields decodes a sealed value field by field. It remembers the first error, and end returns it.
-type fields struct {
-	rest []byte
-	bad  bool
-}
-
-func newFields(sealed []byte) (*fields, error) { return newFieldsOf(metaVersion, sealed) }
-
-func newFieldsOf(version byte, sealed []byte) (*fields, error) {
-	d, has, err := unseal(sealed)
-	if err == nil && has != version {
-		return nil, fmt.Errorf("its version is %d, this program knows %d", has, version)
-	}
-	return d, err
-}
-
-// unseal verifies the checksum, and returns the version and a decoder of the rest.
-func unseal(sealed []byte) (d *fields, version byte, err error) {
-	n := len(sealed) - crc32.Size
-	switch {
-	case n < 1:
-		return nil, 0, errFields
-	case crc32.Checksum(sealed[:n], castagnoli) != binary.LittleEndian.Uint32(sealed[n:]):
-		return nil, 0, errChecksum
-	}
-	return &fields{rest: sealed[1:n]}, sealed[0], nil
-}
+func newFields(sealed []byte) (*fields.Decoder, error) { return fields.Versioned(metaVersion, sealed) }
 
 // newBeginning decodes the least reader version of a file or of a snapshot. It returns ErrNewer when this program's
 // format is too old, whatever the version of the rest, and ErrBefore when the file is from before the first release.
-func newBeginning(sealed []byte) (*fields, least, error) {
-	d, version, err := unseal(sealed)
+func newBeginning(sealed []byte) (*fields.Decoder, least, error) {
+	d, version, err := fields.Unseal(sealed)
 	if err != nil {
 		return nil, least{}, err
 	}
 	if version > 0 && version < beginVersion {
 		return nil, least{}, events.ErrBefore
 	}
-	needs := (&fields{rest: d.bytes(int(d.uvarint()))}).least()
+	needs := leastFrom(&fields.Decoder{Rest: d.Bytes(int(d.Uvarint()))})
 	if err := needs.check(events.ReaderVersion{}); err != nil {
 		return nil, needs, err
 	}
-	if d.bad || version != beginVersion {
+	if d.Bad || version != beginVersion {
 		return nil, needs, fmt.Errorf("its version is %d, this program knows %d", version, beginVersion)
 	}
 	return d, needs, nil
@@ -184,77 +147,13 @@ func appendLeast(v []byte, l least) []byte {
 	for _, n := range []uint32{l.Format, l.Rules, l.Fold} {
 		block = binary.AppendUvarint(block, uint64(n))
 	}
-	return appendText(v, string(appendText(appendText(block, l.Program), l.writer)))
+	return fields.AppendText(v, string(fields.AppendText(fields.AppendText(block, l.Program), l.writer)))
 }
 
-func (d *fields) least() least {
-	l := least{ReaderVersion: events.ReaderVersion{Format: uint32(d.uvarint()), Rules: uint32(d.uvarint()), Fold: uint32(d.uvarint())}}
-	l.Program, l.writer = d.text(), d.text()
+func leastFrom(d *fields.Decoder) least {
+	l := least{ReaderVersion: events.ReaderVersion{Format: uint32(d.Uvarint()), Rules: uint32(d.Uvarint()), Fold: uint32(d.Uvarint())}}
+	l.Program, l.writer = d.Text(), d.Text()
 	return l
-}
-
-func (d *fields) uvarint() uint64 {
-	v, n := binary.Uvarint(d.rest)
-	return v * uint64(d.take(n))
-}
-
-func (d *fields) varint() int64 {
-	v, n := binary.Varint(d.rest)
-	return v * int64(d.take(n))
-}
-
-// take consumes n bytes and returns 1, or returns 0 when fewer are left.
-func (d *fields) take(n int) int {
-	if d.bad || n <= 0 || n > len(d.rest) {
-		d.bad = true
-		return 0
-	}
-	d.rest = d.rest[n:]
-	return 1
-}
-
-func (d *fields) bytes(n int) []byte {
-	if d.bad || n < 0 || n > len(d.rest) {
-		d.bad = true
-		return nil
-	}
-	b := d.rest[:n:n]
-	d.rest = d.rest[n:]
-	return b
-}
-
-func (d *fields) head() store.Head {
-	h := store.Head{Sequence: events.Sequence(d.uvarint()), Time: events.Time(d.varint())}
-	copy(h.Hash[:], d.bytes(hashBytes))
-	return h
-}
-
-func (d *fields) end(what string) error {
-	if d.bad || len(d.rest) > 0 {
-		return fmt.Errorf("%s: %w", what, errFields)
-	}
-	return nil
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-var (
-	errChecksum = errors.New("its checksum does not match")
-	errFields   = errors.New("it is malformed")
-)
-
-func appendText(v []byte, s string) []byte {
-	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
-}
-
-func (d *fields) text() string { return string(d.bytes(int(d.uvarint()))) }
-
-func (d *fields) stream() events.Stream {
-	kind := d.bytes(1)
-	if d.bad {
-		return events.Stream{}
-	}
-	return events.Stream{Kind: events.StreamKind(kind[0]), ID: d.text()}
 }
 
 func putOffsets(bucket *bbolt.Bucket, offsets map[string]events.Sequence) error {

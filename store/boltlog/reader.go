@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/fields"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -303,8 +304,8 @@ func (r *chunkReader) record() (stored []byte, ok bool, err error) {
 		return nil, false, nil
 	}
 	stored, sum, err := r.cut()
-	if err == nil && !r.bare && crc32.Checksum(stored, castagnoli) != sum {
-		err = errChecksum
+	if err == nil && !r.bare && crc32.Checksum(stored, fields.Castagnoli) != sum {
+		err = fields.ErrChecksum
 	}
 	return stored, err == nil, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/fields"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
@@ -25,15 +26,15 @@ import (
 const snapshotsKept = 2 // the newest, and the previous one in case the newest is damaged
 
 func encodeSnapshot(s store.Snapshot, needs least) []byte {
-	v := appendText(appendLeast([]byte{beginVersion}, needs), s.Identity.LogID)
+	v := fields.AppendText(appendLeast([]byte{beginVersion}, needs), s.Identity.LogID)
 	v = binary.AppendUvarint(v, s.Identity.Epoch)
-	v = appendHead(v, s.Head)
+	v = fields.AppendHead(v, s.Head)
 	v = binary.AppendUvarint(v, uint64(len(s.Streams)))
 	for _, st := range s.Streams {
-		v = binary.AppendUvarint(appendStream(v, st.Stream), uint64(st.AsOf))
-		v = appendText(appendText(v, string(st.State)), string(st.Names))
+		v = binary.AppendUvarint(fields.AppendStream(v, st.Stream), uint64(st.AsOf))
+		v = fields.AppendText(fields.AppendText(v, string(st.State)), string(st.Names))
 	}
-	return seal(v)
+	return fields.Seal(v)
 }
 
 func decodeSnapshot(sealed []byte, own events.ReaderVersion) (store.Snapshot, error) {
@@ -48,19 +49,19 @@ func decodeSnapshot(sealed []byte, own events.ReaderVersion) (store.Snapshot, er
 		return store.Snapshot{}, err
 	}
 	var s store.Snapshot
-	s.Identity.LogID = d.text()
-	s.Identity.Epoch = d.uvarint()
-	s.Head = d.head()
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		st := store.StreamSnapshot{Stream: d.stream(), AsOf: events.Sequence(d.uvarint())}
-		st.State, st.Names = d.blob(), d.blob()
+	s.Identity.LogID = d.Text()
+	s.Identity.Epoch = d.Uvarint()
+	s.Head = d.Head()
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		st := store.StreamSnapshot{Stream: d.Stream(), AsOf: events.Sequence(d.Uvarint())}
+		st.State, st.Names = blob(d), blob(d)
 		s.Streams = append(s.Streams, st)
 	}
-	return s, d.end("decode snapshot")
+	return s, d.End("decode snapshot")
 }
 
-func (d *fields) blob() []byte {
-	if b := d.bytes(int(d.uvarint())); len(b) > 0 {
+func blob(d *fields.Decoder) []byte {
+	if b := d.Bytes(int(d.Uvarint())); len(b) > 0 {
 		return b
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/storetest"
 )
@@ -26,11 +27,11 @@ func TestAStopStoresTheIndexOfTheTail(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := openStoredIndex(filepath.Join(dir, fileName(1, indexSuffix)), 1, end)
+	stored, err := streamindex.Open(filepath.Join(dir, fileName(1, indexSuffix)), 1, end)
 	if err != nil {
 		t.Fatalf("the index of the tail: %v", err)
 	}
-	_ = stored.close()
+	_ = stored.Close()
 	readable := func(records int) {
 		t.Helper()
 		l, err := OpenReadOnly(dir)
@@ -148,7 +149,7 @@ func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
 	damaged := bytes.Clone(whole)
 	damaged[1000]++
 	cut := log.files[0].memory
-	other := encodeIndex(cut, store.Head{Sequence: 81, Hash: events.Hash{1}}, cut.Youngest())
+	other := streamindex.Encode(cut, store.Head{Sequence: 81, Hash: events.Hash{1}}, cut.Youngest())
 	for _, row := range []struct {
 		name   string
 		stored []byte
@@ -183,7 +184,7 @@ func TestTheIndexOfTheTailIsThatOfItsRecords(t *testing.T) {
 		if _, from := f.indexed(end.Sequence); from != row.from {
 			t.Errorf("%s: the records from %d on are indexed, want %d", row.name, from, row.from)
 		}
-		if !bytes.Equal(encodeIndex(f.memory, end, f.memory.Youngest()), encodeIndex(want, end, want.Youngest())) {
+		if !bytes.Equal(streamindex.Encode(f.memory, end, f.memory.Youngest()), streamindex.Encode(want, end, want.Youngest())) {
 			t.Errorf("%s: the index is not that of the records", row.name)
 		}
 		if err := again.Close(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/lockfile"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
 )
@@ -368,11 +369,11 @@ func (v *verifier) tell(within int64) {
 // isIndexOf reports whether the stored index equals the index x of the records. Its youngest object may be from an
 // earlier file.
 func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
-	stored, err := openStoredIndex(f.indexPath(), f.first, end)
-	if err != nil || stored.close() != nil || stored.youngest < x.Youngest() {
+	stored, err := streamindex.Open(f.indexPath(), f.first, end)
+	if err != nil || stored.Close() != nil || stored.Youngest < x.Youngest() {
 		return false
 	}
-	want := encodeIndex(x, end, stored.youngest)
+	want := streamindex.Encode(x, end, stored.Youngest)
 	content, err := regular.Read(f.indexPath(), int64(len(want)))
 	return err == nil && bytes.Equal(content, want)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/fields"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
@@ -78,8 +80,8 @@ func (l *Log) Durable() (events.Identity, store.Head) {
 }
 
 func writeWitness(path string, id events.Identity, head store.Head) error {
-	v := binary.AppendUvarint(appendText([]byte{witnessVersion}, id.LogID), id.Epoch)
-	return disk.WriteFile(path, seal(appendHead(v, head)))
+	v := binary.AppendUvarint(fields.AppendText([]byte{witnessVersion}, id.LogID), id.Epoch)
+	return disk.WriteFile(path, fields.Seal(fields.AppendHead(v, head)))
 }
 
 // readWitness returns the content of a witness file. It returns the zero Loss for a file that is missing, unreadable or
@@ -106,15 +108,15 @@ func openWitness(path string) (w witness, err error) {
 	if err != nil {
 		return w, err
 	}
-	d, version, err := unseal(content)
+	d, version, err := fields.Unseal(content)
 	if err == nil && version > 0 && version < witnessVersion {
 		return w, &events.BeforeError{What: path, Do: "it is no file of this log: move it away"}
 	}
 	if err != nil || version != witnessVersion {
 		return w, nil //nolint:nilerr // see above
 	}
-	said := witness{logID: d.text(), epoch: d.uvarint(), head: d.head()}
-	if d.end("decode the witness") != nil {
+	said := witness{logID: d.Text(), epoch: d.Uvarint(), head: d.Head()}
+	if d.End("decode the witness") != nil {
 		return w, nil //nolint:nilerr // see above
 	}
 	return said, nil
@@ -316,12 +318,12 @@ func indexEnd(path string) store.Head {
 		return store.Head{}
 	}
 	defer func() { _ = file.Close() }()
-	d, version, _, err := footerOf(file)
-	if err != nil || version != indexVersion {
+	d, version, _, err := streamindex.FooterOf(file)
+	if err != nil || version != streamindex.Version {
 		return store.Head{}
 	}
-	d.uvarint() // first record
-	if head := d.head(); !d.bad {
+	d.Uvarint() // first record
+	if head := d.Head(); !d.Bad {
 		return head
 	}
 	return store.Head{}
@@ -335,13 +337,13 @@ func listEnd(path string) (logID string, end store.Head) {
 		return "", store.Head{}
 	}
 	defer func() { _ = file.Close() }()
-	d, _, _, err := footerOf(file)
+	d, _, _, err := streamindex.FooterOf(file)
 	if err != nil {
 		return "", store.Head{}
 	}
-	logID = d.text()
-	d.uvarint() // first record of the file
-	if end = d.head(); d.bad {
+	logID = d.Text()
+	d.Uvarint() // first record of the file
+	if end = d.Head(); d.Bad {
 		return "", store.Head{}
 	}
 	return logID, end

@@ -1,4 +1,4 @@
-package boltlog
+package streamindex
 
 import (
 	"crypto/rand"
@@ -17,7 +17,7 @@ import (
 )
 
 // storedJobs stores an index of that many Jobs with three records each, and opens it.
-func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.Head, stored *storedIndex) {
+func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.Head, stored *Index) {
 	t.Helper()
 	x = index.New(1)
 	for n := range 3 * jobs {
@@ -26,14 +26,14 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 		x.Add(&events.Header{Sequence: end.Sequence, Stream: job}, index.Name{Namespace: "default", Name: job.ID})
 	}
 	path = filepath.Join(t.TempDir(), "x.idx")
-	if err := disk.WriteFile(path, encodeIndex(x, end, 7)); err != nil {
+	if err := disk.WriteFile(path, Encode(x, end, 7)); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := openStoredIndex(path, 1, end)
+	stored, err := Open(path, 1, end)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = stored.close() })
+	t.Cleanup(func() { _ = stored.Close() })
 	return x, path, end, stored
 }
 
@@ -42,10 +42,10 @@ func storedJobs(t *testing.T, jobs int) (x *index.Index, path string, end store.
 func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	const jobs, asked = 20_000, 50_000
 	_, _, _, stored := storedJobs(t, jobs)
-	if stored.youngest != 7 {
-		t.Errorf("the youngest is %d", stored.youngest)
+	if stored.Youngest != 7 {
+		t.Errorf("the youngest is %d", stored.Youngest)
 	}
-	if n := stored.bytes(); n > 2*jobs {
+	if n := stored.Bytes(); n > 2*jobs {
 		t.Errorf("%d bytes are held for %d streams", n, jobs)
 	}
 	if err := stored.file.Close(); err != nil {
@@ -53,16 +53,16 @@ func TestAJobThatIsNotThereCostsNoRead(t *testing.T) {
 	}
 	reads := 0
 	for range asked {
-		if _, err := stored.run(events.JobStream(types.UID(rand.Text()))); err != nil {
+		if _, err := stored.Run(events.JobStream(types.UID(rand.Text()))); err != nil {
 			reads++
 		}
 	}
-	t.Logf("%d bytes for %d streams; %d of %d questions wanted to read", stored.bytes(), jobs, reads, asked)
+	t.Logf("%d bytes for %d streams; %d of %d questions wanted to read", stored.Bytes(), jobs, reads, asked)
 	if reads > asked/100 {
 		t.Errorf("%d of %d questions wanted to read", reads, asked)
 	}
 	for n := range jobs {
-		if _, err := stored.run(numbered(n)); err == nil {
+		if _, err := stored.Run(numbered(n)); err == nil {
 			t.Fatalf("the filter does not know %s", numbered(n))
 		}
 	}
@@ -83,7 +83,7 @@ func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 		if err := os.WriteFile(spoilt, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		stored, err := openStoredIndex(spoilt, 1, end)
+		stored, err := Open(spoilt, 1, end)
 		if err != nil {
 			found++
 			continue
@@ -91,12 +91,12 @@ func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 		damaged := false
 		for n := range jobs {
 			s := numbered(n)
-			run, err := stored.run(s)
+			run, err := stored.Run(s)
 			if damaged = damaged || err != nil; err == nil && run.Len() != 3 {
 				t.Fatalf("byte %d: %s has %d records", at, s, run.Len())
 			}
 			name := index.Name{Namespace: "default", Name: s.ID}
-			namedStreams, err := stored.namedStreams(name)
+			namedStreams, err := stored.NamedStreams(name)
 			if damaged = damaged || err != nil; err == nil && !slices.Equal(namedStreams, x.Bearers(name, end.Sequence)) {
 				t.Fatalf("byte %d: %v is %v", at, name, namedStreams)
 			}
@@ -106,7 +106,7 @@ func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 		} else {
 			t.Errorf("byte %d: nothing is found", at)
 		}
-		if err := stored.close(); err != nil {
+		if err := stored.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestADamagedIndexIsNeverBelieved(t *testing.T) {
 		if err := os.WriteFile(spoilt, content[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openStoredIndex(spoilt, 1, end); err == nil {
+		if _, err := Open(spoilt, 1, end); err == nil {
 			t.Fatalf("the first %d bytes alone are taken for an index", n)
 		}
 	}

@@ -1,4 +1,5 @@
-package boltlog
+// Package streamindex has the index of a sealed file: which records are those of a stream, and which streams had a name.
+package streamindex
 
 import (
 	"cmp"
@@ -14,11 +15,12 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/fields"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// storedIndex is the stored index of a file. A query reads one block of it, or none: the filter, which is held in
+// storedIndex is an open index. A query reads one block of it, or none: the filter, which is held in
 // memory, excludes nearly all streams that are not in the file. It is safe for concurrent use.
 //
 //	blocks    of streams, then of names: entries, CRC-32C
@@ -35,10 +37,10 @@ import (
 //
 // Block i of n holds the entries whose hashes are in the i-th of n equal parts of all hashes. Texts are uvarint length
 // and bytes, numbers are uvarints.
-type storedIndex struct {
+type Index struct {
 	file     *os.File
 	first    events.Sequence
-	youngest events.Time
+	Youngest events.Time
 	filter   filter
 	tables   [tables]table
 }
@@ -56,10 +58,10 @@ const (
 )
 
 const (
-	indexVersion = 3       // 2 is from before the first release
-	blockBytes   = 3 << 10 // approximate size of a block's entries; larger blocks are not split
-	footerPlace  = 8
-	maxFooter    = 64 << 20
+	Version     = 3       // 2 is from before the first release
+	blockBytes  = 3 << 10 // approximate size of a block's entries; larger blocks are not split
+	footerPlace = 8
+	maxFooter   = 64 << 20
 )
 
 // entry is an entry of a table that is being built.
@@ -68,7 +70,7 @@ type entry struct {
 	content []byte
 }
 
-func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
+func Encode(x *index.Index, end store.Head, youngest events.Time) []byte {
 	names := x.Names()
 	// Streams without a record through end
 	streams := slices.DeleteFunc(x.Streams(), func(s events.Stream) bool { return x.Run(s, 0, end.Sequence).Len() == 0 })
@@ -76,7 +78,7 @@ func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 	all := make([]entry, 0, len(streams))
 	for _, s := range streams {
 		run := x.Run(s, 0, end.Sequence)
-		v := binary.AppendUvarint(appendStream(nil, s), uint64(run.Len()))
+		v := binary.AppendUvarint(fields.AppendStream(nil, s), uint64(run.Len()))
 		before := x.First()
 		for i := range run.Len() {
 			v = binary.AppendUvarint(v, uint64(run.At(i)-before))
@@ -93,16 +95,16 @@ func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 		if len(namedStreams) == 0 {
 			continue
 		}
-		v := binary.AppendUvarint(appendText(appendText(nil, n.Namespace), n.Name), uint64(len(namedStreams)))
+		v := binary.AppendUvarint(fields.AppendText(fields.AppendText(nil, n.Namespace), n.Name), uint64(len(namedStreams)))
 		for _, b := range namedStreams {
-			v = binary.AppendUvarint(appendStream(v, b.Stream), uint64(b.Since-x.First()))
+			v = binary.AppendUvarint(fields.AppendStream(v, b.Stream), uint64(b.Since-x.First()))
 		}
 		all = append(all, entry{nameHash(n), v})
 	}
 	out, nameLengths := appendBlocks(out, all)
 
-	footer := binary.AppendUvarint([]byte{indexVersion}, uint64(x.First()))
-	footer = appendHead(footer, end)
+	footer := binary.AppendUvarint([]byte{Version}, uint64(x.First()))
+	footer = fields.AppendHead(footer, end)
 	footer = binary.AppendVarint(footer, int64(youngest))
 	footer = binary.AppendUvarint(footer, uint64(len(streams)))
 	footer = append(binary.AppendUvarint(footer, uint64(len(f))), f...)
@@ -113,7 +115,7 @@ func encodeIndex(x *index.Index, end store.Head, youngest events.Time) []byte {
 		}
 	}
 	place := uint64(len(out))
-	return binary.LittleEndian.AppendUint64(append(out, seal(footer)...), place)
+	return binary.LittleEndian.AppendUint64(append(out, fields.Seal(footer)...), place)
 }
 
 // appendBlocks appends the entries in blocks, and returns the lengths of the blocks.
@@ -131,7 +133,7 @@ func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 			block = append(block, all[0].content...)
 			all = all[1:]
 		}
-		block = seal(block)
+		block = fields.Seal(block)
 		out, lengths[i] = append(out, block...), len(block)
 	}
 	return out, lengths
@@ -143,28 +145,24 @@ func part(hash uint64, n int) int {
 	return int(i)
 }
 
-func appendStream(v []byte, s events.Stream) []byte {
-	return appendText(append(v, byte(s.Kind)), s.ID)
-}
-
 var errOtherFile = errors.New("it is the index of another file")
 
-// openStoredIndex opens the index of the file that begins with first and ends with end. Blocks are verified when they
+// Open opens the index of the file that begins with first and ends with end. Blocks are verified when they
 // are read.
-func openStoredIndex(path string, first events.Sequence, end store.Head) (*storedIndex, error) {
+func Open(path string, first events.Sequence, end store.Head) (*Index, error) {
 	file, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	x := &storedIndex{file: file, first: first}
+	x := &Index{file: file, first: first}
 	if err := x.open(end); err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", path, err), file.Close())
 	}
 	return x, nil
 }
 
-// footerOf reads the footer of an index or of a list of Jobs, and returns its offset.
-func footerOf(file *os.File) (d *fields, version byte, at uint64, err error) {
+// FooterOf reads the footer of an index or of a list of Jobs, and returns its offset.
+func FooterOf(file *os.File) (d *fields.Decoder, version byte, at uint64, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, 0, 0, err
@@ -172,74 +170,74 @@ func footerOf(file *os.File) (d *fields, version byte, at uint64, err error) {
 	var place [footerPlace]byte
 	size := info.Size() - footerPlace
 	if size < 0 {
-		return nil, 0, 0, errFields
+		return nil, 0, 0, fields.ErrFields
 	}
 	if _, err := file.ReadAt(place[:], size); err != nil {
 		return nil, 0, 0, err
 	}
 	at = binary.LittleEndian.Uint64(place[:])
 	if at > uint64(size) || uint64(size)-at > maxFooter {
-		return nil, 0, 0, errFields
+		return nil, 0, 0, fields.ErrFields
 	}
 	footer := make([]byte, uint64(size)-at)
 	if _, err := file.ReadAt(footer, int64(at)); err != nil {
 		return nil, 0, 0, err
 	}
-	d, version, err = unseal(footer)
+	d, version, err = fields.Unseal(footer)
 	return d, version, at, err
 }
 
-func (x *storedIndex) open(end store.Head) error {
-	d, version, at, err := footerOf(x.file)
+func (x *Index) open(end store.Head) error {
+	d, version, at, err := FooterOf(x.file)
 	switch {
 	case err != nil:
 		return err
-	case version != indexVersion:
-		return fmt.Errorf("its version is %d, this program knows %d", version, indexVersion)
+	case version != Version:
+		return fmt.Errorf("its version is %d, this program knows %d", version, Version)
 	}
-	if begins := events.Sequence(d.uvarint()); d.bad || begins != x.first || d.head() != end {
+	if begins := events.Sequence(d.Uvarint()); d.Bad || begins != x.first || d.Head() != end {
 		return errOtherFile
 	}
-	x.youngest = events.Time(d.varint())
-	d.uvarint() // number of streams
-	x.filter = slices.Clone(filter(d.bytes(int(d.uvarint()))))
+	x.Youngest = events.Time(d.Varint())
+	d.Uvarint() // number of streams
+	x.filter = slices.Clone(filter(d.Bytes(int(d.Uvarint()))))
 	next := uint64(0)
 	for i := range x.tables {
 		t := &x.tables[i]
-		n := d.uvarint()
+		n := d.Uvarint()
 		if n > at {
-			return errFields
+			return fields.ErrFields
 		}
 		t.at, t.ends = next, make([]uint32, 0, n)
 		for range n {
-			length := d.uvarint()
+			length := d.Uvarint()
 			if length > at {
-				return errFields
+				return fields.ErrFields
 			}
 			if next += length; next-t.at > math.MaxUint32 {
-				return errFields
+				return fields.ErrFields
 			}
 			t.ends = append(t.ends, uint32(next-t.at))
 		}
 	}
 	if next != at || len(x.filter) == 0 {
-		return errFields
+		return fields.ErrFields
 	}
-	return d.end("decode the footer")
+	return d.End("decode the footer")
 }
 
-// load copies the whole stored index into an index in memory.
-func (x *storedIndex) load(into *index.Index) error {
+// Load copies the whole stored index into an index in memory.
+func (x *Index) Load(into *index.Index) error {
 	for i := range x.tables {
 		for j := range x.tables[i].ends {
 			block, err := x.blockAt(&x.tables[i], j)
 			if err != nil {
 				return err
 			}
-			for d := (&fields{rest: block}); len(d.rest) > 0; {
-				e := &fields{rest: d.bytes(int(d.uvarint()))}
-				if d.bad {
-					return errFields
+			for d := (&fields.Decoder{Rest: block}); len(d.Rest) > 0; {
+				e := &fields.Decoder{Rest: d.Bytes(int(d.Uvarint()))}
+				if d.Bad {
+					return fields.ErrFields
 				}
 				if err := x.take(i, e, into); err != nil {
 					return err
@@ -251,23 +249,27 @@ func (x *storedIndex) load(into *index.Index) error {
 }
 
 // take copies one entry of a table.
-func (x *storedIndex) take(table int, e *fields, into *index.Index) error {
+func (x *Index) take(table int, e *fields.Decoder, into *index.Index) error {
 	if table == streamTable {
-		s := e.stream()
-		offsets, err := e.offsets()
+		s := e.Stream()
+		offsets, err := offsetsOf(e)
 		into.Take(s, offsets)
 		return err
 	}
-	name := index.Name{Namespace: e.text(), Name: e.text()}
-	namedStreams, err := e.namedStreams(x.first)
+	name := index.Name{Namespace: e.Text(), Name: e.Text()}
+	namedStreams, err := namedStreamsOf(e, x.first)
 	into.TakeName(name, namedStreams)
 	return err
 }
 
-func (x *storedIndex) close() error { return x.file.Close() }
+// Close closes the file.
+func (x *Index) Close() error { return x.file.Close() }
 
-// bytes returns the memory that the index occupies.
-func (x *storedIndex) bytes() int {
+// Streams returns for about how many streams the filter is.
+func (x *Index) Streams() int { return 8 * len(x.filter) / filterBits }
+
+// Bytes returns the memory that the index occupies.
+func (x *Index) Bytes() int {
 	n := len(x.filter)
 	for _, t := range x.tables {
 		n += 4 * len(t.ends)
@@ -276,94 +278,95 @@ func (x *storedIndex) bytes() int {
 }
 
 // block reads the block of the table that may contain the hash.
-func (x *storedIndex) block(t *table, hash uint64) ([]byte, error) {
+func (x *Index) block(t *table, hash uint64) ([]byte, error) {
 	if len(t.ends) == 0 {
 		return nil, nil
 	}
 	return x.blockAt(t, part(hash, len(t.ends)))
 }
 
-func (x *storedIndex) blockAt(t *table, i int) ([]byte, error) {
+func (x *Index) blockAt(t *table, i int) ([]byte, error) {
 	from := uint32(0)
 	if i > 0 {
 		from = t.ends[i-1]
 	}
 	if t.ends[i]-from < crc32.Size {
-		return nil, errFields
+		return nil, fields.ErrFields
 	}
 	block := make([]byte, t.ends[i]-from)
 	if _, err := x.file.ReadAt(block, int64(t.at+uint64(from))); err != nil {
 		if errors.Is(err, io.EOF) {
-			err = errFields
+			err = fields.ErrFields
 		}
 		return nil, err
 	}
 	n := len(block) - crc32.Size
-	if crc32.Checksum(block[:n], castagnoli) != binary.LittleEndian.Uint32(block[n:]) {
-		return nil, errChecksum
+	if crc32.Checksum(block[:n], fields.Castagnoli) != binary.LittleEndian.Uint32(block[n:]) {
+		return nil, fields.ErrChecksum
 	}
 	return block[:n], nil
 }
 
 // find returns the fields after the key of an entry; nil when there is no such entry.
-func (x *storedIndex) find(table int, hash uint64, is func(*fields) bool) (*fields, error) {
+func (x *Index) find(table int, hash uint64, is func(*fields.Decoder) bool) (*fields.Decoder, error) {
 	block, err := x.block(&x.tables[table], hash)
 	if err != nil {
 		return nil, err
 	}
-	for d := (&fields{rest: block}); len(d.rest) > 0; {
-		content := d.bytes(int(d.uvarint()))
-		if d.bad {
-			return nil, errFields
+	for d := (&fields.Decoder{Rest: block}); len(d.Rest) > 0; {
+		content := d.Bytes(int(d.Uvarint()))
+		if d.Bad {
+			return nil, fields.ErrFields
 		}
-		if e := (&fields{rest: content}); is(e) {
+		if e := (&fields.Decoder{Rest: content}); is(e) {
 			return e, nil
 		}
 	}
 	return nil, nil
 }
 
-// run returns the stream's records in the file.
-func (x *storedIndex) run(s events.Stream) (index.Run, error) {
+// Run returns the stream's records in the file.
+func (x *Index) Run(s events.Stream) (index.Run, error) {
 	hash := streamHash(s)
 	if !x.filter.has(hash) {
 		return index.Run{}, nil
 	}
-	d, err := x.find(streamTable, hash, func(d *fields) bool { return d.stream() == s && !d.bad })
+	d, err := x.find(streamTable, hash, func(d *fields.Decoder) bool { return d.Stream() == s && !d.Bad })
 	if err != nil || d == nil {
 		return index.Run{}, err
 	}
-	offsets, err := d.offsets()
+	offsets, err := offsetsOf(d)
 	return index.RunOf(x.first, offsets), err
 }
 
-func (d *fields) offsets() ([]uint32, error) {
+func offsetsOf(d *fields.Decoder) ([]uint32, error) {
 	var offsets []uint32
 	at := uint64(0)
-	for range d.uvarint() {
-		if at += d.uvarint(); d.bad {
-			return nil, errFields
+	for range d.Uvarint() {
+		if at += d.Uvarint(); d.Bad {
+			return nil, fields.ErrFields
 		}
 		offsets = append(offsets, uint32(at))
 	}
 	return offsets, nil
 }
 
-func (x *storedIndex) namedStreams(name index.Name) ([]index.NamedStream, error) {
-	d, err := x.find(nameTable, nameHash(name), func(d *fields) bool {
-		return index.Name{Namespace: d.text(), Name: d.text()} == name && !d.bad
+// NamedStreams returns the streams of objects with a name, each with its first mention.
+func (x *Index) NamedStreams(name index.Name) ([]index.NamedStream, error) {
+	d, err := x.find(nameTable, nameHash(name), func(d *fields.Decoder) bool {
+		return index.Name{Namespace: d.Text(), Name: d.Text()} == name && !d.Bad
 	})
 	if err != nil || d == nil {
 		return nil, err
 	}
-	return d.namedStreams(x.first)
+	return namedStreamsOf(d, x.first)
 }
 
-func (d *fields) namedStreams(first events.Sequence) (out []index.NamedStream, err error) {
-	for range d.uvarint() {
-		b := index.NamedStream{Stream: d.stream(), Since: first + events.Sequence(d.uvarint())}
-		if d.bad {
-			return nil, errFields
+func namedStreamsOf(d *fields.Decoder, first events.Sequence) (out []index.NamedStream, err error) {
+	for range d.Uvarint() {
+		b := index.NamedStream{Stream: d.Stream(), Since: first + events.Sequence(d.Uvarint())}
+		if d.Bad {
+			return nil, fields.ErrFields
 		}
 		out = append(out, b)
 	}

@@ -1,4 +1,4 @@
-package boltlog
+package streamindex
 
 import (
 	"hash/fnv"
