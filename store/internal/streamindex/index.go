@@ -40,7 +40,7 @@ import (
 type Index struct {
 	file     *os.File
 	first    events.Sequence
-	Youngest events.Time
+	Youngest events.Time // creation time of the youngest object in the file or before it
 	filter   filter
 	tables   [tables]table
 }
@@ -58,7 +58,8 @@ const (
 )
 
 const (
-	Version     = 3       // 2 is from before the first release
+	// Version is the only version that is read. 2 is from before the first release.
+	Version     = 3
 	blockBytes  = 3 << 10 // approximate size of a block's entries; larger blocks are not split
 	footerPlace = 8
 	maxFooter   = 64 << 20
