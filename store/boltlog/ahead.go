@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
 // readBytes is how much of a file one reader copies at a time: twice the largest commit group. The first copy is only
@@ -21,7 +22,7 @@ type stretch struct {
 	file   *logFile
 	next   events.Sequence // first record wanted
 	last   events.Sequence // last record of the file
-	chunks []chunk         // whole groups with verified chain values, unless failed is set
+	chunks []chunk.Chunk   // whole groups with verified chain values, unless failed is set
 	after  events.Sequence // first record after chunks
 	failed error           // why no record follows; nil if one may
 }
@@ -58,7 +59,7 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 		case broken == nil && whole == 0 && p.after <= p.last:
 			continue
 		case whole < len(p.chunks):
-			p.after = p.chunks[whole].first
+			p.after = p.chunks[whole].First
 		}
 		p.chunks, p.failed, r.size = p.chunks[:whole], broken, readBytes
 		return p
@@ -78,7 +79,7 @@ func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 
 // pages passes the records from the sequence from to the durable head to give. It yields at most one error.
 func (s view) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
-	return s.chunksFrom(from, func(p *stretch, c chunk, next *events.Sequence) (goOn bool, err error) {
+	return s.chunksFrom(from, func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error) {
 		for rec, err := range p.file.records(c, next, p.last) {
 			if err == nil {
 				err = ctx.Err()
@@ -97,7 +98,7 @@ func (s view) pages(ctx context.Context, from events.Sequence, give func(events.
 // chunksFrom gives the chunks that have the records from one to the durable head; it yields at most one error. each
 // takes records of a chunk from *next on, moves *next behind them, and says whether it wants more.
 func (s view) chunksFrom(
-	from events.Sequence, each func(p *stretch, c chunk, next *events.Sequence) (goOn bool, err error),
+	from events.Sequence, each func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error),
 ) iter.Seq[error] {
 	return func(yield func(error) bool) {
 		r := &stretchReader{view: s, from: from, size: firstBytes}

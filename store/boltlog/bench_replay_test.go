@@ -176,9 +176,9 @@ func (s view) stored(b *testing.B, fn func(stored []byte)) {
 				b.Fatal(err)
 			}
 			for _, c := range chunks {
-				r, err := c.reader()
+				r, err := c.Reader()
 				for err == nil {
-					stored, ok, bad := r.record()
+					stored, ok, bad := r.Record()
 					if err = bad; !ok {
 						break
 					}
@@ -187,7 +187,7 @@ func (s view) stored(b *testing.B, fn func(stored []byte)) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				next = r.next
+				next = r.Next
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
 // chainCheck verifies the hash chain for a reader of consecutive records. It finds a record that was rewritten with a
@@ -18,7 +19,7 @@ type chainCheck struct {
 // whole returns how many of the chunks belong to commit groups that end among them with a correct chain value. The
 // first chunk holds the record next. On a wrong chain value it returns an error, and the count of chunks before that
 // group.
-func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (whole int, err error) {
+func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk.Chunk) (whole int, err error) {
 	if k.file != f || k.next != next {
 		k.file, k.next = f, 0
 		if next == f.first {
@@ -28,14 +29,14 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (wh
 		}
 	}
 	for i, c := range chunks {
-		r, err := c.reader()
+		r, err := c.Reader()
 		if err != nil {
 			return len(chunks), nil //nolint:nilerr // decoding the records reports the damaged one
 		}
-		if r.hash == nil {
+		if r.Hash == nil {
 			continue
 		}
-		if err := k.group(f, chunks[whole:i+1], *r.hash); err != nil {
+		if err := k.group(f, chunks[whole:i+1], *r.Hash); err != nil {
 			return whole, err
 		}
 		whole = i + 1
@@ -44,15 +45,15 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk) (wh
 }
 
 // group verifies the chain over one group, which ends with the chain value stored.
-func (k *chainCheck) group(f *logFile, group []chunk, stored events.Hash) error {
+func (k *chainCheck) group(f *logFile, group []chunk.Chunk, stored events.Hash) error {
 	hash, end := k.hash, events.Sequence(0)
 	for _, c := range group {
-		r, err := c.reader()
-		for err == nil && len(r.rest) > 0 {
+		r, err := c.Reader()
+		for err == nil && len(r.Rest) > 0 {
 			var record []byte
-			if r.next < k.next || k.next == 0 { // the reader began inside a block
-				err = r.skip()
-			} else if record, _, err = r.record(); err == nil {
+			if r.Next < k.next || k.next == 0 { // the reader began inside a block
+				err = r.Skip()
+			} else if record, _, err = r.Record(); err == nil {
 				hash, err = hash.Next(record)
 			}
 		}
@@ -60,10 +61,10 @@ func (k *chainCheck) group(f *logFile, group []chunk, stored events.Hash) error 
 			k.next = 0
 			return nil //nolint:nilerr // see above
 		}
-		end = r.next
+		end = r.Next
 	}
 	if k.next != 0 && hash != stored {
-		return f.corrupt(group[0].first, fmt.Errorf("the chain value behind record %d is %s, the records give %s", end-1, stored, hash))
+		return f.corrupt(group[0].First, fmt.Errorf("the chain value behind record %d is %s, the records give %s", end-1, stored, hash))
 	}
 	k.next, k.hash = end, stored
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/internal/index"
@@ -126,14 +127,14 @@ func (l *Log) hold(bytes int64) error {
 }
 
 // chunksOf encodes a group's records. hash is the chain value after them.
-func chunksOf(group []*pending, hash events.Hash) []chunk {
-	var w chunkWriter
+func chunksOf(group []*pending, hash events.Hash) []chunk.Chunk {
+	var w chunk.Writer
 	for _, b := range group {
 		for i, stored := range b.Work.stored {
-			w.add(b.Work.first+events.Sequence(i), stored)
+			w.Add(b.Work.first+events.Sequence(i), stored)
 		}
 	}
-	return w.end(hash)
+	return w.End(hash)
 }
 
 // rotate creates the file of p and seals the file before it.

@@ -17,6 +17,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
@@ -201,12 +202,12 @@ func (c *boltCursor) Next() (k, v []byte, err error) {
 // chunks returns copies of the chunks that hold the records [from, through], unpacked: as many as fit in size bytes,
 // but at least one. after is the first record of the next chunk, or through+1. With an error it also returns the chunks
 // before the bad one.
-func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, after events.Sequence, err error) {
+func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk.Chunk, after events.Sequence, err error) {
 	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
-		k, v, err := c.Floor(sequenceKey(from))
+		k, v, err := c.Floor(chunk.Key(from))
 		for ; err == nil && k != nil; k, v, err = c.Next() {
-			first, err := keySequence(k)
+			first, err := chunk.Sequence(k)
 			if err != nil {
 				return err
 			}
@@ -214,11 +215,11 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk, 
 				after = min(first, after)
 				return nil
 			}
-			c, err := chunk{first: first, value: v}.unpacked()
+			c, err := chunk.Chunk{First: first, Value: v}.Unpacked()
 			if err != nil {
 				return err
 			}
-			size -= len(c.value)
+			size -= len(c.Value)
 			out = append(out, c)
 		}
 		return err

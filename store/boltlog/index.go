@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
@@ -31,7 +32,7 @@ func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(even
 	for next := from; next <= last; {
 		chunks, _, failed := f.chunks(next, last, readBytes)
 		for i, c := range chunks {
-			end, err := c.scan(&next, i == 0 && (f.replaced.Load() || next == from && from > f.first), fn)
+			end, err := scanChunk(c, &next, i == 0 && (f.replaced.Load() || next == from && from > f.first), fn)
 			if err == nil {
 				ended = end.batch
 				if end.group != nil && group != nil {
@@ -61,34 +62,34 @@ type chunkEnd struct {
 	group *events.Hash
 }
 
-// scan reads the records of a chunk and moves *next after each. The first record must be *next; with within it may be
+// scanChunk reads the records of a chunk and moves *next after each. The first record must be *next; with within it may be
 // an earlier one.
-func (c chunk) scan(next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
-	reader, err := c.reader()
+func scanChunk(c chunk.Chunk, next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
+	reader, err := c.Reader()
 	if err != nil {
 		return chunkEnd{}, err
 	}
-	for within && reader.next < *next && len(reader.rest) > 0 && err == nil {
-		err = reader.skip()
+	for within && reader.Next < *next && len(reader.Rest) > 0 && err == nil {
+		err = reader.Skip()
 	}
 	if err != nil {
 		return chunkEnd{}, err
 	}
-	if reader.next != *next {
-		return chunkEnd{}, fmt.Errorf("%w: the next one there is %d", errChunk, reader.next)
+	if reader.Next != *next {
+		return chunkEnd{}, fmt.Errorf("%w: the next one there is %d", chunk.ErrChunk, reader.Next)
 	}
-	end := chunkEnd{group: reader.hash}
+	end := chunkEnd{group: reader.Hash}
 	for {
-		stored, ok, err := reader.record()
+		stored, ok, err := reader.Record()
 		if !ok {
 			return end, err
 		}
 		l, err := events.DecodeLabel(stored)
 		switch {
 		case err != nil:
-			return end, fmt.Errorf("%w: %w", errChunk, err)
+			return end, fmt.Errorf("%w: %w", chunk.ErrChunk, err)
 		case l.Sequence != *next:
-			return end, fmt.Errorf("%w: it says that it is record %d", errChunk, l.Sequence)
+			return end, fmt.Errorf("%w: it says that it is record %d", chunk.ErrChunk, l.Sequence)
 		}
 		if err := fn(l, stored); err != nil {
 			return end, err
@@ -119,7 +120,7 @@ func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 		name.Namespace, name.Name, err = events.EvidenceName(stored)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errChunk, err)
+		return fmt.Errorf("%w: %w", chunk.ErrChunk, err)
 	}
 	x.Add(&h, name)
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/internal/commit"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
@@ -152,7 +153,7 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d",
 			r.Sequence, r.Previous, last)
 	}
-	if len(stored) > maxRecordBytes {
+	if len(stored) > chunk.MaxRecordBytes {
 		return identity, fmt.Errorf("append record %d: it has %d bytes, more than a record can have", r.Sequence, len(stored))
 	}
 	identity, err := store.NextIdentity(identity, r)

@@ -11,6 +11,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
@@ -108,36 +109,36 @@ func (f *logFile) checkEnd(end store.Head) error {
 	if f.sealed.Truncated() {
 		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", boltfile.ErrPage, f.sealed.Size, f.sealed.Bytes()))
 	}
-	var last chunk
+	var last chunk.Chunk
 	err := f.walk(func(c chunkCursor) error {
-		k, v, err := c.Floor(sequenceKey(^events.Sequence(0)))
+		k, v, err := c.Floor(chunk.Key(^events.Sequence(0)))
 		if err != nil || k == nil {
 			return err
 		}
-		if last.first, err = keySequence(k); err == nil {
-			last.value = v
-			last, err = last.unpacked()
+		if last.First, err = chunk.Sequence(k); err == nil {
+			last.Value = v
+			last, err = last.Unpacked()
 		}
 		return err
 	})
 	if err != nil {
 		return f.explain(end.Sequence, err)
 	}
-	if last.value == nil {
+	if last.Value == nil {
 		if end.Sequence >= f.first {
 			return f.corrupt(f.first, fmt.Errorf("%w: there are no records", boltfile.ErrPage))
 		}
 		return nil
 	}
-	r, err := last.reader()
-	for err == nil && len(r.rest) > 0 {
-		err = r.skip()
+	r, err := last.Reader()
+	for err == nil && len(r.Rest) > 0 {
+		err = r.Skip()
 	}
 	if err != nil {
-		return f.explain(last.first, err)
+		return f.explain(last.First, err)
 	}
-	if r.next-1 != end.Sequence || r.hash == nil || *r.hash != end.Hash {
-		return f.corrupt(min(r.next, end.Sequence), fmt.Errorf("the last record is %d, hash %v, the head says %d, hash %s", r.next-1, r.hash, end.Sequence, end.Hash))
+	if r.Next-1 != end.Sequence || r.Hash == nil || *r.Hash != end.Hash {
+		return f.corrupt(min(r.Next, end.Sequence), fmt.Errorf("the last record is %d, hash %v, the head says %d, hash %s", r.Next-1, r.Hash, end.Sequence, end.Hash))
 	}
 	return nil
 }

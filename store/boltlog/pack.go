@@ -8,6 +8,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 )
 
@@ -74,7 +75,7 @@ func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err e
 func (f *logFile) isPacked() (is bool, err error) {
 	err = f.walk(func(c chunkCursor) error {
 		_, v, err := c.Floor(nil)
-		is = len(v) > 0 && v[0]&^chunkEndsGroup == blockVersion
+		is = len(v) > 0 && v[0]&^chunk.EndsGroup == chunk.BlockVersion
 		return err
 	})
 	if err != nil {

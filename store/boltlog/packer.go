@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 )
 
@@ -29,7 +30,7 @@ type packer struct {
 	file    *os.File
 	bolt    *boltfile.Writer
 	log     boltfile.Bucket
-	blocks  *blockWriter
+	blocks  *chunk.BlockWriter
 	small   [2][]boltfile.Item // content of the buckets meta and offsets
 	before  events.Hash        // chain value before the file
 	synced  int64
@@ -86,7 +87,7 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	f.mu.RUnlock()
 	p.bolt = boltfile.NewWriter(p.file, int(pageSize))
 	p.log = p.bolt.NewBucket()
-	if p.blocks, err = newBlockWriter(); err != nil {
+	if p.blocks, err = chunk.NewBlockWriter(); err != nil {
 		return sum, err
 	}
 	if p.before, err = f.hashBefore(); err != nil {
@@ -95,11 +96,11 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	records := newRecordSum(p.before)
 	err = f.chained(end.Head, func(l events.Label, stored []byte, after events.Hash) error {
 		records.add(stored)
-		p.blocks.add(l.Sequence, stored)
+		p.blocks.Add(l.Sequence, stored)
 		switch {
-		case l.Last && len(p.blocks.records) >= blockRecords || l.Sequence == end.Sequence:
+		case l.Last && p.blocks.Bytes() >= chunk.BlockRecords || l.Sequence == end.Sequence:
 			return p.block(&after)
-		case len(p.blocks.records) >= blockLimit:
+		case p.blocks.Bytes() >= chunk.BlockLimit:
 			return p.block(nil)
 		}
 		return nil
@@ -115,8 +116,8 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 
 // block appends the current block to the file.
 func (p *packer) block(hash *events.Hash) error {
-	c := p.blocks.end(hash)
-	if err := p.log.Add(sequenceKey(c.first), c.value); err != nil {
+	c := p.blocks.End(hash)
+	if err := p.log.Add(chunk.Key(c.First), c.Value); err != nil {
 		return err
 	}
 	if p.bolt.Bytes()-p.synced >= packSlice {

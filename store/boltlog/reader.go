@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"iter"
 	"slices"
 	"sort"
@@ -14,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
-	"github.com/jobledger/jobledger/store/internal/fields"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
@@ -144,27 +143,27 @@ func (f *logFile) explain(at events.Sequence, err error) error {
 }
 
 // records decodes the records of a chunk from *next to last. It moves *next past each record before it yields it.
-func (f *logFile) records(c chunk, next *events.Sequence, last events.Sequence) iter.Seq2[events.Record, error] {
+func (f *logFile) records(c chunk.Chunk, next *events.Sequence, last events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		fail := func(err error) { yield(events.Record{}, f.explain(*next, err)) }
-		reader, err := c.reader()
+		reader, err := c.Reader()
 		if err != nil {
 			fail(err)
 			return
 		}
-		for reader.next < *next && len(reader.rest) > 0 && err == nil {
-			err = reader.skip()
+		for reader.Next < *next && len(reader.Rest) > 0 && err == nil {
+			err = reader.Skip()
 		}
 		if err != nil {
 			fail(err)
 			return
 		}
-		if reader.next != *next {
-			fail(fmt.Errorf("%w: the next one there is %d", errChunk, reader.next))
+		if reader.Next != *next {
+			fail(fmt.Errorf("%w: the next one there is %d", chunk.ErrChunk, reader.Next))
 			return
 		}
 		for *next <= last {
-			stored, ok, err := reader.record()
+			stored, ok, err := reader.Record()
 			if !ok && err == nil {
 				return
 			}
@@ -189,9 +188,9 @@ func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	r, err := events.DecodeRecord(stored)
 	switch {
 	case err != nil:
-		return r, fmt.Errorf("%w: %w", errChunk, err)
+		return r, fmt.Errorf("%w: %w", chunk.ErrChunk, err)
 	case r.Sequence != want:
-		return r, fmt.Errorf("%w: it says that it is record %d", errChunk, r.Sequence)
+		return r, fmt.Errorf("%w: it says that it is record %d", chunk.ErrChunk, r.Sequence)
 	}
 	return r, nil
 }
@@ -206,7 +205,7 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 	if seam := s.gap(at); seam != nil {
 		return events.Record{}, near, fmt.Errorf("read record %d: %w", at, seam)
 	}
-	if near.file != f || at < near.chunk.first || at > near.last {
+	if near.file != f || at < near.chunk.First || at > near.last {
 		chunks, _, err := f.chunks(at, at, 0)
 		if err == nil && len(chunks) == 0 {
 			err = fmt.Errorf("%w: the record is missing", boltfile.ErrPage)
@@ -215,10 +214,10 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 			return events.Record{}, near, f.explain(at, err)
 		}
 		near = nearChunk{file: f, chunk: chunks[0], last: at}
-		if reader, err := near.chunk.reader(); err == nil {
-			for err == nil && len(reader.rest) > 0 {
-				near.last = reader.next
-				err = reader.skip()
+		if reader, err := near.chunk.Reader(); err == nil {
+			for err == nil && len(reader.Rest) > 0 {
+				near.last = reader.Next
+				err = reader.Skip()
 			}
 		}
 	}
@@ -226,13 +225,13 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 	for r, err := range f.records(near.chunk, &next, last) {
 		return r, near, err
 	}
-	return events.Record{}, near, f.corrupt(at, fmt.Errorf("%w: the record is missing", errChunk))
+	return events.Record{}, near, f.corrupt(at, fmt.Errorf("%w: the record is missing", chunk.ErrChunk))
 }
 
 // nearChunk is the chunk that a reader of single records read last, and the last record in it.
 type nearChunk struct {
 	file  *logFile
-	chunk chunk
+	chunk chunk.Chunk
 	last  events.Sequence
 }
 
@@ -295,17 +294,4 @@ func (l *Log) landed(group []*pending, err error) {
 		l.indexedTo = l.durable.Sequence
 		l.background.Go(l.indexSoFar)
 	}
-}
-
-// record returns the next record in stored form, as a slice of the chunk; ok is false at the end. It verifies the
-// record's checksum, unless that of the block was verified.
-func (r *chunkReader) record() (stored []byte, ok bool, err error) {
-	if len(r.rest) == 0 {
-		return nil, false, nil
-	}
-	stored, sum, err := r.cut()
-	if err == nil && !r.bare && crc32.Checksum(stored, fields.Castagnoli) != sum {
-		err = fields.ErrChecksum
-	}
-	return stored, err == nil, err
 }

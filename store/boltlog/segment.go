@@ -4,34 +4,35 @@ import (
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
 // EncodeSegment encodes records as one block of a packed file. stored are whole batches in stored form, and after is
 // the chain value after the last record.
 func EncodeSegment(first events.Sequence, stored [][]byte, after events.Hash) ([]byte, error) {
-	w, err := newBlockWriter()
+	w, err := chunk.NewBlockWriter()
 	if err != nil {
 		return nil, err
 	}
 	for i, one := range stored {
-		w.add(first+events.Sequence(i), one)
+		w.Add(first+events.Sequence(i), one)
 	}
-	return w.end(&after).value, w.encoder.Close()
+	return w.End(&after).Value, w.Close()
 }
 
 // DecodeSegment decodes a block of whole batches and returns its records and the chain value after them. before is the
 // chain value before the first record. It verifies the checksum, the sequences, the end mark of the last record, and
 // the chain from before to the stored value.
 func DecodeSegment(first events.Sequence, before events.Hash, value []byte) (stored [][]byte, after events.Hash, err error) {
-	if len(value) == 0 || value[0] != blockVersion|chunkEndsGroup {
-		return nil, after, errBlock
+	if len(value) == 0 || value[0] != chunk.BlockVersion|chunk.EndsGroup {
+		return nil, after, chunk.ErrBlock
 	}
-	c, err := chunk{first: first, value: value}.unpacked()
+	c, err := chunk.Chunk{First: first, Value: value}.Unpacked()
 	if err != nil {
 		return nil, after, err
 	}
 	next, hash := first, before
-	end, err := c.scan(&next, false, func(l events.Label, one []byte) error {
+	end, err := scanChunk(c, &next, false, func(l events.Label, one []byte) error {
 		stored = append(stored, one)
 		hash, err = hash.Next(one)
 		return err
@@ -40,9 +41,9 @@ func DecodeSegment(first events.Sequence, before events.Hash, value []byte) (sto
 	case err != nil:
 		return nil, after, err
 	case !end.batch:
-		return nil, after, fmt.Errorf("%w: its last record %d ends no batch", errBlock, next-1)
+		return nil, after, fmt.Errorf("%w: its last record %d ends no batch", chunk.ErrBlock, next-1)
 	case end.group == nil || *end.group != hash:
-		return nil, after, fmt.Errorf("%w: the records from %d to %d do not go on from the ones before", errBlock, first, next-1)
+		return nil, after, fmt.Errorf("%w: the records from %d to %d do not go on from the ones before", chunk.ErrBlock, first, next-1)
 	}
 	return stored, hash, nil
 }

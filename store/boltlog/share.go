@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
 var _ store.Shared = (*Log)(nil)
@@ -24,16 +25,16 @@ func (l *Log) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]
 			yield(nil, err)
 			return
 		}
-		each := func(p *stretch, c chunk, next *events.Sequence) (goOn bool, err error) {
-			reader, err := c.reader()
-			for err == nil && reader.next < *next && len(reader.rest) > 0 {
-				err = reader.skip()
+		each := func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error) {
+			reader, err := c.Reader()
+			for err == nil && reader.Next < *next && len(reader.Rest) > 0 {
+				err = reader.Skip()
 			}
-			if err == nil && reader.next != *next {
-				err = fmt.Errorf("%w: the next one there is %d", errChunk, reader.next)
+			if err == nil && reader.Next != *next {
+				err = fmt.Errorf("%w: the next one there is %d", chunk.ErrChunk, reader.Next)
 			}
 			for err == nil && *next <= p.last {
-				stored, ok, bad := reader.record()
+				stored, ok, bad := reader.Record()
 				if bad != nil || !ok {
 					err = bad
 					break

@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/fields"
 	"github.com/jobledger/jobledger/store/regular"
@@ -220,14 +221,14 @@ func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	group, hash, err := f.groupAt(at)
 	for _, c := range group {
 		if err == nil {
-			hash, err = c.chain(hash, at)
+			hash, err = chainThrough(c, hash, at)
 		}
 	}
 	return hash, err
 }
 
 // groupAt returns the chunks of the record's group, up to the record, and the chain value before them.
-func (f *logFile) groupAt(at events.Sequence) (group []chunk, before events.Hash, err error) {
+func (f *logFile) groupAt(at events.Sequence) (group []chunk.Chunk, before events.Hash, err error) {
 	for {
 		was := f.replaced.Load()
 		if group, before, err = f.groupThrough(at); f.replaced.Load() == was {
@@ -236,27 +237,27 @@ func (f *logFile) groupAt(at events.Sequence) (group []chunk, before events.Hash
 	}
 }
 
-func (f *logFile) groupThrough(at events.Sequence) (group []chunk, before events.Hash, err error) {
-	for next := at; ; next = group[0].first - 1 {
+func (f *logFile) groupThrough(at events.Sequence) (group []chunk.Chunk, before events.Hash, err error) {
+	for next := at; ; next = group[0].First - 1 {
 		if next < f.first {
 			before, err = f.hashBefore()
 			break
 		}
-		var found []chunk
+		var found []chunk.Chunk
 		if found, _, err = f.chunks(next, next, 0); err != nil {
 			break
 		}
-		if len(found) == 0 || found[0].first > next {
+		if len(found) == 0 || found[0].First > next {
 			err = fmt.Errorf("%w: record %d is missing", boltfile.ErrPage, next)
 			break
 		}
-		r, bad := found[0].reader()
+		r, bad := found[0].Reader()
 		if bad != nil {
 			err = bad
 			break
 		}
-		if r.hash != nil && len(group) > 0 {
-			before = *r.hash
+		if r.Hash != nil && len(group) > 0 {
+			before = *r.Hash
 			break
 		}
 		group = append(found[:1:1], group...)
@@ -284,11 +285,11 @@ func (f *logFile) hashBefore() (h events.Hash, err error) {
 	return b.before.Hash, err
 }
 
-// chain returns the chain value after the record through, given the value h before the chunk.
-func (c chunk) chain(h events.Hash, through events.Sequence) (events.Hash, error) {
-	r, err := c.reader()
-	for err == nil && r.next <= through {
-		stored, ok, bad := r.record()
+// chainThrough returns the chain value after the record through, given the value h before the chunk.
+func chainThrough(c chunk.Chunk, h events.Hash, through events.Sequence) (events.Hash, error) {
+	r, err := c.Reader()
+	for err == nil && r.Next <= through {
+		stored, ok, bad := r.Record()
 		if !ok {
 			return h, bad
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 )
 
@@ -146,7 +147,7 @@ func (t *tail) raise(needs least) error {
 
 // commit stores the chunks of one group, the head after it and the offsets: one transaction with two fdatasyncs. After
 // an error no further commit is allowed, because the outcome of this one is unknown.
-func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequence) error {
+func (t *tail) commit(chunks []chunk.Chunk, after head, offsets map[string]events.Sequence) error {
 	fence := after.encode()
 	err := t.update(func(tx *bbolt.Tx) error {
 		meta, log, consumers := tx.Bucket(metaBucket), tx.Bucket(logBucket), tx.Bucket(offsetsBucket)
@@ -155,7 +156,7 @@ func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequ
 		}
 		log.FillPercent = 1 // not stored, so set in each transaction. Keys only ascend, so pages can be left full
 		for _, c := range chunks {
-			if err := log.Put(sequenceKey(c.first), c.value); err != nil {
+			if err := log.Put(chunk.Key(c.First), c.Value); err != nil {
 				return err
 			}
 		}
@@ -167,7 +168,7 @@ func (t *tail) commit(chunks []chunk, after head, offsets map[string]events.Sequ
 	t.head, t.fence = after, fence
 	recent := int64(0)
 	for i := max(0, len(chunks)-5); i < len(chunks); i++ {
-		recent += int64(len(chunks[i].value))
+		recent += int64(len(chunks[i].Value))
 	}
 	t.recent.Store(recent)
 	return t.measure()

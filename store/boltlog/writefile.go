@@ -10,6 +10,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
 )
 
@@ -71,7 +72,7 @@ type fileWriter struct {
 	tail   *tail
 	end    head // head after the added records
 	id     events.Identity
-	chunks chunkWriter
+	chunks chunk.Writer
 	bytes  int
 	count  int
 	open   bool // the batch of the last record goes on
@@ -100,7 +101,7 @@ func (w *fileWriter) add(stored []byte) error {
 		return err
 	}
 	w.end.Head, w.end.epoch = store.Head{Sequence: l.Sequence, Hash: hash, Time: h.Time}, w.id.Epoch
-	w.chunks.add(l.Sequence, append([]byte(nil), stored...))
+	w.chunks.Add(l.Sequence, append([]byte(nil), stored...))
 	w.bytes, w.count, w.open = w.bytes+len(stored), w.count+1, !l.Last
 	if l.Last && (w.bytes >= groupBytes || w.count >= groupRecords) {
 		return w.commit(nil)
@@ -124,8 +125,8 @@ func (w *fileWriter) learn(l events.Label, stored []byte) error {
 }
 
 func (w *fileWriter) commit(offsets map[string]events.Sequence) error {
-	err := w.tail.commit(w.chunks.end(w.end.Hash), w.end, offsets)
-	w.chunks, w.bytes, w.count = chunkWriter{}, 0, 0
+	err := w.tail.commit(w.chunks.End(w.end.Hash), w.end, offsets)
+	w.chunks, w.bytes, w.count = chunk.Writer{}, 0, 0
 	return err
 }
 

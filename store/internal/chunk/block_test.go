@@ -1,4 +1,4 @@
-package boltlog
+package chunk
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 func TestABlockGivesBackWhatWasPutIn(t *testing.T) {
-	w, err := newBlockWriter()
+	w, err := NewBlockWriter()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,9 +23,9 @@ func TestABlockGivesBackWhatWasPutIn(t *testing.T) {
 				for i, size := range sizes {
 					stored := bytes.Repeat([]byte{byte(random.IntN(256)), 'x'}, size/2+1)
 					want = append(want, stored)
-					w.add(events.Sequence(7+i), stored)
+					w.Add(events.Sequence(7+i), stored)
 				}
-				c := w.end(end)
+				c := w.End(end)
 				got, read, err := contents(c)
 				if err != nil || len(got) != len(want) || read != 7+events.Sequence(len(want)) {
 					t.Fatalf("%d of %d records, then %d, error %v", len(got), len(want), read, err)
@@ -35,14 +35,14 @@ func TestABlockGivesBackWhatWasPutIn(t *testing.T) {
 						t.Errorf("record %d has %d bytes, want %d", i, len(got[i]), len(want[i]))
 					}
 				}
-				if unpacked, _ := c.unpacked(); (unpacked.value[0]&chunkEndsGroup != 0) != (end != nil) {
+				if unpacked, _ := c.Unpacked(); (unpacked.Value[0]&EndsGroup != 0) != (end != nil) {
 					t.Error("whether it ends a group is lost")
 				}
-				for at := 0; at < len(c.value); at += 1 + len(c.value)/200 {
-					bad := chunk{first: c.first, value: bytes.Clone(c.value)}
-					bad.value[at] ^= 0x20
+				for at := 0; at < len(c.Value); at += 1 + len(c.Value)/200 {
+					bad := Chunk{First: c.First, Value: bytes.Clone(c.Value)}
+					bad.Value[at] ^= 0x20
 					if _, _, err := contents(bad); err == nil {
-						t.Errorf("byte %d of %d is another, and nobody notices", at, len(c.value))
+						t.Errorf("byte %d of %d is another, and nobody notices", at, len(c.Value))
 					}
 				}
 			})
@@ -50,15 +50,15 @@ func TestABlockGivesBackWhatWasPutIn(t *testing.T) {
 	}
 }
 
-func contents(c chunk) (all [][]byte, next events.Sequence, err error) {
-	if c, err = c.unpacked(); err != nil {
+func contents(c Chunk) (all [][]byte, next events.Sequence, err error) {
+	if c, err = c.Unpacked(); err != nil {
 		return nil, 0, err
 	}
-	r, err := c.reader()
+	r, err := c.Reader()
 	for err == nil {
-		stored, ok, bad := r.record()
+		stored, ok, bad := r.Record()
 		if !ok {
-			return all, r.next, bad
+			return all, r.Next, bad
 		}
 		all = append(all, stored)
 	}
