@@ -34,5 +34,6 @@
 // index. A reader of many records has one goroutine at a time that reads and checks ahead (ahead.go); it ends by itself
 // after one read.
 //
-// Read log.go first, then committer.go, chunk.go for the layout, package boltfile for damage, pack.go for sealed files.
+// Read log.go first, then committer.go, package chunk for the layout, package boltfile for damage, pack.go for sealed
+// files.
 package boltlog

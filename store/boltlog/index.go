@@ -9,11 +9,11 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/internal/chunk"
-	"github.com/jobledger/jobledger/store/disk"
-	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 )
 
 // visit is called for each record of a file, in order, with its label.

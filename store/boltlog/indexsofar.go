@@ -5,8 +5,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/disk"
-	"github.com/jobledger/jobledger/store/internal/streamindex"
 	"github.com/jobledger/jobledger/store/internal/index"
+	"github.com/jobledger/jobledger/store/internal/streamindex"
 )
 
 // indexEvery is the number of records after which the index of the tail is stored again. After a crash a reader scans

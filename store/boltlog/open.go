@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/disk"
-	"github.com/jobledger/jobledger/store/internal/lockfile"
 	"github.com/jobledger/jobledger/store/internal/commit"
+	"github.com/jobledger/jobledger/store/internal/lockfile"
 	"github.com/jobledger/jobledger/store/regular"
 )
 

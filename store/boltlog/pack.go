@@ -8,8 +8,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
 // Packing rewrites a sealed file: the records go into compressed blocks, on full pages. Records, sequences and chain

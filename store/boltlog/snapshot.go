@@ -13,9 +13,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/internal/chunk"
-	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/fields"
 	"github.com/jobledger/jobledger/store/regular"
 )

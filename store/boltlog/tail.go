@@ -13,9 +13,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
 	"github.com/jobledger/jobledger/store/internal/chunk"
-	"github.com/jobledger/jobledger/store/disk"
 )
 
 // effects holds the file operations that tests replace to make them fail. Production code uses system.

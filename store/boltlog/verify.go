@@ -14,9 +14,9 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/internal/lockfile"
 	"github.com/jobledger/jobledger/store/internal/streamindex"
-	"github.com/jobledger/jobledger/store/internal/index"
 	"github.com/jobledger/jobledger/store/regular"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/internal/chunk"
 	"github.com/jobledger/jobledger/store/disk"
+	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
 // FileSpec describes the beginning of a log file that WriteFile writes.

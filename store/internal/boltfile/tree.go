@@ -36,8 +36,8 @@ func (p *Pages) Bucket(name []byte) (Tree, error) {
 	return Tree{pages: p, inline: &inline}, nil
 }
 
-// CheckBuckets returns an error unless the file has exactly as many buckets and a valid freelist: bbolt would follow any
-// other bucket, and trusts the freelist.
+// CheckBuckets returns an error unless the file has exactly as many buckets and a valid freelist: bbolt would follow
+// any other bucket, and trusts the freelist.
 func (p *Pages) CheckBuckets(buckets int) error {
 	c := Cursor{tree: Tree{pages: p, root: p.root, isRoot: true}}
 	n := 0

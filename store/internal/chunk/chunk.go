@@ -1,5 +1,3 @@
-// Package chunk has the stored form of records: chunks of a few records as they are written, and blocks of many, compressed,
-// in packed files.
 package chunk
 
 import (

@@ -1,5 +1,3 @@
-// Package fields encodes and decodes small values of a log's files: numbers, texts and heads one after the other, behind
-// a version, sealed with a CRC-32C.
 package fields
 
 import (

@@ -21,8 +21,8 @@ import (
 // space, command line.
 const Name = "LOCK"
 
-// Take takes the exclusive lock of a directory for a writer. It returns ErrHeld when another process has it. Readers take
-// the lock for an instant to test it ([Held]), so Take retries for lockPatience.
+// Take takes the exclusive lock of a directory for a writer. It returns ErrHeld when another process has it. Readers
+// take the lock for an instant to test it ([Held]), so Take retries for lockPatience.
 func Take(dir string) (*os.File, error) {
 	path := filepath.Join(dir, Name)
 	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

@@ -1,4 +1,3 @@
-// Package streamindex has the index of a sealed file: which records are those of a stream, and which streams had a name.
 package streamindex
 
 import (
