@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -266,75 +264,6 @@ func TestASessionGoesOnAfterAnother(t *testing.T) {
 	if m := manifest(t, place); len(m.Partial) > 0 || m.Head != result.Head {
 		t.Errorf("behind a backup %d files are there as segments", len(m.Partial))
 	}
-}
-
-// TestACopyWhosePlaceFailsAtRandom: whatever fails, a restore gives the beginning of the log. When failures stop, the
-// copy has all of it.
-func TestACopyWhosePlaceFailsAtRandom(t *testing.T) {
-	seeds, failed := 6, 0
-	if os.Getenv("JOBLEDGER_LONG") != "" {
-		seeds = 1000
-	}
-	for seed := range uint64(seeds) {
-		failed += flaky(t, seed)
-	}
-	t.Logf("%d seeds, %d calls failed", seeds, failed)
-	if failed < seeds {
-		t.Errorf("only %d calls failed", failed)
-	}
-}
-
-func flaky(t *testing.T, seed uint64) int {
-	t.Helper()
-	random := rand.New(rand.NewPCG(seed, 2))
-	root, dir := filepath.Join(t.TempDir(), "copy"), t.TempDir()
-	place := indir.New(root)
-	f := copylogtest.NewFlaky(place, seed, 0.02+random.Float64()/3)
-	log := openLog(t, dir, store.Options{RotateBytes: 40 << 10})
-	s := session(log, dir, f)
-	check := func() {
-		out := filepath.Join(t.TempDir(), "out")
-		result, err := restoreInto(t.Context(), place, out, nil)
-		if err != nil {
-			if _, _, none := copylog.ReadAll(t.Context(), place, copylog.ManifestName, copylog.MostManifest); none == nil {
-				t.Fatalf("seed %d: there is a copy, and it is not restored: %v", seed, err)
-			}
-			return
-		}
-		if hash, err := log.Chain(result.Head.Sequence); err != nil || hash != result.Head.Hash {
-			t.Fatalf("seed %d: record %d is restored with hash %s, and the log has %s (%v)", seed, result.Head.Sequence, result.Head.Hash, hash, err)
-		}
-	}
-	for step := range 40 {
-		switch random.IntN(6) {
-		case 0:
-			packAll(t, log)
-		case 1:
-			_, _ = s.Upload(t.Context()) // it is tried again
-		case 2:
-			s = session(log, dir, f) // the process ended
-		default:
-			more(t, log, 1+random.IntN(40))
-			_, _ = s.Pass(t.Context()) // likewise
-		}
-		if step%13 == 12 {
-			check()
-		}
-	}
-	f.SetShare(0)
-	packAll(t, log)
-	for i := 0; i < 20 && (i == 0 || s.Waiting()); i++ {
-		pass(t, s)
-		if _, err := s.Upload(t.Context()); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-	}
-	check()
-	if m := manifest(t, place); m.Head != log.Head() || len(m.Partial) > 0 {
-		t.Fatalf("seed %d: the copy ends with record %d, and the log with %d; %d files are there as segments", seed, m.Head.Sequence, log.Head().Sequence, len(m.Partial))
-	}
-	closeLog(t, log)
-	return f.Failed()
 }
 
 // watched is a place in which no object may change except MANIFEST.

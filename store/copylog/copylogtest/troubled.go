@@ -1,0 +1,168 @@
+package copylogtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/jobledger/jobledger/store/copylog"
+	"github.com/jobledger/jobledger/store/copylog/ins3"
+)
+
+// Troubled is an S3 server that fails at random, as a client on the network sees it: see troubles. It starts without
+// trouble. Use NewTroubled to create one; any goroutine may call its methods.
+type Troubled struct {
+	objects http.Handler
+	running sync.WaitGroup // requests whose clients may have given up
+
+	mu     sync.Mutex
+	random *rand.Rand
+	share  float64
+	only   string // trouble that each request meets; empty for a random one
+	counts map[string]int
+}
+
+// Troubles of a server that is away.
+const (
+	NoAnswer = "no answer"
+	TimeOut  = "no answer before a time-out"
+)
+
+// troubles are what may happen to a request, each with the same probability. The request was read.
+var troubles = []struct {
+	name string
+	meet func(t *Troubled, w http.ResponseWriter, r *http.Request)
+}{
+	{"busy", func(_ *Troubled, w http.ResponseWriter, _ *http.Request) { busy(w) }},
+	{"busy, and it is done", func(t *Troubled, w http.ResponseWriter, r *http.Request) { t.answer(r); busy(w) }},
+	{NoAnswer, func(*Troubled, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+	{"no answer, and it is done", func(t *Troubled, _ http.ResponseWriter, r *http.Request) {
+		t.answer(r)
+		panic(http.ErrAbortHandler)
+	}},
+	{"half an answer", func(t *Troubled, w http.ResponseWriter, r *http.Request) { half(w, t.answer(r)) }},
+	{TimeOut, func(_ *Troubled, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+	{"done, and no answer before a time-out", func(t *Troubled, _ http.ResponseWriter, r *http.Request) { t.answer(r); <-r.Context().Done() }},
+	{"done after a time-out", func(t *Troubled, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); t.answer(r) }},
+}
+
+// NewTroubled returns a server with a bucket, which ends with the test, and two places that are the same objects: one
+// that the trouble meets, and one that it does not.
+func NewTroubled(t testing.TB, seed uint64) (s *Troubled, troubled, well copylog.Place) {
+	t.Helper()
+	backend := s3mem.New()
+	if err := backend.CreateBucket("backups"); err != nil {
+		t.Fatal(err)
+	}
+	s = &Troubled{objects: gofakes3.New(backend).Server(), random: rand.New(rand.NewPCG(seed, 3)), counts: map[string]int{}}
+	places := []copylog.Place{}
+	for _, handler := range []http.Handler{s, s.objects} {
+		server := httptest.NewServer(handler)
+		t.Cleanup(server.Close)
+		p, err := ins3.New("s3://backups/jobledger/one?endpoint="+server.URL, Keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places = append(places, p)
+	}
+	return s, places[0], places[1]
+}
+
+// SetShare sets the share of requests that fail.
+func (t *Troubled) SetShare(share float64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.share = share
+}
+
+// Leave makes every request meet one trouble: NoAnswer or TimeOut, which do nothing.
+func (t *Troubled) Leave(trouble string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.share, t.only = 1, trouble
+}
+
+// Return ends all trouble.
+func (t *Troubled) Return() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.share, t.only = 0, ""
+}
+
+// Counts returns how many requests met each trouble.
+func (t *Troubled) Counts() map[string]int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.counts)
+}
+
+// Settle waits until no request is under way. No client may be waiting for an answer.
+func (t *Troubled) Settle() { t.running.Wait() }
+
+// ServeHTTP implements http.Handler.
+func (t *Troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	t.running.Add(1)
+	defer t.running.Done()
+	body, err := io.ReadAll(r.Body) // the server notices a client that has given up only behind the body
+	if err != nil {
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if n := t.draw(); n >= 0 {
+		troubles[n].meet(t, w, r)
+		return
+	}
+	t.objects.ServeHTTP(w, r)
+}
+
+// draw returns the trouble of a request; -1 for none.
+func (t *Troubled) draw() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.random.IntN(len(troubles))
+	if t.random.Float64() >= t.share {
+		return -1
+	}
+	for i := range troubles {
+		if troubles[i].name == t.only {
+			n = i
+		}
+	}
+	t.counts[troubles[n].name]++
+	return n
+}
+
+// answer does what is asked, and returns the answer.
+func (t *Troubled) answer(r *http.Request) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	t.objects.ServeHTTP(answer, r)
+	return answer
+}
+
+func busy(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/xml")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	fmt.Fprint(w, "<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
+}
+
+// half writes an answer, half of whose content does not come.
+func half(w http.ResponseWriter, whole *httptest.ResponseRecorder) {
+	content := whole.Body.Bytes()
+	maps.Copy(w.Header(), whole.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(whole.Code)
+	_, _ = w.Write(content[:len(content)/2]) // the client may have given up
+	if len(content) > 0 {
+		panic(http.ErrAbortHandler)
+	}
+}
