@@ -21,11 +21,12 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/reconciler/checkpoint"
 	"github.com/jobledger/jobledger/reconciler/loop"
+	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/livetail"
 )
 
-// pace is how fast a log is written by the wall clock, and for how long; a NATS server is away from the first third of
-// it to the second.
+// pace is how fast a log is written by the wall clock, and for how long. What its consumer writes to is away from the
+// first third of that time to the second.
 type pace struct {
 	most     int64
 	lasts    time.Duration
@@ -35,6 +36,16 @@ type pace struct {
 	pause    time.Duration // between two turns, at least
 	long     bool          // enough for its memory to be judged
 	late     time.Duration // how late a turn of the loop may be
+	apart    bool          // the consumer's server has a process of its own, so that the memory of this one can be judged
+}
+
+// thePace is half an hour of 500 records in a second with a cap of 40 MB, at length. In short it is some seconds of
+// more records with 6 MiB: more than four times the states of fewer Jobs, as refuseStates asks for.
+func thePace() pace {
+	if os.Getenv("JOBLEDGER_LONG") != "" {
+		return pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, running: 200, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
+	}
+	return pace{most: 6 << 20, lasts: 12 * time.Second, a1second: 4000, running: 60, parked: 20, pause: time.Millisecond, late: 10 * time.Second}
 }
 
 // The process may grow by 32 MiB in ten minutes: 300,000 records are 80 MB. It is looked at apart while the NATS server
@@ -45,47 +56,14 @@ const grown = 32 << 20
 // second, with a cap of 40 MB and 200 Jobs that are suspended from the first second on. What runs beside the loop in a
 // controller runs as there: it lets files go, packs them, and publishes on NATS, whose server is away for ten minutes.
 // At every second the log is within its size, the memory of the process does not grow, and no turn of the loop is late.
-// In short, some seconds of more records with 6 MiB: more than four times the states of fewer Jobs, as refuseStates
-// asks for.
 func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
-	p := pace{most: 6 << 20, lasts: 12 * time.Second, a1second: 4000, running: 60, parked: 20, pause: time.Millisecond, late: 10 * time.Second}
-	if os.Getenv("JOBLEDGER_LONG") != "" {
-		p = pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, running: 200, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
-	}
+	p := thePace()
+	p.apart = true
 	k := keep(t, p.most, publish.Consumer)
 	server := natstest.NewServer(t).Apart().Start()
 	stream := natstest.Publish(t, server, livetail.New(k.log, 0))
-	ctx, cancel := context.WithCancel(t.Context())
-	var beside sync.WaitGroup
-	defer beside.Wait()
-	defer cancel()
-	beside.Go(func() { k.retainer.run(ctx) })
-	packs := newPacker(k.log, p.lasts/30, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	beside.Go(func() { packs.run(ctx) })
-
-	machine := &machine{}
-	beside.Go(func() { machine.run(ctx, t) })
-
-	c := &clocked{keeping: k, pace: p, server: server, stream: stream, began: time.Now()}
-	cfg := joblog.Busy(int(p.lasts.Seconds()) * p.a1second)
-	cfg.Running, cfg.Parked = p.running, p.parked
-	if p.long { // Jobs of one pod: of large ones more and more are alive for an hour, and their pods are memory of the test, too
-		cfg.Single = 1000
-	}
-	cfg.Now = func() events.Time { return events.At(time.Now()) }
-	cfg.Between = c.between
-	before := sidebyside.Processor()
-	l, err := joblog.Write(k.log, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	took := time.Since(c.began)
-	cancel()
-	beside.Wait()
-	c.report(l, took, sidebyside.Processor()-before, machine)
-	if len(k.missed) == 0 {
-		t.Fatal("nothing was missed")
-	}
+	c := &clocked{keeping: k, pace: p, leaves: func() { stream.CaughtUp(t); server.Stop() }, returns: func() { server.Start() }}
+	l := c.write(k.log)
 	stream.CaughtUp(t)
 	stream.Stop()
 	if !k.streamLacks(server) && !p.long { // in half an hour the log keeps nearly all of ten minutes, and the publisher had read the rest ahead
@@ -94,12 +72,50 @@ func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
 	k.restart(l.World())
 }
 
+// write writes the log at its pace, through log, and judges what was seen. The caller reads its end.
+func (c *clocked) write(log store.Log) *loop.Loop {
+	t := c.t
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	beside.Go(func() { c.retainer.run(ctx) })
+	packs := newPacker(c.log, c.lasts/30, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	beside.Go(func() { packs.run(ctx) })
+	machine := &machine{}
+	beside.Go(func() { machine.run(ctx, t) })
+
+	c.began = time.Now()
+	cfg := joblog.Busy(int(c.lasts.Seconds()) * c.a1second)
+	cfg.Running, cfg.Parked = c.running, c.parked
+	if c.long { // Jobs of one pod: of large ones more and more are alive for an hour, and their pods are memory of the test, too
+		cfg.Single = 1000
+	}
+	cfg.Now = func() events.Time { return events.At(time.Now()) }
+	cfg.Between = c.between
+	before := sidebyside.Processor()
+	l, err := joblog.Write(log, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(c.began)
+	cancel()
+	beside.Wait()
+	c.report(l, took, sidebyside.Processor()-before, machine)
+	if len(c.missed) == 0 {
+		t.Fatal("nothing was missed")
+	}
+	return l
+}
+
 // clocked is a log that is written at some pace.
 type clocked struct {
 	*keeping
 	pace
-	server *natstest.Server
-	stream *natstest.Publisher
+	leaves  func() // takes away what the consumer writes to, once the consumer has got through all
+	later   func() // lets it be away in another way, for the last fifth of that time; may be nil
+	returns func() // gives it back
 
 	began    time.Time
 	idle     time.Time       // since when the next turn may have begun
@@ -205,16 +221,18 @@ func (c *clocked) prune(now events.Time, l *loop.Loop) {
 	}
 }
 
-// meddle takes the NATS server away for a third of the time.
+// meddle takes away what the consumer writes to for a third of the time.
 func (c *clocked) meddle() {
 	written := float64(c.log.Head().Sequence) / c.lasts.Seconds() / float64(c.a1second) // of all, also when others keep the machine busy
 	away := written > 1./3 && written < 2./3
 	switch {
 	case away && !c.away:
-		c.stream.CaughtUp(c.t)
-		c.server.Stop()
+		c.leaves()
 	case c.away && !away:
-		c.server.Start()
+		c.returns()
+	case away && written > 0.6 && c.later != nil:
+		c.later()
+		c.later = nil
 	}
 	c.away = away
 }
@@ -275,7 +293,7 @@ func (c *clocked) report(l *loop.Loop, took, processor time.Duration, beside *ma
 	if c.seconds < int(took.Seconds())-2 {
 		t.Errorf("the log was looked at %d times in %s", c.seconds, took)
 	}
-	if !c.long {
+	if !c.long || !c.apart {
 		return
 	}
 	for _, part := range [][]int64{c.grows[11:20], c.grows[22:]} {
