@@ -28,7 +28,7 @@ func TestTwoForksCopyToOnePlace(t *testing.T) {
 		t.Run(fmt.Sprintf("fork-%d %s", n, kind.name), func(t *testing.T) {
 			t.Parallel()
 			p, r := places(t, newDir(t), n), random(t, n)
-			ours := newWorld(t, sharedCluster(), newDir(t), p)
+			ours := newWorld(t, sharedCluster(), newDir(t), p, quickly...)
 			ours.start()
 			ours.job("before", int32(2+r.IntN(5)), controlplane.AnnotationRunFor, "100ms")
 			ours.await(ours.finished)

@@ -22,7 +22,7 @@ func TestOnlyTheCopyIsLeft(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	old := newCluster(t)
-	w := newWorld(t, old, dir, newPlaces(t)(t, dir, 0))
+	w := newWorld(t, old, dir, newPlaces(t)(t, dir, 0), quickly...)
 	w.start()
 	n := map[bool]int{false: 10, true: 50}[long]
 	w.mixed(n)
