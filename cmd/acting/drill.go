@@ -172,8 +172,10 @@ func (f *drillFlags) show(c *cli.CLI, report *drill.Report) error {
 	if !report.Passed {
 		result = "did not pass"
 	}
-	fmt.Fprintf(c.Out, "drill: %s in %.1f s, by %s; log %s.%d, head %d %s, from %s\n", result, report.Seconds,
-		words.Clean(report.By),
-		words.Clean(report.Copy.LogID), report.Copy.Epoch, report.Copy.Head, report.Copy.Hash, words.Clean(report.Copy.Place))
+	log := "" // unknown when the manifest cannot be read
+	if of := report.Copy; of.LogID != "" {
+		log = fmt.Sprintf("; log %s.%d, head %d %s", words.Clean(of.LogID), of.Epoch, of.Head, of.Hash)
+	}
+	fmt.Fprintf(c.Out, "drill: %s in %.1f s, by %s%s, from %s\n", result, report.Seconds, words.Clean(report.By), log, words.Clean(report.Copy.Place))
 	return nil
 }
