@@ -120,7 +120,7 @@ func layoutOf(length time.Duration) string {
 }
 
 // Runs draws how long Jobs took, the oldest first. Each Job is a bar with a link. A failed Job has a cross, an active
-// one a pattern.
+// one a pattern. Of a Job that was deleted before its end only a mark on the line is drawn: how long it ran is unknown.
 func Runs(jobs []history.Summary, address func(*history.Summary) string, zone words.Zone) []byte {
 	if len(jobs) == 0 {
 		return nil
@@ -151,6 +151,8 @@ func Runs(jobs []history.Summary, address func(*history.Summary) string, zone wo
 		fmt.Fprintf(&c.b, `<a href="%s"><title>%s</title>`, quoted(address(j)), quoted(title))
 		tall := max(high*float64(d)/float64(longest), 3)
 		switch {
+		case j.Finished == 0 && j.Gone:
+			c.path("jl-whisker", fmt.Sprintf("M%s %sh%s", num(x+1.5), num(base-1), num(wide-3)))
 		case j.Finished == 0:
 			c.rect("jl-edge", "scheduling", x+1.5, base-high, wide-3, high)
 		case j.State == history.StateFailed:

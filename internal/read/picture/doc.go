@@ -12,7 +12,7 @@
 // From the top: the times, how many pods were wanted and when the Job was suspended, when the cluster was watched,
 // edits and decisions, then a lane for each index or try. A whisker before the end of a try spans the time in which it
 // may have ended. If there are more than MostLanes lanes, the lanes with a single try that succeeded become one line,
-// with a strip of all indexes above it.
+// with a strip of all indexes above it. The others have pages of MostLanes lanes, those with a failed try first.
 //
 // Texts of others are escaped, and cut to the available room. The whole text is the title of the mark, which a browser
 // shows.

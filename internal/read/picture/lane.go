@@ -2,6 +2,7 @@ package picture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jobledger/jobledger/events"
@@ -146,6 +147,9 @@ func (d *drawing) legend() {
 // missing returns a line for each part of the timeline that the picture lacks.
 func (d *drawing) missing() (lines []string) {
 	t := d.t
+	if d.cut != "" {
+		lines = append(lines, d.cut)
+	}
 	if t.More > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more, which are not drawn", t.More))
 	}
@@ -204,32 +208,49 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-// fold returns the lanes to draw, and the folded ones. It folds only if there are more than MostLanes lanes; then it
-// folds each lane with a single try that succeeded.
-func fold(t *attempts.Timeline) (rows []*attempts.Lane, folded *alike) {
+// fold returns the lanes that are told apart, and the folded ones. It folds only if there are more than MostLanes lanes;
+// then it folds each lane with a single try that succeeded, and puts the lanes with a failed try first.
+func fold(t *attempts.Timeline) (told []*attempts.Lane, folded *alike) {
 	for i := range t.Rows {
-		rows = append(rows, &t.Rows[i])
+		told = append(told, &t.Rows[i])
 	}
-	if len(rows) <= MostLanes {
-		return rows, nil
+	if len(told) <= MostLanes {
+		return told, nil
 	}
-	folded = &alike{all: rows}
-	var told []*attempts.Lane
-	for _, l := range rows {
-		if len(l.Ends) == 1 && l.Ends[0].Succeeded && l.Ends[0].Earliest == 0 && len(l.Spans) > 0 {
+	folded = &alike{all: told}
+	var failed, others []*attempts.Lane
+	for _, l := range told {
+		switch {
+		case len(l.Ends) == 1 && l.Ends[0].Succeeded && l.Ends[0].Earliest == 0 && len(l.Spans) > 0:
 			folded.lanes = append(folded.lanes, l)
-		} else {
-			told = append(told, l)
+		case slices.ContainsFunc(l.Ends, func(e attempts.End) bool { return !e.Succeeded }):
+			failed = append(failed, l)
+		default:
+			others = append(others, l)
 		}
 	}
-	if len(folded.lanes) == 0 {
-		folded.lanes = nil
+	return slices.Concat(failed, others), folded
+}
+
+// Pages returns how many pages of lanes a picture of t has, at least 1.
+func Pages(t *attempts.Timeline) int {
+	told, _ := fold(t)
+	return max((len(told)+MostLanes-1)/MostLanes, 1)
+}
+
+// Lanes returns the numbers of the first and the last lane on a page of told lanes, from 1.
+func Lanes(page, told int) (first, last int) {
+	return page*MostLanes + 1, min((page+1)*MostLanes, told)
+}
+
+// turn keeps the lanes of the page that is wanted. A page behind the last one is the last one.
+func (d *drawing) turn(told []*attempts.Lane) []*attempts.Lane {
+	pages := max((len(told)+MostLanes-1)/MostLanes, 1)
+	first, last := Lanes(min(max(d.options.Page, 0), pages-1), len(told))
+	if pages > 1 {
+		d.cut = fmt.Sprintf("lanes %d to %d of %d; those with a try that failed are first", first, last, len(told))
 	}
-	if n := len(told); n > MostLanes {
-		t.More += n - MostLanes
-		told = told[:MostLanes]
-	}
-	return told, folded
+	return told[first-1 : last]
 }
 
 // strip draws all lanes as cells, in order, and the line of the folded lanes.

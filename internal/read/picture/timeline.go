@@ -16,10 +16,11 @@ type Options struct {
 	Title  string                     // label for screen readers
 	Record func(record uint64) string // returns the address of a record; nil for no links
 	Zone   words.Zone                 // of the times
+	Page   int                        // of the lanes, from 0: see MostLanes
 }
 
-// MostLanes is the largest number of lanes. If there are more, similar lanes become one line: see the package's
-// comment.
+// MostLanes is the largest number of lanes on a page. If there are more, similar lanes become one line, and the rest has
+// several pages: see the package's comment.
 const MostLanes = 200
 
 // The measures of a picture.
@@ -39,6 +40,7 @@ func Timeline(t *attempts.Timeline, options Options) []byte {
 	}
 	d := drawing{canvas: canvas{options: options, used: map[string]bool{}}, t: t, scale: scaleOf(t, gutter, width-margin)}
 	rows, folded := fold(t)
+	rows = d.turn(rows)
 	d.top(len(rows), folded)
 	d.wanted()
 	d.watched()
@@ -62,6 +64,7 @@ type drawing struct {
 	y      float64 // the middle of the next row
 	first  float64 // the top of the rows
 	bottom float64 // the bottom of the lanes
+	cut    string  // which lanes are on this page; empty for all
 }
 
 func (d *drawing) name(text, whole string) {
