@@ -2,15 +2,12 @@ package page
 
 import (
 	"context"
-	"fmt"
 	"html/template"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
-	"github.com/jobledger/jobledger/internal/read/history"
-	"github.com/jobledger/jobledger/internal/read/picture"
 	"github.com/jobledger/jobledger/internal/read/show"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
@@ -21,6 +18,7 @@ type cronPart struct {
 	Ticks   *table
 	Earlier bool
 	Runs    template.HTML
+	Beside  *table // runs that ran at the same time as another
 	Time    string // the instant of ?time=
 	WhyNot  []sentence
 	Refused string // the error, if the question about Time was refused
@@ -39,10 +37,7 @@ type square struct {
 	Count                     int
 }
 
-const (
-	mostTicks = "120" // due times in the table and in the strip
-	mostRuns  = 60
-)
+const mostTicks = "120" // due times in the table and in the strip
 
 // fateLetters are the letters of the squares in the strip. They tell the fates apart without colour.
 var fateLetters = map[string]string{
@@ -69,30 +64,33 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 	}
 	v.explained(answer)
 	v.Object.Cron = &cronPart{}
-	if err := v.ticks(ctx, values, named); err != nil {
+	ticks, err := v.ticks(ctx, values, named)
+	if err != nil {
 		return nil, err
 	}
 	v.whyNot(ctx, values, named)
-	if err := v.runs(ctx, answer.Namespace, answer.Name); err != nil {
-		return nil, err
+	if values["at"] == "" && ticks != nil { // how a run ended is told as of now
+		if err := v.runs(ctx, ticks); err != nil {
+			return nil, err
+		}
 	}
 	v.Object.Records = v.listing(ctx, events.Stream{Kind: events.StreamCronJob, ID: string(types.UID(answer.UID))}, values["at"])
 	return v.page()
 }
 
 // ticks lays out the due times: a strip of squares by day, and a table with a row for each.
-func (v *view) ticks(ctx context.Context, values map[string]string, named string) error {
+func (v *view) ticks(ctx context.Context, values map[string]string, named string) (*ask.DueTicks, error) {
 	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"], "tail": mostTicks}
 	ticks, err := put(ctx, v, ask.Ticks.New(), of, named)
 	if ticks == nil {
-		return err
+		return nil, err
 	}
 	page := show.Page{Zone: v.zone}
 	part := v.Object.Cron
 	part.Earlier = ticks.Earlier
 	part.Ticks = &table{Head: []string{"due", "times", "record", "Job", "fate"}}
-	add := func(cells []show.Cell, id string, record uint64, bad bool) {
-		row := tableRow{ID: id, Bad: bad}
+	add := func(cells []show.Cell, record uint64, bad bool) {
+		row := tableRow{Bad: bad}
 		for _, c := range cells {
 			row.Cells = append(row.Cells, c.Text)
 		}
@@ -104,11 +102,10 @@ func (v *view) ticks(ctx context.Context, values map[string]string, named string
 	legend := map[string]bool{}
 	for i := range ticks.Items {
 		t := &ticks.Items[i]
-		id := fmt.Sprintf("due%d", i)
 		bad := t.Job == "" && t.Fate != events.TickMerged.String()
-		add(page.TickCells(t), id, t.Record, bad)
+		add(page.TickCells(t), t.Record, bad)
 		sq := square{
-			Letter: fateLetters[t.Fate], Fate: t.Fate, Count: t.Count, Href: "#" + id,
+			Letter: fateLetters[t.Fate], Fate: t.Fate, Count: t.Count, Href: v.with("time", stamp(events.Time(t.First))) + "#why",
 			Title: words.Clean(page.TickCells(t)[0].Text + " " + page.TickFate(t)),
 		}
 		if name := v.zone.Day(events.Time(t.First)); len(part.Days) == 0 || part.Days[len(part.Days)-1].Name != name {
@@ -122,9 +119,9 @@ func (v *view) ticks(ctx context.Context, values map[string]string, named string
 		}
 	}
 	if ticks.Due != nil {
-		add(page.OpenCells(ticks.Due), "open", ticks.Due.Record, true)
+		add(page.OpenCells(ticks.Due), ticks.Due.Record, true)
 	}
-	return nil
+	return ticks, nil
 }
 
 // whyNot answers ?time=, if it is given. If the question is refused, the page shows the error in place of the answer.
@@ -141,17 +138,4 @@ func (v *view) whyNot(ctx context.Context, values map[string]string, named strin
 	for i := range answer.Sentences {
 		part.WhyNot = append(part.WhyNot, v.says(&answer.Sentences[i]))
 	}
-}
-
-// runs draws how long the newest Jobs of a CronJob took.
-func (v *view) runs(ctx context.Context, namespace, name string) error {
-	page, err := put(ctx, v, ask.Jobs.New(), map[string]string{ask.FlagNamespace: namespace, "name": name + "-", "limit": fmt.Sprint(mostRuns)})
-	if page == nil {
-		return err
-	}
-	runs := append([]history.Summary{}, page.Items...)
-	v.Object.Cron.Runs = drawn(picture.Runs(runs, func(s *history.Summary) string {
-		return v.to(map[string]string{"uid": s.UID}, "job", s.Namespace, s.Name)
-	}, v.zone))
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +33,7 @@ type objectScreen struct {
 	Latest                     string // the address without ?at=
 
 	Picture  template.HTML
+	Lanes    []turned // the pages of the picture, if there are several
 	Tries    *table
 	Sum      string
 	TriesCut string
@@ -58,7 +60,6 @@ type tableRow struct {
 	Cells []string
 	Bad   bool
 	Href  string // link of the first cell
-	ID    string
 }
 
 // job shows a Job.
@@ -103,7 +104,7 @@ func object(ctx context.Context, v *view, kind string, forms ...string) (*reply,
 		if t == nil {
 			return nil, err
 		}
-		svg := picture.Timeline(t, picture.Options{Alone: true, Title: v.Title, Zone: v.zone})
+		svg := picture.Timeline(t, picture.Options{Alone: true, Title: v.Title, Zone: v.zone, Page: v.lanes(t)})
 		if svg == nil {
 			svg = picture.Empty(v.Title)
 		}
@@ -176,9 +177,11 @@ func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]s
 	if t == nil {
 		return err
 	}
-	v.Object.Picture = drawn(picture.Timeline(t, picture.Options{Title: "timeline of " + show.Title(a), Record: v.recordAt, Zone: v.zone}))
+	v.Object.Picture = drawn(picture.Timeline(t, picture.Options{
+		Title: "timeline of " + show.Title(a), Record: v.recordAt, Zone: v.zone, Page: v.lanes(t),
+	}))
 	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"]}
-	if t.More == 0 && len(t.Rows) > picture.MostLanes {
+	if len(t.Rows) > picture.MostLanes {
 		of["failed"] = "true"
 	}
 	page, err := put(ctx, v, ask.Attempts.New(), of, "job/"+a.UID)
@@ -205,6 +208,32 @@ func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]s
 		v.Object.Tries = out
 	}
 	return nil
+}
+
+// turned is a page of the lanes of a picture.
+type turned struct {
+	Number int
+	Href   string
+	Here   bool
+}
+
+// mostTurned bounds the links to pages of lanes.
+const mostTurned = 60
+
+// lanes returns which page of the lanes ?lanes= asks for, from 0, and lays out links to the pages.
+func (v *view) lanes(t *attempts.Timeline) int {
+	pages := picture.Pages(t)
+	asked, err := strconv.Atoi(v.values.Get("lanes"))
+	if err != nil {
+		asked = 1
+	}
+	asked = min(max(asked, 1), pages)
+	if v.Object != nil && pages > 1 && !v.File {
+		for n := range min(pages, mostTurned) {
+			v.Object.Lanes = append(v.Object.Lanes, turned{n + 1, v.with("lanes", strconv.Itoa(n+1)) + "#lanes", n+1 == asked})
+		}
+	}
+	return asked - 1
 }
 
 func (v *view) timeline(ctx context.Context, a *explain.Answer, values map[string]string) (*attempts.Timeline, error) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/explain"
@@ -14,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/picture"
 	"github.com/jobledger/jobledger/internal/read/show"
+	"github.com/jobledger/jobledger/internal/read/which"
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
@@ -85,9 +88,13 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	from, until, err := v.window(ctx, s, end)
+	if err != nil {
+		return nil, err
+	}
 	since := s.Since
 	if since == "" {
-		since = end.Add(-usualWindow).Go().UTC().Format(time.RFC3339)
+		since = stamp(from)
 	}
 	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since, "until": s.Until}
 	failures, err := put(ctx, v, ask.Failures.New(), values)
@@ -100,17 +107,46 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	v.Title, v.Now = "now", s
 	s.head(failures, v.zone)
 	v.troubles(s, failures)
-	if err := v.jobs(ctx, s, since, end, failures.Gaps); err != nil {
+	if err := v.strip(ctx, s, since, from, until, failures.Gaps); err != nil {
 		return nil, err
 	}
-	if err := v.cronJobs(ctx, s); err != nil {
-		return nil, err
+	if s.Until == "" { // lists are as of now
+		if err := v.lists(ctx, s, since); err != nil {
+			return nil, err
+		}
 	}
 	for _, w := range windows {
-		since := end.Add(-w.length).Go().UTC().Format(time.RFC3339)
-		s.Windows = append(s.Windows, form{w.name, v.to(map[string]string{"since": since, "n": s.Namespace}, "")})
+		s.Windows = append(s.Windows, form{w.name, v.to(map[string]string{"since": stamp(end.Add(-w.length)), "n": s.Namespace}, "")})
 	}
 	return v.page()
+}
+
+func stamp(t events.Time) string { return t.Go().UTC().Format(time.RFC3339) }
+
+// window returns the times that the address names; without them the last day.
+func (v *view) window(ctx context.Context, s *nowScreen, end events.Time) (from, until events.Time, err error) {
+	var span ask.Span
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	span.BindSince(flags, "")
+	span.BindUntil(flags, "")
+	for name, value := range map[string]string{"since": s.Since, "until": s.Until} {
+		if err := flags.Set(name, value); err != nil {
+			return 0, 0, which.Wrong("%s=%q: %v", name, value, err)
+		}
+	}
+	if err := span.Read(v.zone); err != nil {
+		return 0, 0, err
+	}
+	if from, until, err = span.In(ctx, v.src); err != nil {
+		return 0, 0, err
+	}
+	if s.Until == "" {
+		until = end
+	}
+	if s.Since == "" {
+		from = until.Add(-usualWindow)
+	}
+	return from, max(from, until), nil // the log may end before the window
 }
 
 // head lays out the numbers of the list of failures, and the remarks on how complete they are.
@@ -175,34 +211,56 @@ func (v *view) troubleAt(t *failures.Trouble) string {
 	return v.to(map[string]string{"uid": t.UID}, "job", t.Namespace, t.Name)
 }
 
-// jobs lays out the newest Jobs, and the strip of all Jobs that ended in the window.
-func (v *view) jobs(ctx context.Context, s *nowScreen, since string, end events.Time, gaps []history.Gap) error {
-	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since, "limit": fmt.Sprint(mostCounted)}
-	all, err := put(ctx, v, ask.Jobs.New(), values)
+// strip draws the Jobs that ended in the window. Without ?since= it begins with the first of them.
+func (v *view) strip(
+	ctx context.Context, s *nowScreen, since string, from, until events.Time, gaps []history.Gap,
+) error {
+	of := map[string]string{ask.FlagNamespace: s.Namespace, "since": since, "limit": fmt.Sprint(mostCounted)}
+	all, err := put(ctx, v, ask.Jobs.New(), of)
 	if all == nil {
 		return err
 	}
-	from := end
-	running := 0
-	for i := range all.Items {
-		x := &all.Items[i]
-		if x.State == history.StateRunning {
-			running++
+	if s.Since == "" {
+		first := until
+		for i := range all.Items {
+			if t := events.Time(all.Items[i].Created); t != 0 {
+				first = min(first, t)
+			}
 		}
-		if x.Created != 0 {
-			from = min(from, events.Time(x.Created))
-		}
+		from = max(from, first)
 	}
-	cut := ""
 	if all.Continue != "" {
-		cut = fmt.Sprintf("of the newest %d", mostCounted)
+		v.note(fmt.Sprintf("of the newest %d Jobs only", mostCounted))
 	}
-	s.Tallies = append(s.Tallies, tally{"running", fmt.Sprint(running), cut, map[bool]string{true: "run", false: "still"}[running > 0]})
-	if t, err := time.Parse(time.RFC3339, since); err == nil && s.Since != "" {
-		from = events.At(t)
+	s.From, s.To = v.zone.Second(from), v.zone.Second(until)
+	s.Strip = drawn(picture.Ended(all.Items, gaps, from, until, v.zone))
+	return nil
+}
+
+// lists lays out what is as of now: the number of running Jobs, the newest Jobs, and the newest CronJobs.
+func (v *view) lists(ctx context.Context, s *nowScreen, since string) error {
+	of := map[string]string{ask.FlagNamespace: s.Namespace, "state": string(history.StateRunning), "limit": fmt.Sprint(mostCounted)}
+	running, err := put(ctx, v, ask.Jobs.New(), of)
+	if running == nil {
+		return err
 	}
-	s.From, s.To = v.zone.Second(from), v.zone.Second(end)
-	s.Strip = drawn(picture.Ended(all.Items, gaps, from, end, v.zone))
+	n := tally{Label: "running", Number: fmt.Sprint(len(running.Items)), Tone: "run"}
+	switch {
+	case len(running.Items) == 0:
+		n.Tone = "still"
+	case running.Continue != "":
+		n.Rest = "or more"
+	}
+	s.Tallies = append(s.Tallies, n)
+	if err := v.jobs(ctx, s, since); err != nil {
+		return err
+	}
+	return v.cronJobs(ctx, s)
+}
+
+// jobs lays out the newest Jobs.
+func (v *view) jobs(ctx context.Context, s *nowScreen, since string) error {
+	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since}
 	values["limit"], values["why"] = fmt.Sprint(mostRows), "true"
 	newest, err := put(ctx, v, ask.Jobs.New(), values)
 	if newest == nil {
