@@ -30,6 +30,7 @@ func TestThePagesOfAReaderForOneUser(t *testing.T) {
 			w.Header().Set("Set-Cookie", "a=b")
 			w.Header().Set("Content-Security-Policy", "default-src *")
 			w.Header().Set("ETag", `"1"`)
+			w.Header().Set("Jobledger-As-Of", "384 2026-03-27T22:14:05Z")
 			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, "you may not")
 		}))
@@ -39,6 +40,7 @@ func TestThePagesOfAReaderForOneUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := page.Proxy(page.Remote{Base: at, Name: "here", Transport: withToken{}})
+		never := page.Proxy(page.Remote{Base: at, Name: "here", Transport: withToken{}})
 		w := get(t, h, base+"/job/a/b?at=7", "Cookie", "jobledger-ui-80=secret", "Authorization", "Bearer of-the-browser",
 			"X-Forwarded-User", "admin", "Impersonate-User", "admin", "If-None-Match", `"1"`, "Connection", "X-Remote-User", "X-Remote-User", "admin")
 		if w.Code != http.StatusForbidden || w.Body.String() != "you may not" {
@@ -66,8 +68,18 @@ func TestThePagesOfAReaderForOneUser(t *testing.T) {
 			t.Errorf("beside the path: %d", w.Code)
 		}
 		reader.Close()
-		if w := get(t, h, base+"/"); w.Code != http.StatusBadGateway || !strings.Contains(w.Body.String(), "the reader here does not answer") {
-			t.Errorf("without the reader: %d %s", w.Code, w.Body)
+		for _, row := range []struct {
+			h    http.Handler
+			says []string
+		}{
+			{h, []string{"it has not answered since 2", "the newest record that is known is 384 of 2026-03-27T22:14:05Z"}},
+			{never, []string{"it has not answered since this command started, so no record is known"}},
+		} {
+			for _, part := range append(row.says, "the reader here does not answer") {
+				if w := get(t, row.h, base+"/"); w.Code != http.StatusBadGateway || !strings.Contains(w.Body.String(), part) {
+					t.Errorf("without the reader: %d %s, want %q", w.Code, w.Body, part)
+				}
+			}
 		}
 		r := httptest.NewRecorder()
 		h.ServeHTTP(r, httptest.NewRequest(http.MethodPost, base+"/", strings.NewReader("a")))
