@@ -18,6 +18,14 @@
 // alone, and ?o=file one file without a script. ?zone= sets the time zone. A form that a screen does not have is
 // refused.
 //
+// # Changes
+//
+// ?o=live&from=RECORD is a stream of server-sent events, one each second. An event says how many changes there are behind
+// the record, what is to be said of the log as a whole (such as that its controller does not answer), and what time it
+// is. It never says what has changed. The script shows the number, and loads the page when the user asks for it, or at
+// once where nothing is open, chosen or scrolled. A page without an event for 4 s says since when, and as of which record
+// it is. A hidden or paused page has no stream.
+//
 // # Bounds
 //
 // A request ends after 10 s. An answer of more than 4 MiB is refused. Eight requests are answered at the same time, two

@@ -35,6 +35,8 @@ type Config struct {
 	Turns *turns.Turns
 	// Within limits the duration of a request; 0 for 10 s.
 	Within time.Duration
+	Clock  func() time.Time // of this machine; nil for time.Now
+	Ends   <-chan struct{}  // closed when no page is to get further events; nil for never
 }
 
 // About is the subject of a request.
@@ -57,7 +59,10 @@ const (
 )
 
 // site handles the requests.
-type site struct{ Config }
+type site struct {
+	Config
+	streams *turns.Turns // of events
+}
 
 // reply is the response to a request.
 type reply struct {
@@ -78,19 +83,25 @@ func New(config Config) http.Handler {
 	if config.Turns == nil {
 		config.Turns = turns.New(turns.Config{})
 	}
-	s := &site{config}
+	if config.Clock == nil {
+		config.Clock = time.Now
+	}
+	s := &site{config, newStreams()}
 	mux := http.NewServeMux()
-	for pattern, show := range map[string]screen{
-		"/{$}": now, "/job/{namespace}/{name}": job, "/pod/{namespace}/{name}": pod, "/cronjob/{namespace}/{name}": cronJob,
-		"/record/{record}": record, "/find": find,
+	for pattern, of := range map[string]struct {
+		show screen
+		live watched
+	}{
+		"/{$}": {now, watchesAll}, "/job/{namespace}/{name}": {job, watchesJob}, "/pod/{namespace}/{name}": {pod, watchesPod},
+		"/cronjob/{namespace}/{name}": {cronJob, watchesCronJob}, "/record/{record}": {record, still}, "/find": {find, still},
 	} {
-		mux.Handle("GET "+config.Base+pattern, s.answer(show))
+		mux.Handle("GET "+config.Base+pattern, s.answer(of.show, of.live))
 	}
 	mux.Handle("GET "+config.Base+"/"+sheet.name(), sheet)
 	mux.Handle("GET "+config.Base+"/"+script.name(), script)
 	mux.Handle("GET "+config.Base+"/", s.answer(func(context.Context, *view) (*reply, error) {
 		return nil, which.Unknown("there is no such page")
-	}))
+	}, still))
 	return guarded(mux)
 }
 
@@ -112,9 +123,13 @@ func guard(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-// answer runs a screen within the bounds.
-func (s *site) answer(show screen) http.Handler {
+// answer runs a screen within the bounds, or sends the events of its page.
+func (s *site) answer(show screen, of watched) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("o") == formLive {
+			s.live(w, r, of)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.Within)
 		defer cancel()
 		v := newView(s, r)

@@ -75,6 +75,19 @@ func (v *view) about() About {
 	}
 }
 
+// Standing returns the notes on the log as a whole: those that each event has anew.
+func (v *view) Standing() []string { return v.limits }
+
+// Others returns the notes on this page alone.
+func (v *view) Others() (out []string) {
+	for _, note := range v.Notes {
+		if !slices.Contains(v.limits, note) {
+			out = append(out, note)
+		}
+	}
+	return out
+}
+
 // note adds a remark for the user, once.
 func (v *view) note(text string) {
 	if text = words.Clean(text); !slices.Contains(v.Notes, text) {
@@ -82,8 +95,8 @@ func (v *view) note(text string) {
 	}
 }
 
-// begin reads the zone, and the end of the log, as of which the page is.
-func (v *view) begin(ctx context.Context) {
+// readZone reads the time zone of the address.
+func (v *view) readZone() {
 	if name := v.values.Get("zone"); name != "" && name != "UTC" {
 		if location, err := time.LoadLocation(name); err == nil {
 			v.zone, v.Zone = words.Zone{Location: location}, name
@@ -91,6 +104,11 @@ func (v *view) begin(ctx context.Context) {
 			v.note(fmt.Sprintf("there is no time zone %q: times are in UTC", name))
 		}
 	}
+}
+
+// begin reads the zone, and the end of the log, as of which the page is.
+func (v *view) begin(ctx context.Context) {
+	v.readZone()
 	id, head, err := v.src.Head(ctx)
 	if err != nil {
 		return // the question reports the same error

@@ -46,6 +46,7 @@ type Reader struct {
 	who    *identity.Identity
 	server *httpport.Server
 	own    *httpport.Own // nil for a certificate from files
+	ends   chan struct{} // closed when Run ends: events of pages are answers without an end
 }
 
 // The time limit for sending an answer, and how long a stop waits for answers in flight.
@@ -65,7 +66,9 @@ func New(c Config) (*Reader, error) {
 	if c.Within <= 0 {
 		c.Within = serve.UsualWithin
 	}
-	r := &Reader{config: c, who: identity.New(identity.Config{Client: c.Client, Logger: c.Logger})}
+	r := &Reader{
+		config: c, who: identity.New(identity.Config{Client: c.Client, Logger: c.Logger}), ends: make(chan struct{}),
+	}
 	secure, err := r.certificate()
 	if err != nil {
 		return nil, fmt.Errorf("serve readers: %w", err)
@@ -121,6 +124,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	all.Go(func() error { return r.publish(ctx) })
 	all.Go(func() error {
 		<-ctx.Done()
+		close(r.ends)
 		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 		defer cancel()
 		return r.server.Shutdown(bound)
@@ -143,6 +147,7 @@ func (r *Reader) Handler() http.Handler {
 	mux.Handle(base+"/v1/", http.StripPrefix(base, records))
 	mux.Handle(base+"/", page.New(page.Config{
 		Source: r.page, Where: r.config.Where, Base: base, Turns: shared, User: user, Within: r.config.Within,
+		Clock: r.config.Clock, Ends: r.ends,
 	}))
 	if base != "" {
 		mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

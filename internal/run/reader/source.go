@@ -41,8 +41,12 @@ func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (a
 	return src, src.Close, nil
 }
 
-// page returns the source for a page.
+// page returns the source for a page. It asks again who the user is: for the events of a page it is called as long as
+// the page is open.
 func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note func(string)) (page.Given, error) {
+	if _, err := r.who.User(q); err != nil {
+		return page.Given{}, err
+	}
 	src, only, err := r.source(q.Context(), about, serve.Told{Damage: d, Note: note, Behind: func(string) {}})
 	if err != nil {
 		return page.Given{}, err
