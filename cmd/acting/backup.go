@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/cmd/cli"
 	"github.com/jobledger/jobledger/internal/run/backup"
+	"github.com/jobledger/jobledger/internal/run/beside"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
@@ -110,7 +111,7 @@ func runBackup(ctx context.Context, c *cli.CLI, f *backupFlags) error {
 }
 
 // liveOf returns the controller that writes the log; nil if none does.
-func liveOf(ctx context.Context, c *cli.CLI, address, dir string) (backup.Live, error) {
+func liveOf(ctx context.Context, c *cli.CLI, address, dir string) (beside.Live, error) {
 	log, err := open.Archive(address)
 	var held *store.HeldError
 	switch {

@@ -222,7 +222,7 @@ var neverImports = []struct {
 	},
 	{
 		sentence: "logs are copied and restored without folding them or asking a cluster",
-		packages: []string{"./internal/run/backup", "./internal/run/restore"},
+		packages: []string{"./internal/run/backup", "./internal/run/beside", "./internal/run/restore"},
 		never:    []string{"./projector/...", "./reconciler/...", "./internal/read/...", clientGo, natsGo, "github.com/minio/..."},
 	},
 	{
@@ -535,7 +535,8 @@ func TestOnlyTheDoorNamesABackend(t *testing.T) {
 		case folder == root+"/store/open":
 			found++
 		case folder == root+"/internal/run/backup", folder == root+"/internal/run/restore": // a copy has the files of this backend
-		case folder == root+"/internal/run/feed", folder == root+"/internal/run/mirror": // likewise
+		case folder == root+"/internal/run/beside": // likewise
+		case folder == root+"/internal/run/feed", folder == root+"/internal/run/mirror":
 		default:
 			t.Errorf("%s imports store/boltlog: open the log by its address (store/open)", name)
 		}

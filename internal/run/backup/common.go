@@ -70,7 +70,7 @@ func (r *run) same(one copylog.Run) (n int, err error) {
 // has reports whether the log has records first to last between the chain values before and after. If the log has
 // pruned the record before first, before is taken to match; if it has pruned record last, after is taken to match.
 func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool, error) {
-	if last > r.log.head.Sequence {
+	if last > r.log.Head.Sequence {
 		return false, nil
 	}
 	b, err := r.chain(first - 1)
@@ -98,12 +98,12 @@ func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 		}
 		return hash, err
 	}
-	firsts := r.log.firsts
+	firsts := r.log.Firsts
 	if at+1 < firsts[0] {
 		return hash, errPruned
 	}
-	if at == r.log.head.Sequence {
-		return r.log.head.Hash, nil
+	if at == r.log.Head.Sequence {
+		return r.log.Head.Hash, nil
 	}
 	i := len(firsts) - 1
 	for firsts[i] > at+1 {
@@ -112,7 +112,7 @@ func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	if i == len(firsts)-1 {
 		return r.chainInTail(at)
 	}
-	f, err := r.log.open(firsts[i])
+	f, err := r.log.File(firsts[i])
 	if err != nil {
 		return hash, err
 	}
@@ -123,8 +123,8 @@ func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 // chainInTail reads the tail once, and caches the chain values at the ends of the copy's files and segments.
 func (r *run) chainInTail(at events.Sequence) (events.Hash, error) {
 	if r.seen == nil {
-		first := r.log.last()
-		r.seen = map[events.Sequence]events.Hash{first - 1: r.log.tail.Before.Hash}
+		first := r.log.Last()
+		r.seen = map[events.Sequence]events.Hash{first - 1: r.log.Tail.Before.Hash}
 		ends := map[events.Sequence]bool{}
 		for _, one := range r.was.Runs() {
 			ends[one.End().Sequence], ends[one.First()-1] = true, true
@@ -134,7 +134,7 @@ func (r *run) chainInTail(at events.Sequence) (events.Hash, error) {
 				}
 			}
 		}
-		for one, err := range r.log.records(r.ctx, first, r.log.tail.Before.Hash, r.log.id.Epoch, r.log.head) {
+		for one, err := range recordsOf(r.ctx, r.log, first, r.log.Tail.Before.Hash, r.log.Identity.Epoch, r.log.Head) {
 			if err != nil {
 				return events.Hash{}, err
 			}

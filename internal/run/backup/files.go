@@ -21,7 +21,7 @@ import (
 // files puts the sealed files that the copy lacks, oldest first. The manifest names each one at once, so a run that
 // ends early has not worked in vain.
 func (r *run) files() error {
-	for _, first := range r.log.firsts[:len(r.log.firsts)-1] {
+	for _, first := range r.log.Firsts[:len(r.log.Firsts)-1] {
 		err := r.oneFile(first)
 		if errors.Is(err, fs.ErrNotExist) { // pruned a moment ago
 			err = fmt.Errorf("%w: %w", err, copylog.ErrChanged)
@@ -30,7 +30,7 @@ func (r *run) files() error {
 			return err
 		}
 	}
-	return r.gap(r.log.last())
+	return r.gap(r.log.Last())
 }
 
 func (r *run) oneFile(first events.Sequence) error {
@@ -50,7 +50,7 @@ func (r *run) oneFile(first events.Sequence) error {
 
 // isSame checks that the log's file lies between the same chain values as the copy's.
 func (r *run) isSame(one copylog.Run) error {
-	s, err := r.log.open(one.First())
+	s, err := r.log.File(one.First())
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (r *run) gap(first events.Sequence) error {
 	if end+1 > first {
 		return fmt.Errorf("the copy has records through %d, and a file of the log begins with record %d: %w", end, first, r.ahead())
 	}
-	if end+1 < first && first != r.log.firsts[0] {
+	if end+1 < first && first != r.log.Firsts[0] {
 		return r.ahead() // the log has the records before that file, and they differ from the copy's
 	}
 	if end+1 < first {
@@ -113,12 +113,12 @@ func (r *run) ahead() error {
 	if r.was != nil {
 		was = *r.was
 	}
-	return &AheadError{Place: r.Place.String(), Copy: was, ID: r.log.id, Head: r.log.head}
+	return &AheadError{Place: r.Place.String(), Copy: was, ID: r.log.Identity, Head: r.log.Head}
 }
 
 // file puts a sealed file, and adds it to the manifest.
 func (r *run) file(first events.Sequence) (err error) {
-	s, err := r.log.open(first)
+	s, err := r.log.File(first)
 	if err != nil {
 		return err
 	}
@@ -273,7 +273,7 @@ func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.Before.Hash != f.Before || s.End != f.End || records != f.Records || s.Identity.LogID != r.log.id.LogID {
+	if s.Before.Hash != f.Before || s.End != f.End || records != f.Records || s.Identity.LogID != r.log.Identity.LogID {
 		return errTaken
 	}
 	o.Bytes = size
@@ -299,7 +299,7 @@ func (r *run) derived() error {
 	r.next.Files = slices.Clone(r.next.Files)
 	for i := range r.next.Files {
 		f := &r.next.Files[i]
-		if !slices.Contains(r.log.firsts, f.First) {
+		if !slices.Contains(r.log.Firsts, f.First) {
 			continue
 		}
 		if err := r.derivedOf(f); err != nil {
@@ -314,7 +314,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 		path := filepath.Join(r.Dir, name)
 		o := copylog.Object{Name: copylog.WithSuffix(f.Object.Name, filepath.Ext(name))}
 		has := slices.ContainsFunc(f.Derived, func(had copylog.Object) bool { return had.Name == o.Name })
-		if has || !boltlog.IsDerived(path, r.log.id.LogID, f.End) {
+		if has || !boltlog.IsDerived(path, r.log.Identity.LogID, f.End) {
 			continue
 		}
 		content, err := regular.Read(path, mostDerived)

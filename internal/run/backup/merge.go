@@ -40,7 +40,7 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 	f := copylog.File{First: first.First, Before: first.Before, End: last.End, Epoch: last.Epoch}
 	var stored [][]byte
 	after := first.Before
-	for one, err := range r.log.stored(r.ctx, f.First, f.End.Sequence) {
+	for one, err := range r.log.Stored(r.ctx, f.First, f.End.Sequence) {
 		if err == nil {
 			after, err = after.Next(one)
 		}

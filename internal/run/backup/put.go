@@ -132,7 +132,7 @@ func (r *run) name(last bool) error {
 		return err
 	}
 	m := r.next
-	m.Identity, m.Head, m.First = r.log.id, m.End(), r.log.firsts[0]
+	m.Identity, m.Head, m.First = r.log.Identity, m.End(), r.log.Firsts[0]
 	m.Written, m.Writer = events.At(r.Now()), r.Writer
 	content, err := m.Encode()
 	if err != nil {

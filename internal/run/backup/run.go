@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/beside"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/copylog"
 )
@@ -19,7 +19,7 @@ type Config struct {
 	Place copylog.Place // of the copy
 
 	// Live is the controller that writes the log; nil if no process writes it.
-	Live Live
+	Live beside.Live
 
 	WithKey bool             // also copy the log's key
 	DryRun  bool             // write nothing
@@ -31,13 +31,7 @@ type Config struct {
 	Tell func(Step)
 }
 
-// Live is the interface to a running controller. serve.Client implements it.
-type Live interface {
-	Head(ctx context.Context) (events.Identity, store.Head, error)
-	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
-}
-
-// Chained is a Live that knows the chain value behind each record of the log, because the log is in the same process.
+// Chained is a beside.Live that knows the chain value behind each record of the log, because the log is in the same process.
 // A divergence is then found before anything is written.
 type Chained interface {
 	Chain(at events.Sequence) (events.Hash, error)
@@ -93,7 +87,7 @@ func (e *AheadError) Loss() events.Loss {
 type run struct {
 	*Config
 	ctx      context.Context
-	log      *logFiles
+	log      *beside.Log
 	was      *copylog.Manifest               // the manifest found; nil for a new copy
 	next     *copylog.Manifest               // the manifest of the copy so far
 	raw      []byte                          // the bytes of was
@@ -137,11 +131,11 @@ func (r *run) all() (err error) {
 	if err := r.found(); err != nil {
 		return err
 	}
-	if r.log, err = openLog(r.ctx, r.Dir, r.Live); err != nil {
+	if r.log, err = beside.Open(r.ctx, r.Dir, r.Live); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.log.close()) }()
-	if r.result.Identity = r.log.id; r.log.head.Sequence == 0 {
+	defer func() { err = errors.Join(err, r.log.Close()) }()
+	if r.result.Identity = r.log.Identity; r.log.Head.Sequence == 0 {
 		return errors.New("the log has no record yet: there is nothing to copy")
 	}
 	if err := r.begin(); err != nil {
@@ -179,16 +173,16 @@ func (r *run) begin() error {
 		return nil
 	}
 	was := r.was
-	if was.Identity.LogID != r.log.id.LogID {
-		return fmt.Errorf("at %s is a copy of log %s, and this is log %s: give each log a place of its own", r.Place, was.Identity.LogID, r.log.id.LogID)
+	if was.Identity.LogID != r.log.Identity.LogID {
+		return fmt.Errorf("at %s is a copy of log %s, and this is log %s: give each log a place of its own", r.Place, was.Identity.LogID, r.log.Identity.LogID)
 	}
-	ahead := &AheadError{Place: r.Place.String(), Copy: *was, ID: r.log.id, Head: r.log.head}
+	ahead := &AheadError{Place: r.Place.String(), Copy: *was, ID: r.log.Identity, Head: r.log.Head}
 	r.next = was.Clone()
 	switch {
-	case was.Identity.Epoch > r.log.id.Epoch:
+	case was.Identity.Epoch > r.log.Identity.Epoch:
 		return ahead
-	case was.Identity.Epoch == r.log.id.Epoch:
-		if was.Head.Sequence > r.log.head.Sequence || was.Head.Sequence == r.log.head.Sequence && was.Head.Hash != r.log.head.Hash {
+	case was.Identity.Epoch == r.log.Identity.Epoch:
+		if was.Head.Sequence > r.log.Head.Sequence || was.Head.Sequence == r.log.Head.Sequence && was.Head.Hash != r.log.Head.Hash {
 			return ahead
 		}
 		return r.fenced() // otherwise reading the records shows whether the log continues the copy
@@ -202,7 +196,7 @@ func (r *run) fenced() error {
 		return nil
 	}
 	end := r.next.End()
-	if end.Sequence > r.log.head.Sequence {
+	if end.Sequence > r.log.Head.Sequence {
 		return r.ahead()
 	}
 	hash, err := r.chain(end.Sequence)
@@ -218,7 +212,7 @@ func (r *run) fenced() error {
 // finish writes the last manifest and reads the head back.
 func (r *run) finish() error {
 	if r.DryRun {
-		r.result.Head = r.log.head
+		r.result.Head = r.log.Head
 		return nil
 	}
 	if err := r.tidy(); err != nil {
@@ -231,9 +225,9 @@ func (r *run) finish() error {
 	if err != nil {
 		return fmt.Errorf("read the head of the copy at %s back: %w", r.Place, err)
 	}
-	if r.result.Head = head; head != r.log.head {
+	if r.result.Head = head; head != r.log.Head {
 		return fmt.Errorf("the copy at %s ends with record %d, hash %s, as it is read back, and not with record %d, hash %s", r.Place,
-			head.Sequence, head.Hash, r.log.head.Sequence, r.log.head.Hash)
+			head.Sequence, head.Hash, r.log.Head.Sequence, r.log.Head.Hash)
 	}
 	return nil
 }

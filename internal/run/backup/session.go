@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/beside"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/copylog"
 )
@@ -45,7 +46,7 @@ func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 			s.r = nil
 		}
 		if r != nil && r.log != nil {
-			err = errors.Join(err, r.log.close())
+			err = errors.Join(err, r.log.Close())
 		}
 	}()
 	if r == nil {
@@ -57,10 +58,10 @@ func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	}
 	fresh := s.r == nil
 	r.ctx, r.result = ctx, Result{}
-	if r.log, err = openLog(ctx, s.config.Dir, s.config.Live); err != nil {
+	if r.log, err = beside.Open(ctx, s.config.Dir, s.config.Live); err != nil {
 		return result, err
 	}
-	if r.result.Identity = r.log.id; r.log.head.Sequence == 0 {
+	if r.result.Identity = r.log.Identity; r.log.Head.Sequence == 0 {
 		return r.result, nil
 	}
 	if fresh {
@@ -125,7 +126,7 @@ func (s *Session) remember(r *run) {
 	defer s.mu.Unlock()
 	s.was, s.wanted = r.next.Clone(), nil
 	for _, t := range r.next.Partial {
-		if slices.Contains(r.log.firsts, t.First) {
+		if slices.Contains(r.log.Firsts, t.First) {
 			s.wanted = append(s.wanted, t)
 		}
 	}
@@ -149,7 +150,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 			continue
 		}
 		r := &run{Config: &s.config, ctx: ctx, was: was, next: &copylog.Manifest{Identity: was.Identity, Tail: &t}, resident: true}
-		r.log = &logFiles{dir: s.config.Dir, live: s.config.Live, id: was.Identity, head: was.Head}
+		r.log = &beside.Log{Dir: s.config.Dir, Live: s.config.Live, Identity: was.Identity, Head: was.Head}
 		f, err := r.upload(&t)
 		if f == nil && err == nil || errors.Is(err, fs.ErrNotExist) {
 			continue // not packed yet, or pruned a moment ago
@@ -167,7 +168,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 
 // upload puts one file; it returns nil if the file is not packed yet.
 func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
-	s, err := r.log.open(t.First)
+	s, err := r.log.File(t.First)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (r *run) rest(first events.Sequence) (done bool, err error) {
 	if has {
 		return false, nil
 	}
-	s, err := r.log.open(first)
+	s, err := r.log.File(first)
 	if err != nil {
 		return false, err
 	}
@@ -257,5 +258,5 @@ func (r *run) completed(t *copylog.Tail, s *boltlog.Sealed) (*copylog.Tail, erro
 		return &whole, nil
 	}
 	making := segment{before: end.Hash}
-	return &whole, r.segments(&whole, &making, r.log.records(r.ctx, end.Sequence+1, end.Hash, epoch, s.End))
+	return &whole, r.segments(&whole, &making, recordsOf(r.ctx, r.log, end.Sequence+1, end.Hash, epoch, s.End))
 }

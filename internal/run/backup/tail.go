@@ -32,18 +32,18 @@ type segment struct {
 
 // tail puts the records of the newest file that the copy lacks, as segments. The manifest names them together.
 func (r *run) tail() error {
-	t := copylog.Tail{First: r.log.last(), Begin: r.log.tail.Begin}
-	s := segment{before: r.log.tail.Before.Hash}
-	from, epoch := t.First, r.log.tail.Began.Epoch
+	t := copylog.Tail{First: r.log.Last(), Begin: r.log.Tail.Begin}
+	s := segment{before: r.log.Tail.Before.Hash}
+	from, epoch := t.First, r.log.Tail.Began.Epoch
 	if had := r.next.Segments(); len(had) > 0 && r.next.Tail.First == t.First {
 		end := had[len(had)-1]
 		t.Segments = had
 		from, s.before, epoch = end.End.Sequence+1, end.End.Hash, end.Epoch
-	} else if before := r.runBefore(t.First); before != nil && before.End().Sequence+1 == t.First && before.End() != r.log.tail.Before {
+	} else if before := r.runBefore(t.First); before != nil && before.End().Sequence+1 == t.First && before.End() != r.log.Tail.Before {
 		return r.ahead()
 	}
-	t.Term, t.Offsets = r.log.tail.Term, r.log.offsets
-	if err := r.segments(&t, &s, r.log.records(r.ctx, from, s.before, epoch, r.log.head)); err != nil {
+	t.Term, t.Offsets = r.log.Tail.Term, r.log.Offsets
+	if err := r.segments(&t, &s, recordsOf(r.ctx, r.log, from, s.before, epoch, r.log.Head)); err != nil {
 		return err
 	}
 	if err := r.merge(&t); err != nil {

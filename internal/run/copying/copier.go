@@ -78,13 +78,13 @@ type live struct {
 	durable func() (events.Identity, store.Head)
 }
 
-// Head is described by backup.Live.
+// Head is described by beside.Live.
 func (l live) Head(context.Context) (events.Identity, store.Head, error) {
 	id, head := l.durable()
 	return id, head, nil
 }
 
-// Read is described by backup.Live.
+// Read is described by beside.Live.
 func (l live) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return l.Reader.Read(ctx, from)
 }

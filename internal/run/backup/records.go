@@ -1,0 +1,78 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/beside"
+	"github.com/jobledger/jobledger/store"
+)
+
+// record is a record of the tail as stored.
+type record struct {
+	label  events.Label
+	time   events.Time
+	epoch  uint64
+	stored []byte
+	after  events.Hash
+}
+
+// recordsOf yields the records from from through end. before is the chain value before the first. If the chain does not
+// end with end's value, it yields a forkError: the log does not continue from before.
+func recordsOf(ctx context.Context, l *beside.Log, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
+	return func(yield func(record, error) bool) {
+		at, hash := from-1, before
+		next := func(stored []byte) (record, error) {
+			r := record{stored: stored, epoch: epoch}
+			h, err := events.DecodeHeader(stored)
+			if err == nil {
+				r.after, err = hash.Next(stored)
+			}
+			if err == nil && h.Sequence != at+1 {
+				err = fmt.Errorf("record %d comes behind record %d", h.Sequence, at)
+			}
+			if err == nil && (h.Kind == events.KindEpochChanged || h.Kind == events.KindLogCreated) {
+				r.epoch, err = epochOf(stored)
+			}
+			r.label = events.Label{Sequence: h.Sequence, Kind: h.Kind, Critical: h.Critical, Last: h.Last}
+			r.time, at, hash, epoch = h.Time, h.Sequence, r.after, r.epoch
+			return r, err
+		}
+		for stored, err := range l.Stored(ctx, from, end.Sequence) {
+			var r record
+			if err == nil {
+				r, err = next(stored)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		if at != end.Sequence || hash != end.Hash {
+			yield(record{}, &forkError{at: from - 1})
+		}
+	}
+}
+
+// errStop ends a walk early.
+var errStop = errors.New("enough")
+
+// forkError: the log does not continue the copy's records.
+type forkError struct{ at events.Sequence }
+
+func (e *forkError) Error() string {
+	return fmt.Sprintf("the log does not go on from record %d as the copy has it", e.at)
+}
+
+func epochOf(stored []byte) (uint64, error) {
+	r, err := events.DecodeRecord(stored)
+	if err != nil {
+		return 0, err
+	}
+	if epoch, ok := events.EpochIn(r.Facts); ok {
+		return epoch, nil
+	}
+	return 0, fmt.Errorf("record %d says no epoch", r.Sequence)
+}
