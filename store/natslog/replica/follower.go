@@ -51,13 +51,28 @@ func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVers
 	if err != nil {
 		return nil, err
 	}
+	look := f.base
 	if first > 1 {
-		if err := f.middle(ctx, first); err != nil {
-			return nil, fmt.Errorf("follow the stream %s from place %d: %w", s.Name(), first, err)
-		}
+		look = f.middle
+	}
+	if err := look(ctx, first); err != nil {
+		return nil, fmt.Errorf("follow the stream %s from place %d: %w", s.Name(), first, err)
 	}
 	f.reader = s.Read(first)
 	return f, nil
+}
+
+// base compares the log with the one that began the stream, which may have had records then.
+func (f *Follower) base(ctx context.Context, first uint64) error {
+	data, found, err := f.s.At(ctx, first)
+	if err != nil || !found {
+		return err
+	}
+	m, err := natslog.Decode(data)
+	if err != nil || m.Kind != natslog.Claim {
+		return nil //nolint:nilerr // void, or of a newer version: who reads it says so
+	}
+	return f.compare(m.Before)
 }
 
 // middle takes the state of a cut stream from its first message.
