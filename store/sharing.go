@@ -66,6 +66,12 @@ type Filling interface {
 	// Tail makes the newest file of records, whole batches in stored form, and returns where it ends.
 	Tail(ctx context.Context, f *SharedFile, stored iter.Seq2[[]byte, error]) (Head, error)
 
+	// Verify reads what is there, as it will be opened, and checks everything that must hold for a log (open.Verify).
+	Verify(ctx context.Context, progress func(done, total int64), has ...Head) (Report, error)
+
+	// Key gives the log a key. Without one, its first writer makes a key.
+	Key(key events.Key) error
+
 	// End makes what is there a log, durably.
 	End() error
 

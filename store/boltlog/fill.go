@@ -37,6 +37,26 @@ func Unfilled(dir string) (bool, error) {
 	return len(note) > len(fillNote) && note[:len(fillNote)] == fillNote, err
 }
 
+// Vacant returns an error if a directory has anything but a filling that did not end, or its very beginning.
+func Vacant(dir string) error {
+	began, err := Unfilled(dir)
+	if err != nil || began {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case lockfile.Name, restoringName + disk.TempSuffix, "lost+found":
+			continue
+		}
+		return fmt.Errorf("%s is not empty (%s)", dir, e.Name())
+	}
+	return nil
+}
+
 // Fill begins to fill a directory that has no log, or goes on with it. It holds the LOCK until Close. The error is
 // ErrHeld when another process does, and fs.ErrExist when there is a log.
 func Fill(dir, logID string) (*Filling, error) {
@@ -111,6 +131,18 @@ func (f *Filling) Tail(
 		err = fmt.Errorf("the records are of log %s, and this is %s: %w", id.LogID, f.logID, store.ErrForeign)
 	}
 	return end, err
+}
+
+// Verify is described by store.Filling.
+func (f *Filling) Verify(
+	ctx context.Context, progress func(done, total int64), has ...store.Head,
+) (store.Report, error) {
+	return verify(&verifier{ctx: ctx, dir: f.dir, progress: progress, has: has, locked: true})
+}
+
+// Key is described by store.Filling.
+func (f *Filling) Key(key events.Key) error {
+	return disk.WriteFile(filepath.Join(f.dir, keyName), key[:])
 }
 
 // End is described by store.Filling.

@@ -91,7 +91,7 @@ const restoringName = "RESTORING"
 
 // ErrRestoring: a restore into the directory has not ended, or not all files of another replica have come.
 var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from; " +
-	"a replica is filled by the controller, with --replicate or --follow")
+	"a clone by 'jobledger clone', a replica by the controller, with --replicate or --follow")
 
 // restored returns ErrRestoring while the directory is still being filled.
 func restored(dir string) error {

@@ -37,6 +37,12 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64), h
 	if err := restored(dir); err != nil {
 		return store.Report{}, fmt.Errorf("verify log: %w", err)
 	}
+	return verify(&verifier{ctx: ctx, dir: dir, progress: progress, has: has})
+}
+
+// verify is Verify with the settings of want.
+func verify(want *verifier) (store.Report, error) {
+	dir := want.dir
 	firsts, err := listFiles(dir, fileSuffix)
 	if err == nil && len(firsts) == 0 {
 		err = fmt.Errorf("there is no log in it: %w", fs.ErrNotExist)
@@ -45,7 +51,7 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64), h
 		return store.Report{}, fmt.Errorf("verify log %s: %w", dir, err)
 	}
 	for {
-		v := &verifier{ctx: ctx, dir: dir, progress: progress, has: has}
+		v := *want
 		err = v.log()
 		for _, done := range v.verified {
 			err = errors.Join(err, done.file.end(store.ErrClosed))
@@ -67,6 +73,7 @@ type verifier struct {
 	progress func(done, total int64)
 	own      events.Loss  // the head in the file HEAD
 	has      []store.Head // heads that the log must have; found ones are removed
+	locked   bool         // the caller has the LOCK: no other process writes
 
 	report   store.Report
 	last     map[events.Stream]events.Sequence // last record of each stream in the current file
@@ -104,7 +111,7 @@ func (v *verifier) log() error {
 	if v.beside, err = seenBeside(v.dir, early[len(early)-1]); err != nil {
 		return v.oldest(early[0], err)
 	}
-	held := lockfile.Held(v.dir)
+	held := v.written()
 	if held != nil && !errors.Is(held, store.ErrHeld) {
 		return held
 	}
@@ -142,6 +149,14 @@ func (v *verifier) log() error {
 	return v.conclude()
 }
 
+// written returns ErrHeld when another process writes the log.
+func (v *verifier) written() error {
+	if v.locked {
+		return nil
+	}
+	return lockfile.Held(v.dir)
+}
+
 // oldest returns the error for a log when a file beside it is from another program version. If the log's own first file
 // is also from before the first release, it returns that error.
 func (v *verifier) oldest(first events.Sequence, beside error) error {
@@ -171,7 +186,7 @@ func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 		if err := v.one(first, begins); !errors.Is(err, errDisturbed) {
 			return err
 		}
-		if lockfile.Held(v.dir) != nil {
+		if v.written() != nil {
 			break
 		}
 	}
@@ -187,14 +202,14 @@ var errDisturbed = errors.New("a process wrote the file meanwhile")
 func (v *verifier) one(first events.Sequence, begins bool) error {
 	f, err := openSealed(v.dir, first)
 	if err != nil {
-		if v.tail && lockfile.Held(v.dir) != nil {
+		if v.tail && v.written() != nil {
 			return errDisturbed
 		}
 		return explainOpen(f, err)
 	}
 	v.tell(0)
 	if err := v.file(f, begins); err != nil {
-		if v.tail && disturbed(f.sealed, v.dir)() != nil {
+		if v.tail && !v.locked && disturbed(f.sealed, v.dir)() != nil {
 			err = errDisturbed
 		}
 		return errors.Join(err, f.end(store.ErrClosed))

@@ -21,6 +21,7 @@ type backend struct {
 	key        func(place string) (events.Key, error)
 	fill       func(place, logID string) (store.Filling, error)
 	unfilled   func(place string) (bool, error)
+	vacant     func(place string) error
 	setAside   func(ctx context.Context, place string, through events.Sequence, folder string) error
 	aside      func(place string) (through events.Sequence, folder string, is bool, err error)
 	branches   func(place string) ([]string, error)
@@ -59,6 +60,7 @@ var backends = map[string]backend{
 			return f, nil
 		},
 		unfilled: boltlog.Unfilled,
+		vacant:   boltlog.Vacant,
 		setAside: boltlog.SetAside,
 		aside:    boltlog.Aside,
 		branches: func(dir string) (says []string, err error) {
@@ -188,6 +190,15 @@ func Unfilled(address string) (bool, error) {
 		return false, err
 	}
 	return of.unfilled(place)
+}
+
+// Vacant returns an error if the place has anything but what a Fill that did not end has left.
+func Vacant(address string) error {
+	of, place, err := find(address)
+	if err != nil {
+		return err
+	}
+	return of.vacant(place)
 }
 
 // SetAside keeps what a log has behind the record through as a branch, a folder of that name in its directory. The log
