@@ -1,0 +1,132 @@
+package cloning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/run/beside"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Source is a log as of one moment.
+type Source struct {
+	Name  string // for messages
+	LogID string
+	Files []store.SharedFile // oldest first; all but the last are sealed. Their contents are not open
+
+	File func(first events.Sequence) store.Fetch        // the bytes of a sealed file
+	Tail func(context.Context) iter.Seq2[[]byte, error] // the records of the last file, through its End or further
+	Has  []store.Head                                   // heads of the log as others have told them
+	Gone func(err error) bool                           // whether err says that files have changed meanwhile
+	Done func() error                                   // releases the source
+}
+
+// Head returns the head that a clone reaches at least.
+func (s *Source) Head() store.Head { return s.Files[len(s.Files)-1].End }
+
+// errNoRecords: there is nothing to clone.
+var errNoRecords = errors.New("the log has no record yet: there is nothing to clone")
+
+// OfDirectory opens the log in a directory. live is the controller that writes it; nil if no process does.
+func OfDirectory(ctx context.Context, dir string, live beside.Live) (_ *Source, err error) {
+	log, err := beside.Open(ctx, dir, live)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, log.Close())
+		}
+	}()
+	if log.Head.Sequence == 0 {
+		return nil, errNoRecords
+	}
+	s := &Source{
+		Name: dir, LogID: log.Identity.LogID, Has: []store.Head{log.Head}, Done: log.Close,
+		Gone: func(err error) bool { return errors.Is(err, fs.ErrNotExist) }, // pruned
+	}
+	for _, first := range log.Firsts[:len(log.Firsts)-1] {
+		f, err := sealed(log, first)
+		if err != nil {
+			return nil, err
+		}
+		s.Files = append(s.Files, f)
+	}
+	last := log.Last()
+	s.Files = append(s.Files, store.SharedFile{
+		First: last, Before: log.Tail.Before, End: log.Head, Begin: log.Tail.Begin, Term: log.Tail.Term, Offsets: log.Offsets,
+	})
+	s.File = func(first events.Sequence) store.Fetch {
+		return func(_ context.Context, to io.Writer) error { return content(log, first, to) }
+	}
+	s.Tail = func(ctx context.Context) iter.Seq2[[]byte, error] { return log.Stored(ctx, last, log.Head.Sequence) }
+	return s, nil
+}
+
+// sealed says what a sealed file is, without its content.
+func sealed(log *beside.Log, first events.Sequence) (f store.SharedFile, err error) {
+	s, err := log.File(first)
+	if err != nil {
+		return f, err
+	}
+	f = store.SharedFile{First: first, Before: s.Before, End: s.End, Sealed: true, Begin: s.Begin, Term: s.Term}
+	_, f.Bytes = s.Content()
+	return f, s.Close()
+}
+
+// content writes the bytes of a sealed file.
+func content(log *beside.Log, first events.Sequence, to io.Writer) (err error) {
+	s, err := log.File(first)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	bytes, size := s.Content()
+	_, err = io.CopyBuffer(struct{ io.Writer }{to}, io.NewSectionReader(bytes, 0, size), make([]byte, 1<<20))
+	return err
+}
+
+// Step is a file of the clone.
+type Step struct {
+	First, Last events.Sequence
+	Bytes       int64 // 0 if unknown
+	There       bool  // it was whole already, from a call that ended early
+}
+
+// Copy fills a log with the files of s, and returns the head of what is there then. It checks each file, but does not
+// end the filling. It calls tell for each file.
+func (s *Source) Copy(ctx context.Context, to store.Filling, tell func(Step)) (head store.Head, err error) {
+	if len(s.Files) == 0 {
+		return head, errNoRecords
+	}
+	last := len(s.Files) - 1
+	before := s.Files[0].Before
+	for _, f := range s.Files[:last] {
+		if f.Before != before || !f.Sealed {
+			return head, fmt.Errorf("%w: the file of record %d in %s does not continue record %d",
+				store.ErrDiverged, f.First, s.Name, before.Sequence)
+		}
+		there := to.Has(ctx, f.First, f.Before, f.End)
+		if !there {
+			if err := to.File(ctx, f.First, f.Before, f.End, s.File(f.First)); err != nil {
+				return head, fmt.Errorf("copy the file of record %d of %s: %w", f.First, s.Name, err)
+			}
+		}
+		before = f.End
+		tell(Step{First: f.First, Last: f.End.Sequence, Bytes: f.Bytes, There: there})
+	}
+	tail := &s.Files[last]
+	if tail.Before != before {
+		return head, fmt.Errorf("%w: the newest file of %s does not continue record %d", store.ErrDiverged, s.Name, before.Sequence)
+	}
+	if head, err = to.Tail(ctx, tail, s.Tail(ctx)); err != nil {
+		return head, fmt.Errorf("copy the newest file of %s: %w", s.Name, err)
+	}
+	tell(Step{First: tail.First, Last: head.Sequence})
+	return head, nil
+}
