@@ -12,6 +12,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/dial"
+	"github.com/jobledger/jobledger/internal/run/cloning"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/natslog"
 	"github.com/jobledger/jobledger/store/natslog/exchange"
@@ -86,28 +87,12 @@ func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	last := len(has.Files) - 1
-	before := has.Files[0].Before
-	for _, file := range has.Files[:last] {
-		if file.Before != before || !file.Sealed {
-			return fmt.Errorf("%w: its file of record %d does not continue record %d",
-				store.ErrDiverged, file.First, before.Sequence)
-		}
-		began := time.Now()
-		if !f.Has(ctx, file.First, file.Before, file.End) {
-			if err := f.File(ctx, file.First, file.Before, file.End, m.exchange.File(h.Who, file.First)); err != nil {
-				return err
-			}
-		}
-		before = file.End
-		m.config.Logger.Info("fetched a file of the log", "from", h.Name, "first", uint64(file.First),
-			"last", uint64(file.End.Sequence), "took", time.Since(began).Round(time.Millisecond).String())
-	}
-	tail := &has.Files[last]
-	if tail.Before != before {
-		return fmt.Errorf("%w: its newest file does not continue record %d", store.ErrDiverged, before.Sequence)
-	}
-	end, err := f.Tail(ctx, tail, m.tailOf(ctx, h.Who, tail))
+	began := time.Now()
+	end, err := sourceOf(m.exchange, &h, has).Copy(ctx, f, func(s cloning.Step) {
+		m.config.Logger.Info("fetched a file of the log", "from", h.Name, "first", uint64(s.First), "last", uint64(s.Last),
+			"took", time.Since(began).Round(time.Millisecond).String())
+		began = time.Now()
+	})
 	if err != nil {
 		return err
 	}
@@ -129,29 +114,6 @@ func continues(has exchange.Has, goal store.Head) error {
 			store.ErrDiverged, goal.Sequence, *has.Chain, goal.Hash)
 	}
 	return nil
-}
-
-// tailOf iterates over the records of the file that a replica is writing.
-func (m *Member) tailOf(ctx context.Context, who string, tail *store.SharedFile) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		if tail.End.Sequence < tail.First {
-			return
-		}
-		for g, err := range m.exchange.Groups(ctx, who, tail.First, tail.Before.Hash, tail.End.Sequence) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if g.BeginsFile && g.First > tail.First {
-				return
-			}
-			for _, stored := range g.Records {
-				if !yield(stored, nil) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // catchUp appends the records that the log lacks before the beginning of the stream, from another replica. That replica

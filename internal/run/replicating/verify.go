@@ -99,38 +99,51 @@ func Verify(ctx context.Context, c VerifyConfig) (v Verified, err error) {
 			err = fmt.Errorf("--%s: %w", Flag, err)
 		}
 	}()
-	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
+	k, err := connect(ctx, c)
 	if err != nil {
 		return v, err
 	}
-	defer conn.Close()
+	defer k.close()
+	return k.run(ctx)
+}
+
+// connect finds the stream, and listens to its replicas from now on.
+func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
+	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			conn.Close()
+		}
+	}()
 	js, err := c.Dial.JetStream(conn)
 	if err != nil {
-		return v, err
+		return nil, err
 	}
 	now, err := stream.Ask(ctx, js, c.Stream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		return v, fmt.Errorf("there is no stream %s on these NATS servers: name the servers that have it", c.Stream)
+		return nil, fmt.Errorf("there is no stream %s on these NATS servers: name the servers that have it", c.Stream)
 	}
 	if err != nil {
-		return v, err
+		return nil, err
 	}
 	f := fileOf(c.Stream, now.Config)
 	if f.Log == "" || f.Incarnation == "" {
-		return v, fmt.Errorf("the stream %s does not say in its metadata which log it is of: name another one", c.Stream)
+		return nil, fmt.Errorf("the stream %s does not say in its metadata which log it is of: name another one", c.Stream)
 	}
 	s, err := stream.Open(ctx, js, c.Stream)
 	if err != nil {
-		return v, err
+		return nil, err
 	}
 	x, err := exchange.New(exchange.Config{
 		Conn: conn, Stream: f.Stream, Incarnation: f.Incarnation, LogID: f.Log, Replica: unique(), Name: "verify",
 	})
 	if err != nil {
-		return v, err
+		return nil, err
 	}
-	k := verifying{config: c, file: f, stream: s, exchange: x}
-	return k.run(ctx)
+	return &verifying{config: c, file: f, stream: s, exchange: x, close: conn.Close}, nil
 }
 
 // verifying is one Verify.
@@ -139,6 +152,7 @@ type verifying struct {
 	file     File
 	stream   *stream.Stream
 	exchange *exchange.Exchange
+	close    func() // the connection
 	replicas []VerifiedReplica
 }
 

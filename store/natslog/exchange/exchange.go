@@ -64,6 +64,9 @@ func New(c Config) (*Exchange, error) {
 	return x, err
 }
 
+// LogID returns the ID of the log.
+func (x *Exchange) LogID() string { return x.config.LogID }
+
 // hear notes the head of another replica of this log. It ignores other messages.
 func (x *Exchange) hear(data []byte) {
 	var w pb.ReplicaHead
