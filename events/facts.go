@@ -35,6 +35,7 @@ const (
 	factPruned
 	factFileRestated
 	factTermStarted
+	factStreamRefilled
 	factControllerStarted
 	factControllerStopped
 	factLeadershipChanged
@@ -88,6 +89,9 @@ var factTraits = [...]FactTraits{
 	},
 	factTermStarted: {
 		Kinds: []KindTraits{{KindTermStarted, "TermStarted", critical, FromController}},
+	},
+	factStreamRefilled: {
+		Kinds: []KindTraits{{KindStreamRefilled, "StreamRefilled", skippable, FromController}},
 	},
 	factControllerStarted: {
 		Kinds: []KindTraits{{KindControllerStarted, "ControllerStarted", critical, FromController}},

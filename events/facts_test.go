@@ -54,7 +54,7 @@ func TestEveryKindHasOneRowOfFacts(t *testing.T) {
 
 // TestAKindThatIsNotKnownHasNoTraits: one between two kinds, and one above all.
 func TestAKindThatIsNotKnownHasNoTraits(t *testing.T) {
-	for _, k := range []events.Kind{0, 6, 9999} {
+	for _, k := range []events.Kind{0, 7, 9999} {
 		if k.Known() || k.Critical() || k.Source() != 0 || k.Facts() != events.TraitsOf(&events.Unknown{}) {
 			t.Errorf("%s: known %t, critical %t, source %d, %+v", k, k.Known(), k.Critical(), k.Source(), k.Facts())
 		}

@@ -11,6 +11,8 @@ const (
 	KindFileRestated Kind = 4
 	KindTermStarted  Kind = 5
 
+	KindStreamRefilled Kind = 6
+
 	KindControllerStarted Kind = 10
 	KindControllerStopped Kind = 11
 	KindLeadershipChanged Kind = 12

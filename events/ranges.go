@@ -66,6 +66,7 @@ var ranges = map[string]map[string]span{
 	"Missed":            {"from": numbers, "through": numbers},
 	"FileRestated":      {"file": numbers, "streams": count64, "bytes": count64, "rival_quiet": instant},
 	"TermStarted":       {"term": numbers, "previous": hash},
+	"StreamRefilled":    {"from": numbers, "through": numbers, "place": numbers},
 	"ControllerStarted": {"rules_version": count32, "fold_version": count32},
 	"ReaderVersion":     {"format": count32, "rules": count32, "fold": count32},
 	"Settings": {

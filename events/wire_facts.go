@@ -33,6 +33,7 @@ func (f *EpochChanged) encode(e encoding) encoding      { return e.message(epoch
 func (f *Pruned) encode(e encoding) encoding            { return e.message(prunedToWire(f)) }
 func (f *FileRestated) encode(e encoding) encoding      { return e.message(fileRestatedToWire(f)) }
 func (f *TermStarted) encode(e encoding) encoding       { return e.message(termToWire(f)) }
+func (f *StreamRefilled) encode(e encoding) encoding    { return e.message(refilledToWire(f)) }
 func (f *ControllerStarted) encode(e encoding) encoding { return e.message(startedToWire(f)) }
 func (*ControllerStopped) encode(e encoding) encoding   { return e.message(&pb.ControllerStopped{}) }
 func (f *LeadershipChanged) encode(e encoding) encoding { return e.message(leadershipToWire(f)) }

@@ -62,6 +62,7 @@ var factParsers = [...]func(stored []byte, free []string) (Facts, error){
 	factEpochChanged:      parsed(epochFromWire),
 	factFileRestated:      parsed(fileRestatedFromWire),
 	factTermStarted:       parsed(termFromWire),
+	factStreamRefilled:    parsed(refilledFromWire),
 	factControllerStarted: parsed(startedFromWire),
 	factLeadershipChanged: parsed(leadershipFromWire),
 	factClockStepped:      parsed(clockFromWire),

@@ -77,6 +77,7 @@ func Facts() map[events.Kind]events.Facts {
 		events.KindPruned:            Filled(&events.Pruned{}),
 		events.KindFileRestated:      Filled(&events.FileRestated{}),
 		events.KindTermStarted:       Filled(&events.TermStarted{}),
+		events.KindStreamRefilled:    Filled(&events.StreamRefilled{}),
 		events.KindControllerStarted: Filled(&events.ControllerStarted{}),
 		events.KindControllerStopped: &events.ControllerStopped{},
 		events.KindLeadershipChanged: Filled(&events.LeadershipChanged{}),

@@ -92,6 +92,8 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return fmt.Sprintf("the file that begins with record %d stands alone from here on: %d more streams are stated in it", f.File, f.Streams)
 	case *events.TermStarted:
 		return fmt.Sprintf("term %d begins: a writer opened the log", f.Term)
+	case *events.StreamRefilled:
+		return refilledText(f)
 	case *events.ControllerStarted:
 		return startedText(f)
 	case *events.ControllerStopped:

@@ -67,6 +67,8 @@ var toldFields = []struct{ kinds, fields string }{
 		"File Streams"},
 	{"TermStarted",
 		"Term"},
+	{"StreamRefilled",
+		"From Place Through"},
 	{"ControllerStarted",
 		"Key KeyBefore RulesVersion Settings.APIBackoff Settings.CronJobs Settings.DeleteExpired " +
 			"Settings.DeletedPodWait Settings.Draining Settings.HeldAtEnd Settings.MaxAPIBackoff " +

@@ -61,6 +61,14 @@ func TestWhatIsNotThereIsNotTold(t *testing.T) {
 			`schedule "@every 7s", active=0, last due 2026-03-02 12:00:07`,
 			&events.CronJobSeen{Schedule: "@every 7s", LastSchedule: noon.Add(7 * time.Second)}, events.Evidence{},
 		},
+		{
+			"the stream of the log had gone back to place 7: it got records 5 to 9 again from this controller's disk",
+			&events.StreamRefilled{From: 5, Through: 9, Place: 7}, events.Evidence{},
+		},
+		{
+			"the stream of the log was gone, and was made again: all replicas have the log up to record 9, it goes on behind that",
+			&events.StreamRefilled{From: 10, Through: 9}, events.Evidence{},
+		},
 		{"not ours", &events.JobSeen{ManagedBy: "kueue"}, events.Evidence{}},
 		{"without managedBy", &events.JobSeen{Managed: true}, events.Evidence{}},
 		{

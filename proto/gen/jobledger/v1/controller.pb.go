@@ -1256,6 +1256,70 @@ func (x *TermStarted) GetPrevious() []byte {
 	return nil
 }
 
+// StreamRefilled says that the stream of a replicated log had lost records, and that its new writer stored them there again from its own
+// disk. The log lost nothing.
+type StreamRefilled struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// from and through are the records that were stored again; from is through + 1 when none were missing.
+	From    uint64 `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	Through uint64 `protobuf:"varint,2,opt,name=through,proto3" json:"through,omitempty"`
+	// place is where the stream ended when it was claimed; 0 when it was gone and was made again.
+	Place         uint64 `protobuf:"varint,3,opt,name=place,proto3" json:"place,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamRefilled) Reset() {
+	*x = StreamRefilled{}
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamRefilled) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamRefilled) ProtoMessage() {}
+
+func (x *StreamRefilled) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamRefilled.ProtoReflect.Descriptor instead.
+func (*StreamRefilled) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *StreamRefilled) GetFrom() uint64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *StreamRefilled) GetThrough() uint64 {
+	if x != nil {
+		return x.Through
+	}
+	return 0
+}
+
+func (x *StreamRefilled) GetPlace() uint64 {
+	if x != nil {
+		return x.Place
+	}
+	return 0
+}
+
 // ControllerStarted is written by every process that opens the log to work.
 type ControllerStarted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1281,7 +1345,7 @@ type ControllerStarted struct {
 
 func (x *ControllerStarted) Reset() {
 	*x = ControllerStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1293,7 +1357,7 @@ func (x *ControllerStarted) String() string {
 func (*ControllerStarted) ProtoMessage() {}
 
 func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[10]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1306,7 +1370,7 @@ func (x *ControllerStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStarted.ProtoReflect.Descriptor instead.
 func (*ControllerStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ControllerStarted) GetVersion() string {
@@ -1382,7 +1446,7 @@ type ReaderVersion struct {
 
 func (x *ReaderVersion) Reset() {
 	*x = ReaderVersion{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1394,7 +1458,7 @@ func (x *ReaderVersion) String() string {
 func (*ReaderVersion) ProtoMessage() {}
 
 func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[11]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1407,7 +1471,7 @@ func (x *ReaderVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReaderVersion.ProtoReflect.Descriptor instead.
 func (*ReaderVersion) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReaderVersion) GetFormat() uint32 {
@@ -1492,7 +1556,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1504,7 +1568,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[12]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1517,7 +1581,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Settings) GetMode() Mode {
@@ -1691,7 +1755,7 @@ type ControllerStopped struct {
 
 func (x *ControllerStopped) Reset() {
 	*x = ControllerStopped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1703,7 +1767,7 @@ func (x *ControllerStopped) String() string {
 func (*ControllerStopped) ProtoMessage() {}
 
 func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[13]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1716,7 +1780,7 @@ func (x *ControllerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ControllerStopped.ProtoReflect.Descriptor instead.
 func (*ControllerStopped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
 }
 
 // LeadershipChanged says that the Lease was won or lost.
@@ -1730,7 +1794,7 @@ type LeadershipChanged struct {
 
 func (x *LeadershipChanged) Reset() {
 	*x = LeadershipChanged{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1742,7 +1806,7 @@ func (x *LeadershipChanged) String() string {
 func (*LeadershipChanged) ProtoMessage() {}
 
 func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[14]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1755,7 +1819,7 @@ func (x *LeadershipChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeadershipChanged.ProtoReflect.Descriptor instead.
 func (*LeadershipChanged) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LeadershipChanged) GetLeading() bool {
@@ -1783,7 +1847,7 @@ type ClockStepped struct {
 
 func (x *ClockStepped) Reset() {
 	*x = ClockStepped{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1795,7 +1859,7 @@ func (x *ClockStepped) String() string {
 func (*ClockStepped) ProtoMessage() {}
 
 func (x *ClockStepped) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[15]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1808,7 +1872,7 @@ func (x *ClockStepped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClockStepped.ProtoReflect.Descriptor instead.
 func (*ClockStepped) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ClockStepped) GetStep() int64 {
@@ -1838,7 +1902,7 @@ type ListingStarted struct {
 
 func (x *ListingStarted) Reset() {
 	*x = ListingStarted{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1914,7 @@ func (x *ListingStarted) String() string {
 func (*ListingStarted) ProtoMessage() {}
 
 func (x *ListingStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[16]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1927,7 @@ func (x *ListingStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListingStarted.ProtoReflect.Descriptor instead.
 func (*ListingStarted) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListingStarted) GetReason() ListingReason {
@@ -1913,7 +1977,7 @@ type Synced struct {
 
 func (x *Synced) Reset() {
 	*x = Synced{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +1989,7 @@ func (x *Synced) String() string {
 func (*Synced) ProtoMessage() {}
 
 func (x *Synced) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[17]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2002,7 @@ func (x *Synced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Synced.ProtoReflect.Descriptor instead.
 func (*Synced) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Synced) GetResources() []Resource {
@@ -1966,7 +2030,7 @@ type RivalFound struct {
 
 func (x *RivalFound) Reset() {
 	*x = RivalFound{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2042,7 @@ func (x *RivalFound) String() string {
 func (*RivalFound) ProtoMessage() {}
 
 func (x *RivalFound) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[18]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2055,7 @@ func (x *RivalFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalFound.ProtoReflect.Descriptor instead.
 func (*RivalFound) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RivalFound) GetActs() []*RivalAct {
@@ -2016,7 +2080,7 @@ type RivalAct struct {
 
 func (x *RivalAct) Reset() {
 	*x = RivalAct{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2092,7 @@ func (x *RivalAct) String() string {
 func (*RivalAct) ProtoMessage() {}
 
 func (x *RivalAct) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[19]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2105,7 @@ func (x *RivalAct) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalAct.ProtoReflect.Descriptor instead.
 func (*RivalAct) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{19}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RivalAct) GetJob() []byte {
@@ -2074,7 +2138,7 @@ type RivalGone struct {
 
 func (x *RivalGone) Reset() {
 	*x = RivalGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[20]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2086,7 +2150,7 @@ func (x *RivalGone) String() string {
 func (*RivalGone) ProtoMessage() {}
 
 func (x *RivalGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[20]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2099,7 +2163,7 @@ func (x *RivalGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RivalGone.ProtoReflect.Descriptor instead.
 func (*RivalGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{20}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{21}
 }
 
 // NodeSeen is how a node is. A node that is in order has no record until it is not: ready, not cordoned, without pressure and taints.
@@ -2122,7 +2186,7 @@ type NodeSeen struct {
 
 func (x *NodeSeen) Reset() {
 	*x = NodeSeen{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[21]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2198,7 @@ func (x *NodeSeen) String() string {
 func (*NodeSeen) ProtoMessage() {}
 
 func (x *NodeSeen) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[21]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2211,7 @@ func (x *NodeSeen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeSeen.ProtoReflect.Descriptor instead.
 func (*NodeSeen) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{21}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *NodeSeen) GetName() string {
@@ -2214,7 +2278,7 @@ type NodeGone struct {
 
 func (x *NodeGone) Reset() {
 	*x = NodeGone{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[22]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2290,7 @@ func (x *NodeGone) String() string {
 func (*NodeGone) ProtoMessage() {}
 
 func (x *NodeGone) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[22]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2303,7 @@ func (x *NodeGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeGone.ProtoReflect.Descriptor instead.
 func (*NodeGone) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{22}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NodeGone) GetName() string {
@@ -2286,7 +2350,7 @@ type NamespaceSeen struct {
 
 func (x *NamespaceSeen) Reset() {
 	*x = NamespaceSeen{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[23]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2362,7 @@ func (x *NamespaceSeen) String() string {
 func (*NamespaceSeen) ProtoMessage() {}
 
 func (x *NamespaceSeen) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[23]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2311,7 +2375,7 @@ func (x *NamespaceSeen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamespaceSeen.ProtoReflect.Descriptor instead.
 func (*NamespaceSeen) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{23}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NamespaceSeen) GetName() string {
@@ -2360,7 +2424,7 @@ type ClusterWatched struct {
 
 func (x *ClusterWatched) Reset() {
 	*x = ClusterWatched{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[24]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2436,7 @@ func (x *ClusterWatched) String() string {
 func (*ClusterWatched) ProtoMessage() {}
 
 func (x *ClusterWatched) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[24]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2449,7 @@ func (x *ClusterWatched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClusterWatched.ProtoReflect.Descriptor instead.
 func (*ClusterWatched) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{24}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ClusterWatched) GetNodes() Watching {
@@ -2422,7 +2486,7 @@ type PassedOver struct {
 
 func (x *PassedOver) Reset() {
 	*x = PassedOver{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[25]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2434,7 +2498,7 @@ func (x *PassedOver) String() string {
 func (*PassedOver) ProtoMessage() {}
 
 func (x *PassedOver) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[25]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2447,7 +2511,7 @@ func (x *PassedOver) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PassedOver.ProtoReflect.Descriptor instead.
 func (*PassedOver) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{25}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PassedOver) GetSince() int64 {
@@ -2489,7 +2553,7 @@ type ObjectsWent struct {
 
 func (x *ObjectsWent) Reset() {
 	*x = ObjectsWent{}
-	mi := &file_jobledger_v1_controller_proto_msgTypes[26]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2501,7 +2565,7 @@ func (x *ObjectsWent) String() string {
 func (*ObjectsWent) ProtoMessage() {}
 
 func (x *ObjectsWent) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_controller_proto_msgTypes[26]
+	mi := &file_jobledger_v1_controller_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2514,7 +2578,7 @@ func (x *ObjectsWent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ObjectsWent.ProtoReflect.Descriptor instead.
 func (*ObjectsWent) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{26}
+	return file_jobledger_v1_controller_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ObjectsWent) GetResource() ObjectResource {
@@ -2591,7 +2655,11 @@ const file_jobledger_v1_controller_proto_rawDesc = "" +
 	"rivalQuiet\"=\n" +
 	"\vTermStarted\x12\x12\n" +
 	"\x04term\x18\x01 \x01(\x04R\x04term\x12\x1a\n" +
-	"\bprevious\x18\x02 \x01(\fR\bprevious\"\xaa\x02\n" +
+	"\bprevious\x18\x02 \x01(\fR\bprevious\"T\n" +
+	"\x0eStreamRefilled\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x04R\x04from\x12\x18\n" +
+	"\athrough\x18\x02 \x01(\x04R\athrough\x12\x14\n" +
+	"\x05place\x18\x03 \x01(\x04R\x05place\"\xaa\x02\n" +
 	"\x11ControllerStarted\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12#\n" +
 	"\rrules_version\x18\x02 \x01(\rR\frulesVersion\x122\n" +
@@ -2752,7 +2820,7 @@ func file_jobledger_v1_controller_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_controller_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_jobledger_v1_controller_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_jobledger_v1_controller_proto_goTypes = []any{
 	(Witness)(0),              // 0: jobledger.v1.Witness
 	(EpochReason)(0),          // 1: jobledger.v1.EpochReason
@@ -2773,23 +2841,24 @@ var file_jobledger_v1_controller_proto_goTypes = []any{
 	(*Missed)(nil),            // 16: jobledger.v1.Missed
 	(*FileRestated)(nil),      // 17: jobledger.v1.FileRestated
 	(*TermStarted)(nil),       // 18: jobledger.v1.TermStarted
-	(*ControllerStarted)(nil), // 19: jobledger.v1.ControllerStarted
-	(*ReaderVersion)(nil),     // 20: jobledger.v1.ReaderVersion
-	(*Settings)(nil),          // 21: jobledger.v1.Settings
-	(*ControllerStopped)(nil), // 22: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 23: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 24: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 25: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 26: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 27: jobledger.v1.RivalFound
-	(*RivalAct)(nil),          // 28: jobledger.v1.RivalAct
-	(*RivalGone)(nil),         // 29: jobledger.v1.RivalGone
-	(*NodeSeen)(nil),          // 30: jobledger.v1.NodeSeen
-	(*NodeGone)(nil),          // 31: jobledger.v1.NodeGone
-	(*NamespaceSeen)(nil),     // 32: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil),    // 33: jobledger.v1.ClusterWatched
-	(*PassedOver)(nil),        // 34: jobledger.v1.PassedOver
-	(*ObjectsWent)(nil),       // 35: jobledger.v1.ObjectsWent
+	(*StreamRefilled)(nil),    // 19: jobledger.v1.StreamRefilled
+	(*ControllerStarted)(nil), // 20: jobledger.v1.ControllerStarted
+	(*ReaderVersion)(nil),     // 21: jobledger.v1.ReaderVersion
+	(*Settings)(nil),          // 22: jobledger.v1.Settings
+	(*ControllerStopped)(nil), // 23: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 24: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 25: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 26: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 27: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 28: jobledger.v1.RivalFound
+	(*RivalAct)(nil),          // 29: jobledger.v1.RivalAct
+	(*RivalGone)(nil),         // 30: jobledger.v1.RivalGone
+	(*NodeSeen)(nil),          // 31: jobledger.v1.NodeSeen
+	(*NodeGone)(nil),          // 32: jobledger.v1.NodeGone
+	(*NamespaceSeen)(nil),     // 33: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil),    // 34: jobledger.v1.ClusterWatched
+	(*PassedOver)(nil),        // 35: jobledger.v1.PassedOver
+	(*ObjectsWent)(nil),       // 36: jobledger.v1.ObjectsWent
 }
 var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.EpochChanged.reason:type_name -> jobledger.v1.EpochReason
@@ -2801,18 +2870,18 @@ var file_jobledger_v1_controller_proto_depIdxs = []int32{
 	15, // 6: jobledger.v1.Pruned.files:type_name -> jobledger.v1.PrunedFile
 	16, // 7: jobledger.v1.Pruned.missed:type_name -> jobledger.v1.Missed
 	2,  // 8: jobledger.v1.Pruned.reason:type_name -> jobledger.v1.PruneReason
-	28, // 9: jobledger.v1.FileRestated.rival_acts:type_name -> jobledger.v1.RivalAct
-	21, // 10: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
-	20, // 11: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
+	29, // 9: jobledger.v1.FileRestated.rival_acts:type_name -> jobledger.v1.RivalAct
+	22, // 10: jobledger.v1.ControllerStarted.settings:type_name -> jobledger.v1.Settings
+	21, // 11: jobledger.v1.ControllerStarted.least:type_name -> jobledger.v1.ReaderVersion
 	3,  // 12: jobledger.v1.Settings.mode:type_name -> jobledger.v1.Mode
 	4,  // 13: jobledger.v1.ListingStarted.reason:type_name -> jobledger.v1.ListingReason
 	5,  // 14: jobledger.v1.ListingStarted.resources:type_name -> jobledger.v1.Resource
 	5,  // 15: jobledger.v1.Synced.resources:type_name -> jobledger.v1.Resource
-	28, // 16: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
+	29, // 16: jobledger.v1.RivalFound.acts:type_name -> jobledger.v1.RivalAct
 	6,  // 17: jobledger.v1.NodeSeen.ready:type_name -> jobledger.v1.NodeReadiness
 	7,  // 18: jobledger.v1.ClusterWatched.nodes:type_name -> jobledger.v1.Watching
 	7,  // 19: jobledger.v1.ClusterWatched.namespaces:type_name -> jobledger.v1.Watching
-	35, // 20: jobledger.v1.PassedOver.went:type_name -> jobledger.v1.ObjectsWent
+	36, // 20: jobledger.v1.PassedOver.went:type_name -> jobledger.v1.ObjectsWent
 	8,  // 21: jobledger.v1.ObjectsWent.resource:type_name -> jobledger.v1.ObjectResource
 	22, // [22:22] is the sub-list for method output_type
 	22, // [22:22] is the sub-list for method input_type
@@ -2832,7 +2901,7 @@ func file_jobledger_v1_controller_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_controller_proto_rawDesc), len(file_jobledger_v1_controller_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -115,6 +115,9 @@ const (
 	Kind_KIND_FILE_RESTATED Kind = 4
 	// KIND_TERM_STARTED: another process writes the log from here on. Facts: TermStarted.
 	Kind_KIND_TERM_STARTED Kind = 5
+	// KIND_STREAM_REFILLED: the stream of a replicated log had lost records, and got them again from its new writer's disk. Facts:
+	// StreamRefilled.
+	Kind_KIND_STREAM_REFILLED Kind = 6
 	// KIND_CONTROLLER_STARTED: a process opened the log to work. Facts: ControllerStarted.
 	Kind_KIND_CONTROLLER_STARTED Kind = 10
 	// KIND_CONTROLLER_STOPPED: it stops in good order: nothing is decided from here on. Facts: ControllerStopped.
@@ -207,6 +210,7 @@ var (
 		3:  "KIND_PRUNED",
 		4:  "KIND_FILE_RESTATED",
 		5:  "KIND_TERM_STARTED",
+		6:  "KIND_STREAM_REFILLED",
 		10: "KIND_CONTROLLER_STARTED",
 		11: "KIND_CONTROLLER_STOPPED",
 		12: "KIND_LEADERSHIP_CHANGED",
@@ -253,6 +257,7 @@ var (
 		"KIND_PRUNED":             3,
 		"KIND_FILE_RESTATED":      4,
 		"KIND_TERM_STARTED":       5,
+		"KIND_STREAM_REFILLED":    6,
 		"KIND_CONTROLLER_STARTED": 10,
 		"KIND_CONTROLLER_STOPPED": 11,
 		"KIND_LEADERSHIP_CHANGED": 12,
@@ -1450,14 +1455,15 @@ const file_jobledger_v1_record_proto_rawDesc = "" +
 	"\x16STREAM_KIND_CONTROLLER\x10\x01\x12\x13\n" +
 	"\x0fSTREAM_KIND_JOB\x10\x02\x12\x18\n" +
 	"\x14STREAM_KIND_CRON_JOB\x10\x03\x12\x19\n" +
-	"\x15STREAM_KIND_NAMESPACE\x10\x04*\xf8\a\n" +
+	"\x15STREAM_KIND_NAMESPACE\x10\x04*\x92\b\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10KIND_LOG_CREATED\x10\x01\x12\x16\n" +
 	"\x12KIND_EPOCH_CHANGED\x10\x02\x12\x0f\n" +
 	"\vKIND_PRUNED\x10\x03\x12\x16\n" +
 	"\x12KIND_FILE_RESTATED\x10\x04\x12\x15\n" +
-	"\x11KIND_TERM_STARTED\x10\x05\x12\x1b\n" +
+	"\x11KIND_TERM_STARTED\x10\x05\x12\x18\n" +
+	"\x14KIND_STREAM_REFILLED\x10\x06\x12\x1b\n" +
 	"\x17KIND_CONTROLLER_STARTED\x10\n" +
 	"\x12\x1b\n" +
 	"\x17KIND_CONTROLLER_STOPPED\x10\v\x12\x1b\n" +

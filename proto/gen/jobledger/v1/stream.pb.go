@@ -64,6 +64,7 @@ type PublishedRecord struct {
 	//	*PublishedRecord_Pruned
 	//	*PublishedRecord_FileRestated
 	//	*PublishedRecord_TermStarted
+	//	*PublishedRecord_StreamRefilled
 	//	*PublishedRecord_ControllerStarted
 	//	*PublishedRecord_ControllerStopped
 	//	*PublishedRecord_LeadershipChanged
@@ -275,6 +276,15 @@ func (x *PublishedRecord) GetTermStarted() *TermStarted {
 	if x != nil {
 		if x, ok := x.Facts.(*PublishedRecord_TermStarted); ok {
 			return x.TermStarted
+		}
+	}
+	return nil
+}
+
+func (x *PublishedRecord) GetStreamRefilled() *StreamRefilled {
+	if x != nil {
+		if x, ok := x.Facts.(*PublishedRecord_StreamRefilled); ok {
+			return x.StreamRefilled
 		}
 	}
 	return nil
@@ -646,6 +656,10 @@ type PublishedRecord_TermStarted struct {
 	TermStarted *TermStarted `protobuf:"bytes,105,opt,name=term_started,json=termStarted,proto3,oneof"`
 }
 
+type PublishedRecord_StreamRefilled struct {
+	StreamRefilled *StreamRefilled `protobuf:"bytes,106,opt,name=stream_refilled,json=streamRefilled,proto3,oneof"`
+}
+
 type PublishedRecord_ControllerStarted struct {
 	ControllerStarted *ControllerStarted `protobuf:"bytes,110,opt,name=controller_started,json=controllerStarted,proto3,oneof"`
 }
@@ -808,6 +822,8 @@ func (*PublishedRecord_FileRestated) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_TermStarted) isPublishedRecord_Facts() {}
 
+func (*PublishedRecord_StreamRefilled) isPublishedRecord_Facts() {}
+
 func (*PublishedRecord_ControllerStarted) isPublishedRecord_Facts() {}
 
 func (*PublishedRecord_ControllerStopped) isPublishedRecord_Facts() {}
@@ -888,7 +904,7 @@ var File_jobledger_v1_stream_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\n" +
-	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\x8b\x19\n" +
+	"\x19jobledger/v1/stream.proto\x12\fjobledger.v1\x1a\x1djobledger/v1/controller.proto\x1a\x1bjobledger/v1/decision.proto\x1a\x1ejobledger/v1/observation.proto\x1a\x19jobledger/v1/record.proto\x1a\x18jobledger/v1/state.proto\"\xd4\x19\n" +
 	"\x0fPublishedRecord\x12,\n" +
 	"\x06header\x18\x01 \x01(\v2\x14.jobledger.v1.HeaderR\x06header\x122\n" +
 	"\bevidence\x18\x02 \x01(\v2\x16.jobledger.v1.EvidenceR\bevidence\x12\x1c\n" +
@@ -910,7 +926,8 @@ const file_jobledger_v1_stream_proto_rawDesc = "" +
 	"\repoch_changed\x18f \x01(\v2\x1a.jobledger.v1.EpochChangedH\x00R\fepochChanged\x12.\n" +
 	"\x06pruned\x18g \x01(\v2\x14.jobledger.v1.PrunedH\x00R\x06pruned\x12A\n" +
 	"\rfile_restated\x18h \x01(\v2\x1a.jobledger.v1.FileRestatedH\x00R\ffileRestated\x12>\n" +
-	"\fterm_started\x18i \x01(\v2\x19.jobledger.v1.TermStartedH\x00R\vtermStarted\x12P\n" +
+	"\fterm_started\x18i \x01(\v2\x19.jobledger.v1.TermStartedH\x00R\vtermStarted\x12G\n" +
+	"\x0fstream_refilled\x18j \x01(\v2\x1c.jobledger.v1.StreamRefilledH\x00R\x0estreamRefilled\x12P\n" +
 	"\x12controller_started\x18n \x01(\v2\x1f.jobledger.v1.ControllerStartedH\x00R\x11controllerStarted\x12P\n" +
 	"\x12controller_stopped\x18o \x01(\v2\x1f.jobledger.v1.ControllerStoppedH\x00R\x11controllerStopped\x12P\n" +
 	"\x12leadership_changed\x18p \x01(\v2\x1f.jobledger.v1.LeadershipChangedH\x00R\x11leadershipChanged\x12A\n" +
@@ -987,39 +1004,40 @@ var file_jobledger_v1_stream_proto_goTypes = []any{
 	(*Pruned)(nil),            // 5: jobledger.v1.Pruned
 	(*FileRestated)(nil),      // 6: jobledger.v1.FileRestated
 	(*TermStarted)(nil),       // 7: jobledger.v1.TermStarted
-	(*ControllerStarted)(nil), // 8: jobledger.v1.ControllerStarted
-	(*ControllerStopped)(nil), // 9: jobledger.v1.ControllerStopped
-	(*LeadershipChanged)(nil), // 10: jobledger.v1.LeadershipChanged
-	(*ClockStepped)(nil),      // 11: jobledger.v1.ClockStepped
-	(*ListingStarted)(nil),    // 12: jobledger.v1.ListingStarted
-	(*Synced)(nil),            // 13: jobledger.v1.Synced
-	(*RivalFound)(nil),        // 14: jobledger.v1.RivalFound
-	(*RivalGone)(nil),         // 15: jobledger.v1.RivalGone
-	(*LossFound)(nil),         // 16: jobledger.v1.LossFound
-	(*JobSeen)(nil),           // 17: jobledger.v1.JobSeen
-	(*JobGone)(nil),           // 18: jobledger.v1.JobGone
-	(*PodSeen)(nil),           // 19: jobledger.v1.PodSeen
-	(*PodGone)(nil),           // 20: jobledger.v1.PodGone
-	(*CronJobSeen)(nil),       // 21: jobledger.v1.CronJobSeen
-	(*CronJobGone)(nil),       // 22: jobledger.v1.CronJobGone
-	(*GroupSeen)(nil),         // 23: jobledger.v1.GroupSeen
-	(*JobSpec)(nil),           // 24: jobledger.v1.JobSpec
-	(*JobState)(nil),          // 25: jobledger.v1.JobState
-	(*JobResumed)(nil),        // 26: jobledger.v1.JobResumed
-	(*TimerFired)(nil),        // 27: jobledger.v1.TimerFired
-	(*JobRetired)(nil),        // 28: jobledger.v1.JobRetired
-	(*JobTemplate)(nil),       // 29: jobledger.v1.JobTemplate
-	(*JobPolicies)(nil),       // 30: jobledger.v1.JobPolicies
-	(*ZoneRules)(nil),         // 31: jobledger.v1.ZoneRules
-	(*RunSeen)(nil),           // 32: jobledger.v1.RunSeen
-	(*RunGone)(nil),           // 33: jobledger.v1.RunGone
-	(*Decision)(nil),          // 34: jobledger.v1.Decision
-	(*CommandEnded)(nil),      // 35: jobledger.v1.CommandEnded
-	(*NodeSeen)(nil),          // 36: jobledger.v1.NodeSeen
-	(*NodeGone)(nil),          // 37: jobledger.v1.NodeGone
-	(*NamespaceSeen)(nil),     // 38: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil),    // 39: jobledger.v1.ClusterWatched
-	(*PassedOver)(nil),        // 40: jobledger.v1.PassedOver
+	(*StreamRefilled)(nil),    // 8: jobledger.v1.StreamRefilled
+	(*ControllerStarted)(nil), // 9: jobledger.v1.ControllerStarted
+	(*ControllerStopped)(nil), // 10: jobledger.v1.ControllerStopped
+	(*LeadershipChanged)(nil), // 11: jobledger.v1.LeadershipChanged
+	(*ClockStepped)(nil),      // 12: jobledger.v1.ClockStepped
+	(*ListingStarted)(nil),    // 13: jobledger.v1.ListingStarted
+	(*Synced)(nil),            // 14: jobledger.v1.Synced
+	(*RivalFound)(nil),        // 15: jobledger.v1.RivalFound
+	(*RivalGone)(nil),         // 16: jobledger.v1.RivalGone
+	(*LossFound)(nil),         // 17: jobledger.v1.LossFound
+	(*JobSeen)(nil),           // 18: jobledger.v1.JobSeen
+	(*JobGone)(nil),           // 19: jobledger.v1.JobGone
+	(*PodSeen)(nil),           // 20: jobledger.v1.PodSeen
+	(*PodGone)(nil),           // 21: jobledger.v1.PodGone
+	(*CronJobSeen)(nil),       // 22: jobledger.v1.CronJobSeen
+	(*CronJobGone)(nil),       // 23: jobledger.v1.CronJobGone
+	(*GroupSeen)(nil),         // 24: jobledger.v1.GroupSeen
+	(*JobSpec)(nil),           // 25: jobledger.v1.JobSpec
+	(*JobState)(nil),          // 26: jobledger.v1.JobState
+	(*JobResumed)(nil),        // 27: jobledger.v1.JobResumed
+	(*TimerFired)(nil),        // 28: jobledger.v1.TimerFired
+	(*JobRetired)(nil),        // 29: jobledger.v1.JobRetired
+	(*JobTemplate)(nil),       // 30: jobledger.v1.JobTemplate
+	(*JobPolicies)(nil),       // 31: jobledger.v1.JobPolicies
+	(*ZoneRules)(nil),         // 32: jobledger.v1.ZoneRules
+	(*RunSeen)(nil),           // 33: jobledger.v1.RunSeen
+	(*RunGone)(nil),           // 34: jobledger.v1.RunGone
+	(*Decision)(nil),          // 35: jobledger.v1.Decision
+	(*CommandEnded)(nil),      // 36: jobledger.v1.CommandEnded
+	(*NodeSeen)(nil),          // 37: jobledger.v1.NodeSeen
+	(*NodeGone)(nil),          // 38: jobledger.v1.NodeGone
+	(*NamespaceSeen)(nil),     // 39: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil),    // 40: jobledger.v1.ClusterWatched
+	(*PassedOver)(nil),        // 41: jobledger.v1.PassedOver
 }
 var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	1,  // 0: jobledger.v1.PublishedRecord.header:type_name -> jobledger.v1.Header
@@ -1029,49 +1047,50 @@ var file_jobledger_v1_stream_proto_depIdxs = []int32{
 	5,  // 4: jobledger.v1.PublishedRecord.pruned:type_name -> jobledger.v1.Pruned
 	6,  // 5: jobledger.v1.PublishedRecord.file_restated:type_name -> jobledger.v1.FileRestated
 	7,  // 6: jobledger.v1.PublishedRecord.term_started:type_name -> jobledger.v1.TermStarted
-	8,  // 7: jobledger.v1.PublishedRecord.controller_started:type_name -> jobledger.v1.ControllerStarted
-	9,  // 8: jobledger.v1.PublishedRecord.controller_stopped:type_name -> jobledger.v1.ControllerStopped
-	10, // 9: jobledger.v1.PublishedRecord.leadership_changed:type_name -> jobledger.v1.LeadershipChanged
-	11, // 10: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
-	12, // 11: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
-	13, // 12: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
-	14, // 13: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
-	15, // 14: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
-	16, // 15: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
-	17, // 16: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
-	17, // 17: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
-	18, // 18: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
-	19, // 19: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
-	19, // 20: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
-	20, // 21: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
-	21, // 22: jobledger.v1.PublishedRecord.cron_job_added:type_name -> jobledger.v1.CronJobSeen
-	21, // 23: jobledger.v1.PublishedRecord.cron_job_changed:type_name -> jobledger.v1.CronJobSeen
-	22, // 24: jobledger.v1.PublishedRecord.cron_job_deleted:type_name -> jobledger.v1.CronJobGone
-	23, // 25: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
-	24, // 26: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
-	25, // 27: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
-	26, // 28: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
-	27, // 29: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
-	28, // 30: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
-	29, // 31: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
-	30, // 32: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
-	31, // 33: jobledger.v1.PublishedRecord.zone_stored:type_name -> jobledger.v1.ZoneRules
-	32, // 34: jobledger.v1.PublishedRecord.run_seen:type_name -> jobledger.v1.RunSeen
-	33, // 35: jobledger.v1.PublishedRecord.run_gone:type_name -> jobledger.v1.RunGone
-	34, // 36: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
-	34, // 37: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
-	35, // 38: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
-	34, // 39: jobledger.v1.PublishedRecord.ticks_observed:type_name -> jobledger.v1.Decision
-	36, // 40: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
-	37, // 41: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
-	38, // 42: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
-	39, // 43: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
-	40, // 44: jobledger.v1.PublishedRecord.passed_over:type_name -> jobledger.v1.PassedOver
-	45, // [45:45] is the sub-list for method output_type
-	45, // [45:45] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	8,  // 7: jobledger.v1.PublishedRecord.stream_refilled:type_name -> jobledger.v1.StreamRefilled
+	9,  // 8: jobledger.v1.PublishedRecord.controller_started:type_name -> jobledger.v1.ControllerStarted
+	10, // 9: jobledger.v1.PublishedRecord.controller_stopped:type_name -> jobledger.v1.ControllerStopped
+	11, // 10: jobledger.v1.PublishedRecord.leadership_changed:type_name -> jobledger.v1.LeadershipChanged
+	12, // 11: jobledger.v1.PublishedRecord.clock_stepped:type_name -> jobledger.v1.ClockStepped
+	13, // 12: jobledger.v1.PublishedRecord.listing_started:type_name -> jobledger.v1.ListingStarted
+	14, // 13: jobledger.v1.PublishedRecord.synced:type_name -> jobledger.v1.Synced
+	15, // 14: jobledger.v1.PublishedRecord.rival_found:type_name -> jobledger.v1.RivalFound
+	16, // 15: jobledger.v1.PublishedRecord.rival_gone:type_name -> jobledger.v1.RivalGone
+	17, // 16: jobledger.v1.PublishedRecord.loss_found:type_name -> jobledger.v1.LossFound
+	18, // 17: jobledger.v1.PublishedRecord.job_added:type_name -> jobledger.v1.JobSeen
+	18, // 18: jobledger.v1.PublishedRecord.job_changed:type_name -> jobledger.v1.JobSeen
+	19, // 19: jobledger.v1.PublishedRecord.job_deleted:type_name -> jobledger.v1.JobGone
+	20, // 20: jobledger.v1.PublishedRecord.pod_added:type_name -> jobledger.v1.PodSeen
+	20, // 21: jobledger.v1.PublishedRecord.pod_changed:type_name -> jobledger.v1.PodSeen
+	21, // 22: jobledger.v1.PublishedRecord.pod_deleted:type_name -> jobledger.v1.PodGone
+	22, // 23: jobledger.v1.PublishedRecord.cron_job_added:type_name -> jobledger.v1.CronJobSeen
+	22, // 24: jobledger.v1.PublishedRecord.cron_job_changed:type_name -> jobledger.v1.CronJobSeen
+	23, // 25: jobledger.v1.PublishedRecord.cron_job_deleted:type_name -> jobledger.v1.CronJobGone
+	24, // 26: jobledger.v1.PublishedRecord.group_seen:type_name -> jobledger.v1.GroupSeen
+	25, // 27: jobledger.v1.PublishedRecord.spec_stored:type_name -> jobledger.v1.JobSpec
+	26, // 28: jobledger.v1.PublishedRecord.state_stored:type_name -> jobledger.v1.JobState
+	27, // 29: jobledger.v1.PublishedRecord.job_resumed:type_name -> jobledger.v1.JobResumed
+	28, // 30: jobledger.v1.PublishedRecord.timer_fired:type_name -> jobledger.v1.TimerFired
+	29, // 31: jobledger.v1.PublishedRecord.job_retired:type_name -> jobledger.v1.JobRetired
+	30, // 32: jobledger.v1.PublishedRecord.template_stored:type_name -> jobledger.v1.JobTemplate
+	31, // 33: jobledger.v1.PublishedRecord.policies_stored:type_name -> jobledger.v1.JobPolicies
+	32, // 34: jobledger.v1.PublishedRecord.zone_stored:type_name -> jobledger.v1.ZoneRules
+	33, // 35: jobledger.v1.PublishedRecord.run_seen:type_name -> jobledger.v1.RunSeen
+	34, // 36: jobledger.v1.PublishedRecord.run_gone:type_name -> jobledger.v1.RunGone
+	35, // 37: jobledger.v1.PublishedRecord.decided:type_name -> jobledger.v1.Decision
+	35, // 38: jobledger.v1.PublishedRecord.would_decide:type_name -> jobledger.v1.Decision
+	36, // 39: jobledger.v1.PublishedRecord.command_ended:type_name -> jobledger.v1.CommandEnded
+	35, // 40: jobledger.v1.PublishedRecord.ticks_observed:type_name -> jobledger.v1.Decision
+	37, // 41: jobledger.v1.PublishedRecord.node_changed:type_name -> jobledger.v1.NodeSeen
+	38, // 42: jobledger.v1.PublishedRecord.node_gone:type_name -> jobledger.v1.NodeGone
+	39, // 43: jobledger.v1.PublishedRecord.namespace_changed:type_name -> jobledger.v1.NamespaceSeen
+	40, // 44: jobledger.v1.PublishedRecord.cluster_watched:type_name -> jobledger.v1.ClusterWatched
+	41, // 45: jobledger.v1.PublishedRecord.passed_over:type_name -> jobledger.v1.PassedOver
+	46, // [46:46] is the sub-list for method output_type
+	46, // [46:46] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_stream_proto_init() }
@@ -1090,6 +1109,7 @@ func file_jobledger_v1_stream_proto_init() {
 		(*PublishedRecord_Pruned)(nil),
 		(*PublishedRecord_FileRestated)(nil),
 		(*PublishedRecord_TermStarted)(nil),
+		(*PublishedRecord_StreamRefilled)(nil),
 		(*PublishedRecord_ControllerStarted)(nil),
 		(*PublishedRecord_ControllerStopped)(nil),
 		(*PublishedRecord_LeadershipChanged)(nil),

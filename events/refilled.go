@@ -1,0 +1,24 @@
+package events
+
+import (
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// StreamRefilled records that the stream of a replicated log had lost records, and that its new writer stored them
+// there again from its own disk. The log itself lost nothing.
+type StreamRefilled struct {
+	// From and Through are the records that were stored again. From is Through+1 if none were missing.
+	From, Through Sequence
+	// Place is where the stream ended when it was claimed; 0 if it was gone and was made again.
+	Place uint64
+}
+
+func (*StreamRefilled) facts() factType { return factStreamRefilled }
+
+func refilledToWire(f *StreamRefilled) *pb.StreamRefilled {
+	return &pb.StreamRefilled{From: uint64(f.From), Through: uint64(f.Through), Place: f.Place}
+}
+
+func refilledFromWire(w *pb.StreamRefilled) *StreamRefilled {
+	return &StreamRefilled{From: Sequence(w.GetFrom()), Through: Sequence(w.GetThrough()), Place: w.GetPlace()}
+}
