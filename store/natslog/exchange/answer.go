@@ -57,7 +57,7 @@ func (x *Exchange) answer(ctx context.Context, data []byte, log store.Shared, a 
 		return part(log, at, int64(ask.GetOffset()), most, a)
 	case pb.ReplicaAskKind_REPLICA_ASK_KIND_RECORDS:
 		return records(ctx, log, at, int(ask.GetOffset()), most, a)
-	case pb.ReplicaAskKind_REPLICA_ASK_KIND_UNSPECIFIED:
+	case pb.ReplicaAskKind_REPLICA_ASK_KIND_UNSPECIFIED, pb.ReplicaAskKind_REPLICA_ASK_KIND_HEAD: // asked of all
 	}
 	return fmt.Errorf("a request of kind %d is not known", ask.GetKind())
 }

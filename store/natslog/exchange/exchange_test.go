@@ -22,6 +22,9 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 // payload is the server's max_payload: a part of it has 64 KiB.
 const payload = 128 << 10
 
+// key is that of the log.
+var key = events.Key{1: 'k'}
+
 // two are replicas of a log. The first one gives what log has, whose first record has 150 KiB.
 func two(t *testing.T) (log *boltlog.Log, asks *exchange.Exchange, who string) {
 	t.Helper()
@@ -37,9 +40,9 @@ func two(t *testing.T) (log *boltlog.Log, asks *exchange.Exchange, who string) {
 	for n := 0; log.NextFile() < 60; n++ {
 		w.Durable(storetest.Text("job-a", 5000), storetest.Pod("job-b", n), storetest.Text("job-c", 70<<10))
 	}
-	made := func(replica, logID string) *exchange.Exchange {
+	made := func(replica, logID string, key *events.Key) *exchange.Exchange {
 		x, err := exchange.New(exchange.Config{
-			Conn: server.JetStream().Conn(), Stream: "log", Incarnation: "1a", LogID: logID, Replica: replica, Name: replica,
+			Conn: server.JetStream().Conn(), Stream: "log", LogID: logID, Replica: replica, Name: replica, Key: key,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +54,7 @@ func two(t *testing.T) (log *boltlog.Log, asks *exchange.Exchange, who string) {
 		ended := make(chan error, 1)
 		go func() { // ends with stop
 			ended <- x.Run(ctx, log, func() exchange.Head {
-				return exchange.Head{Head: log.Head(), First: 1, Place: 7, Leads: true}
+				return exchange.Head{Head: log.Head(), First: 1, Place: 7, Leads: true, Term: 3, Incarnation: "1a"}
 			})
 		}()
 		t.Cleanup(func() {
@@ -61,9 +64,11 @@ func two(t *testing.T) (log *boltlog.Log, asks *exchange.Exchange, who string) {
 			}
 		})
 	}
-	asks = made("b", log.Identity().LogID)
-	run(made("a", log.Identity().LogID))
-	run(made("other", "another-log"))
+	asks = made("b", log.Identity().LogID, &key)
+	run(made("other", "another-log", &key))
+	run(made("forged", log.Identity().LogID, &events.Key{}))
+	run(made("bare", log.Identity().LogID, nil))
+	run(made("a", log.Identity().LogID, &key))
 	natstest.Eventually(t, "the other replica is heard", func() error {
 		if len(asks.Heads()) == 0 {
 			return errors.New("nothing was heard")

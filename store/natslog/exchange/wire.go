@@ -16,7 +16,7 @@ import (
 // A message:
 //
 //	1 byte   version
-//	         ReplicaHead, ReplicaAsk or ReplicaAnswer as protobuf
+//	         ReplicaSaid, ReplicaAsk or ReplicaAnswer as protobuf
 //	4 bytes  CRC-32C of all before, little endian
 const (
 	version      = 1

@@ -31,6 +31,8 @@ const (
 	ReplicaAskKind_REPLICA_ASK_KIND_PART ReplicaAskKind = 2
 	// REPLICA_ASK_KIND_RECORDS wants records from at on, of one file; of the first one without its first offset bytes.
 	ReplicaAskKind_REPLICA_ASK_KIND_RECORDS ReplicaAskKind = 3
+	// REPLICA_ASK_KIND_HEAD wants the head of each replica: it is sent to all, and each answers with a ReplicaSaid.
+	ReplicaAskKind_REPLICA_ASK_KIND_HEAD ReplicaAskKind = 4
 )
 
 // Enum value maps for ReplicaAskKind.
@@ -40,12 +42,14 @@ var (
 		1: "REPLICA_ASK_KIND_FILES",
 		2: "REPLICA_ASK_KIND_PART",
 		3: "REPLICA_ASK_KIND_RECORDS",
+		4: "REPLICA_ASK_KIND_HEAD",
 	}
 	ReplicaAskKind_value = map[string]int32{
 		"REPLICA_ASK_KIND_UNSPECIFIED": 0,
 		"REPLICA_ASK_KIND_FILES":       1,
 		"REPLICA_ASK_KIND_PART":        2,
 		"REPLICA_ASK_KIND_RECORDS":     3,
+		"REPLICA_ASK_KIND_HEAD":        4,
 	}
 )
 
@@ -76,7 +80,62 @@ func (ReplicaAskKind) EnumDescriptor() ([]byte, []int) {
 	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{0}
 }
 
-// ReplicaHead is what a replica says of itself each second.
+// ReplicaSaid is a ReplicaHead with its seal. A replica says it each second, and when it is asked for it (REPLICA_ASK_KIND_HEAD).
+type ReplicaSaid struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// head is a ReplicaHead as bytes.
+	Head []byte `protobuf:"bytes,1,opt,name=head,proto3" json:"head,omitempty"`
+	// seal is an HMAC of log ID and head under the log's KEY, 32 hexadecimal digits. A head without it counts for nothing.
+	Seal          string `protobuf:"bytes,2,opt,name=seal,proto3" json:"seal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReplicaSaid) Reset() {
+	*x = ReplicaSaid{}
+	mi := &file_jobledger_v1_replica_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReplicaSaid) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReplicaSaid) ProtoMessage() {}
+
+func (x *ReplicaSaid) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_replica_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReplicaSaid.ProtoReflect.Descriptor instead.
+func (*ReplicaSaid) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *ReplicaSaid) GetHead() []byte {
+	if x != nil {
+		return x.Head
+	}
+	return nil
+}
+
+func (x *ReplicaSaid) GetSeal() string {
+	if x != nil {
+		return x.Seal
+	}
+	return ""
+}
+
+// ReplicaHead is what a replica says of itself.
 type ReplicaHead struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	LogId string                 `protobuf:"bytes,1,opt,name=log_id,json=logId,proto3" json:"log_id,omitempty"`
@@ -96,14 +155,18 @@ type ReplicaHead struct {
 	// place is the newest message of the stream that it has read.
 	Place uint64 `protobuf:"varint,9,opt,name=place,proto3" json:"place,omitempty"`
 	// leads: it writes the stream.
-	Leads         bool `protobuf:"varint,10,opt,name=leads,proto3" json:"leads,omitempty"`
+	Leads bool `protobuf:"varint,10,opt,name=leads,proto3" json:"leads,omitempty"`
+	// term is the newest one that began in the replica's log.
+	Term uint64 `protobuf:"varint,11,opt,name=term,proto3" json:"term,omitempty"`
+	// nonce is that of the question, so that an old head is no answer; none in what is said each second.
+	Nonce         []byte `protobuf:"bytes,12,opt,name=nonce,proto3" json:"nonce,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReplicaHead) Reset() {
 	*x = ReplicaHead{}
-	mi := &file_jobledger_v1_replica_proto_msgTypes[0]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -115,7 +178,7 @@ func (x *ReplicaHead) String() string {
 func (*ReplicaHead) ProtoMessage() {}
 
 func (x *ReplicaHead) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_replica_proto_msgTypes[0]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -128,7 +191,7 @@ func (x *ReplicaHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaHead.ProtoReflect.Descriptor instead.
 func (*ReplicaHead) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{0}
+	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ReplicaHead) GetLogId() string {
@@ -201,20 +264,36 @@ func (x *ReplicaHead) GetLeads() bool {
 	return false
 }
 
+func (x *ReplicaHead) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *ReplicaHead) GetNonce() []byte {
+	if x != nil {
+		return x.Nonce
+	}
+	return nil
+}
+
 // ReplicaAsk is a request to one replica.
 type ReplicaAsk struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LogId         string                 `protobuf:"bytes,1,opt,name=log_id,json=logId,proto3" json:"log_id,omitempty"`
-	Kind          ReplicaAskKind         `protobuf:"varint,2,opt,name=kind,proto3,enum=jobledger.v1.ReplicaAskKind" json:"kind,omitempty"`
-	At            uint64                 `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
-	Offset        uint64                 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	LogId  string                 `protobuf:"bytes,1,opt,name=log_id,json=logId,proto3" json:"log_id,omitempty"`
+	Kind   ReplicaAskKind         `protobuf:"varint,2,opt,name=kind,proto3,enum=jobledger.v1.ReplicaAskKind" json:"kind,omitempty"`
+	At     uint64                 `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
+	Offset uint64                 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
+	// nonce is random; of HEAD.
+	Nonce         []byte `protobuf:"bytes,5,opt,name=nonce,proto3" json:"nonce,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReplicaAsk) Reset() {
 	*x = ReplicaAsk{}
-	mi := &file_jobledger_v1_replica_proto_msgTypes[1]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +305,7 @@ func (x *ReplicaAsk) String() string {
 func (*ReplicaAsk) ProtoMessage() {}
 
 func (x *ReplicaAsk) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_replica_proto_msgTypes[1]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +318,7 @@ func (x *ReplicaAsk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaAsk.ProtoReflect.Descriptor instead.
 func (*ReplicaAsk) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{1}
+	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ReplicaAsk) GetLogId() string {
@@ -270,6 +349,13 @@ func (x *ReplicaAsk) GetOffset() uint64 {
 	return 0
 }
 
+func (x *ReplicaAsk) GetNonce() []byte {
+	if x != nil {
+		return x.Nonce
+	}
+	return nil
+}
+
 // ReplicaAnswer is the answer to one.
 type ReplicaAnswer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -298,7 +384,7 @@ type ReplicaAnswer struct {
 
 func (x *ReplicaAnswer) Reset() {
 	*x = ReplicaAnswer{}
-	mi := &file_jobledger_v1_replica_proto_msgTypes[2]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -310,7 +396,7 @@ func (x *ReplicaAnswer) String() string {
 func (*ReplicaAnswer) ProtoMessage() {}
 
 func (x *ReplicaAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_replica_proto_msgTypes[2]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -323,7 +409,7 @@ func (x *ReplicaAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaAnswer.ProtoReflect.Descriptor instead.
 func (*ReplicaAnswer) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ReplicaAnswer) GetRefused() string {
@@ -428,7 +514,7 @@ type ReplicaFile struct {
 
 func (x *ReplicaFile) Reset() {
 	*x = ReplicaFile{}
-	mi := &file_jobledger_v1_replica_proto_msgTypes[3]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -440,7 +526,7 @@ func (x *ReplicaFile) String() string {
 func (*ReplicaFile) ProtoMessage() {}
 
 func (x *ReplicaFile) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_replica_proto_msgTypes[3]
+	mi := &file_jobledger_v1_replica_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -453,7 +539,7 @@ func (x *ReplicaFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplicaFile.ProtoReflect.Descriptor instead.
 func (*ReplicaFile) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_replica_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReplicaFile) GetFirst() uint64 {
@@ -509,7 +595,10 @@ var File_jobledger_v1_replica_proto protoreflect.FileDescriptor
 
 const file_jobledger_v1_replica_proto_rawDesc = "" +
 	"\n" +
-	"\x1ajobledger/v1/replica.proto\x12\fjobledger.v1\x1a\x17jobledger/v1/copy.proto\"\x8a\x02\n" +
+	"\x1ajobledger/v1/replica.proto\x12\fjobledger.v1\x1a\x17jobledger/v1/copy.proto\"5\n" +
+	"\vReplicaSaid\x12\x12\n" +
+	"\x04head\x18\x01 \x01(\fR\x04head\x12\x12\n" +
+	"\x04seal\x18\x02 \x01(\tR\x04seal\"\xb4\x02\n" +
 	"\vReplicaHead\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\x12 \n" +
@@ -521,13 +610,16 @@ const file_jobledger_v1_replica_proto_rawDesc = "" +
 	"\x05first\x18\b \x01(\x04R\x05first\x12\x14\n" +
 	"\x05place\x18\t \x01(\x04R\x05place\x12\x14\n" +
 	"\x05leads\x18\n" +
-	" \x01(\bR\x05leads\"}\n" +
+	" \x01(\bR\x05leads\x12\x12\n" +
+	"\x04term\x18\v \x01(\x04R\x04term\x12\x14\n" +
+	"\x05nonce\x18\f \x01(\fR\x05nonce\"\x93\x01\n" +
 	"\n" +
 	"ReplicaAsk\x12\x15\n" +
 	"\x06log_id\x18\x01 \x01(\tR\x05logId\x120\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1c.jobledger.v1.ReplicaAskKindR\x04kind\x12\x0e\n" +
 	"\x02at\x18\x03 \x01(\x04R\x02at\x12\x16\n" +
-	"\x06offset\x18\x04 \x01(\x04R\x06offset\"\xde\x02\n" +
+	"\x06offset\x18\x04 \x01(\x04R\x06offset\x12\x14\n" +
+	"\x05nonce\x18\x05 \x01(\fR\x05nonce\"\xde\x02\n" +
 	"\rReplicaAnswer\x12\x18\n" +
 	"\arefused\x18\x01 \x01(\tR\arefused\x12\x12\n" +
 	"\x04gone\x18\x02 \x01(\bR\x04gone\x12/\n" +
@@ -550,12 +642,13 @@ const file_jobledger_v1_replica_proto_rawDesc = "" +
 	"\x06sealed\x18\x04 \x01(\bR\x06sealed\x12\x14\n" +
 	"\x05begin\x18\x05 \x01(\fR\x05begin\x12\x12\n" +
 	"\x04term\x18\x06 \x01(\x04R\x04term\x122\n" +
-	"\aoffsets\x18\a \x03(\v2\x18.jobledger.v1.CopyOffsetR\aoffsets*\x87\x01\n" +
+	"\aoffsets\x18\a \x03(\v2\x18.jobledger.v1.CopyOffsetR\aoffsets*\xa2\x01\n" +
 	"\x0eReplicaAskKind\x12 \n" +
 	"\x1cREPLICA_ASK_KIND_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16REPLICA_ASK_KIND_FILES\x10\x01\x12\x19\n" +
 	"\x15REPLICA_ASK_KIND_PART\x10\x02\x12\x1c\n" +
-	"\x18REPLICA_ASK_KIND_RECORDS\x10\x03BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
+	"\x18REPLICA_ASK_KIND_RECORDS\x10\x03\x12\x19\n" +
+	"\x15REPLICA_ASK_KIND_HEAD\x10\x04BCZAgithub.com/jobledger/jobledger/proto/gen/jobledger/v1;jobledgerv1b\x06proto3"
 
 var (
 	file_jobledger_v1_replica_proto_rawDescOnce sync.Once
@@ -570,24 +663,25 @@ func file_jobledger_v1_replica_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_replica_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_replica_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_jobledger_v1_replica_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_jobledger_v1_replica_proto_goTypes = []any{
 	(ReplicaAskKind)(0),   // 0: jobledger.v1.ReplicaAskKind
-	(*ReplicaHead)(nil),   // 1: jobledger.v1.ReplicaHead
-	(*ReplicaAsk)(nil),    // 2: jobledger.v1.ReplicaAsk
-	(*ReplicaAnswer)(nil), // 3: jobledger.v1.ReplicaAnswer
-	(*ReplicaFile)(nil),   // 4: jobledger.v1.ReplicaFile
-	(*CopyHead)(nil),      // 5: jobledger.v1.CopyHead
-	(*CopyOffset)(nil),    // 6: jobledger.v1.CopyOffset
+	(*ReplicaSaid)(nil),   // 1: jobledger.v1.ReplicaSaid
+	(*ReplicaHead)(nil),   // 2: jobledger.v1.ReplicaHead
+	(*ReplicaAsk)(nil),    // 3: jobledger.v1.ReplicaAsk
+	(*ReplicaAnswer)(nil), // 4: jobledger.v1.ReplicaAnswer
+	(*ReplicaFile)(nil),   // 5: jobledger.v1.ReplicaFile
+	(*CopyHead)(nil),      // 6: jobledger.v1.CopyHead
+	(*CopyOffset)(nil),    // 7: jobledger.v1.CopyOffset
 }
 var file_jobledger_v1_replica_proto_depIdxs = []int32{
-	5, // 0: jobledger.v1.ReplicaHead.head:type_name -> jobledger.v1.CopyHead
+	6, // 0: jobledger.v1.ReplicaHead.head:type_name -> jobledger.v1.CopyHead
 	0, // 1: jobledger.v1.ReplicaAsk.kind:type_name -> jobledger.v1.ReplicaAskKind
-	4, // 2: jobledger.v1.ReplicaAnswer.files:type_name -> jobledger.v1.ReplicaFile
-	5, // 3: jobledger.v1.ReplicaAnswer.head:type_name -> jobledger.v1.CopyHead
-	5, // 4: jobledger.v1.ReplicaFile.before:type_name -> jobledger.v1.CopyHead
-	5, // 5: jobledger.v1.ReplicaFile.end:type_name -> jobledger.v1.CopyHead
-	6, // 6: jobledger.v1.ReplicaFile.offsets:type_name -> jobledger.v1.CopyOffset
+	5, // 2: jobledger.v1.ReplicaAnswer.files:type_name -> jobledger.v1.ReplicaFile
+	6, // 3: jobledger.v1.ReplicaAnswer.head:type_name -> jobledger.v1.CopyHead
+	6, // 4: jobledger.v1.ReplicaFile.before:type_name -> jobledger.v1.CopyHead
+	6, // 5: jobledger.v1.ReplicaFile.end:type_name -> jobledger.v1.CopyHead
+	7, // 6: jobledger.v1.ReplicaFile.offsets:type_name -> jobledger.v1.CopyOffset
 	7, // [7:7] is the sub-list for method output_type
 	7, // [7:7] is the sub-list for method input_type
 	7, // [7:7] is the sub-list for extension type_name
@@ -607,7 +701,7 @@ func file_jobledger_v1_replica_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_replica_proto_rawDesc), len(file_jobledger_v1_replica_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -1,0 +1,119 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	natsgo "github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// all returns the subject of requests to all replicas.
+func (x *Exchange) all() string { return Subject(x.config.Stream) + ".all" }
+
+// said returns the message with which this replica says its head. nonce is that of the request; nil without one.
+func (x *Exchange) said(h Head, nonce []byte) ([]byte, error) {
+	head, err := proto.Marshal(&pb.ReplicaHead{
+		LogId: x.config.LogID, Epoch: h.Epoch, Incarnation: h.Incarnation, Replica: x.config.Replica, Who: x.who,
+		Name: x.config.Name, Head: headToWire(h.Head), First: uint64(h.First), Place: h.Place, Leads: h.Leads,
+		Term: h.Term, Nonce: nonce,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return encode(&pb.ReplicaSaid{Head: head, Seal: x.seal(head)})
+}
+
+// seal returns the seal of a head; empty without a key.
+func (x *Exchange) seal(head []byte) string {
+	if x.config.Key == nil {
+		return ""
+	}
+	return x.config.Key.Hash("replica head", x.config.LogID, head)
+}
+
+// headOf returns what another replica of this log said. ok is false for anything else: other bytes, a head of another
+// log, this replica's own, and, with a key, a head whose seal is not the key's.
+func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
+	var said pb.ReplicaSaid
+	var w pb.ReplicaHead
+	if decode(data, &said) != nil || proto.Unmarshal(said.GetHead(), &w) != nil || w.GetLogId() != x.config.LogID ||
+		x.config.Key != nil && said.GetSeal() != x.seal(said.GetHead()) ||
+		w.GetWho() == x.who || w.GetReplica() == "" || w.GetWho() == "" {
+		return h, nil, false
+	}
+	head, err := headFromWire(w.GetHead())
+	return Head{
+		Replica: w.GetReplica(), Who: w.GetWho(), Name: w.GetName(), Epoch: w.GetEpoch(), Head: head,
+		First: events.Sequence(w.GetFirst()), Place: w.GetPlace(), Leads: w.GetLeads(), Term: w.GetTerm(),
+		Incarnation: w.GetIncarnation(), Heard: time.Now(),
+	}, w.GetNonce(), err == nil
+}
+
+// Survey asks all replicas for their heads, and returns those that answered before ctx ends, by name. It returns as soon
+// as enough says that no further answer is needed. An answer was made for this request: a head that was said before, and
+// is sent again, is none.
+func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head, error) {
+	nonce := make([]byte, 16)
+	_, _ = rand.Read(nonce) // never fails
+	request, err := encode(&pb.ReplicaAsk{
+		LogId: x.config.LogID, Kind: pb.ReplicaAskKind_REPLICA_ASK_KIND_HEAD, Nonce: nonce,
+	})
+	if err != nil {
+		return nil, err
+	}
+	inbox := x.config.Conn.NewRespInbox()
+	answers, err := x.config.Conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answers.Unsubscribe() }() // fails if the connection is closed
+	if err := x.config.Conn.PublishRequest(x.all(), inbox, request); err != nil {
+		return nil, err
+	}
+	heads := map[string]Head{}
+	for {
+		if all := sorted(heads); enough(all) {
+			return all, nil
+		}
+		m, err := answers.NextMsgWithContext(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return sorted(heads), nil
+		case errors.Is(err, natsgo.ErrNoResponders): // this replica does not answer yet, and no other does
+			return nil, nil
+		case err != nil:
+			return sorted(heads), err
+		}
+		if h, of, ok := x.headOf(m.Data); ok && bytes.Equal(of, nonce) {
+			heads[h.Replica] = h
+		}
+	}
+}
+
+// answerSurveys answers requests to all replicas, until ctx ends.
+func (x *Exchange) answerSurveys(ctx context.Context, requests *natsgo.Subscription, own func() Head) {
+	for {
+		m, err := requests.NextMsgWithContext(ctx)
+		switch {
+		case ctx.Err() != nil, errors.Is(err, natsgo.ErrConnectionClosed), errors.Is(err, natsgo.ErrBadSubscription):
+			return
+		case err != nil || m.Reply == "":
+			continue
+		}
+		var ask pb.ReplicaAsk
+		if decode(m.Data, &ask) != nil || ask.GetLogId() != x.config.LogID ||
+			ask.GetKind() != pb.ReplicaAskKind_REPLICA_ASK_KIND_HEAD {
+			continue
+		}
+		if data, err := x.said(own(), ask.GetNonce()); err == nil {
+			_ = m.Respond(data) // a lost answer is asked for again
+		}
+	}
+}
