@@ -207,7 +207,7 @@ func logNamed(id string, head events.Sequence) Log {
 func (l Log) at(lock string) Log { l.Lock = lock; return l }
 
 // in returns the log with that stream.
-func (l Log) in(stream string) Log { l.Stream = stream; return l }
+func (l Log) in(stream, replica string) Log { l.Stream, l.Replica = stream, replica; return l }
 
 // O-022: a holder that stops in good order gives the Lease back once it is done, so the next one need not wait until it
 // expires.

@@ -23,7 +23,9 @@ const (
 	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; a Lease of before the first release names a log without it
 	// StreamAnnotation is the stream of a replicated log, as NAME/INCARNATION.
 	StreamAnnotation = "jobledger.dev/log-stream"
-	TakenAnnotation  = "jobledger.dev/taken" // resource version by which the holder took the Lease
+	// ReplicaAnnotation is the ID of the directory of the holder's log: that of a replica, which no other directory has.
+	ReplicaAnnotation = "jobledger.dev/log-replica"
+	TakenAnnotation   = "jobledger.dev/taken" // resource version by which the holder took the Lease
 )
 
 // Everywhere is the scope of a controller of all namespaces.
@@ -37,6 +39,8 @@ type Log struct {
 	Lock string // the holder's LOCK file; empty if unknown
 	// Stream is that of a replicated log, as NAME/INCARNATION; empty otherwise.
 	Stream string
+	// Replica identifies the directory of a replicated log, also after a restart of its machine; empty otherwise.
+	Replica string
 }
 
 // Said is the content of a Lease; zero if the Lease does not exist.
@@ -63,7 +67,7 @@ func saidBy(object *coordinationv1.Lease) Said {
 		s.Renewed = t.Time
 	}
 	s.LogID, s.Lock = cut(a[LogIDAnnotation]), cut(a[LockAnnotation])
-	s.Stream = cut(a[StreamAnnotation])
+	s.Stream, s.Replica = cut(a[StreamAnnotation]), cut(a[ReplicaAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
 	if s.Acquired == 0 { // this holder wrote it once
@@ -106,9 +110,10 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	a[HeadAnnotation] = strconv.FormatUint(uint64(l.Head), 10)
 	a[HashAnnotation] = l.Hash.String()
 	a[LockAnnotation] = l.Lock
-	delete(a, StreamAnnotation)
-	if l.Stream != "" {
-		a[StreamAnnotation] = l.Stream
+	for name, value := range map[string]string{StreamAnnotation: l.Stream, ReplicaAnnotation: l.Replica} {
+		if a[name] = value; value == "" {
+			delete(a, name)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 	for scope, want := range map[string]string{"": "*", "batch": "batch"} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
-			own, namespace := logNamed("one", 7).at("boot/1/2").in("events/6f"), cmp.Or(scope, DefaultNamespace)
+			own, namespace := logNamed("one", 7).at("boot/1/2").in("events/6f", "d1"), cmp.Or(scope, DefaultNamespace)
 			a := s.start(t, "a", own, in(namespace, scope))
 			says := func(when string) {
 				t.Helper()
@@ -85,6 +85,7 @@ func TestTheLeaseSaysWhoseJobsItIsFor(t *testing.T) {
 				wants := map[string]string{
 					ScopeAnnotation: want, LogIDAnnotation: "one", MarkAnnotation: "1", EpochAnnotation: "1", HeadAnnotation: "7",
 					HashAnnotation: "07" + zeros(62), LockAnnotation: "boot/1/2", StreamAnnotation: "events/6f",
+					ReplicaAnnotation: "d1",
 				}
 				for key, value := range wants {
 					if got := object.Annotations[key]; got != value {
