@@ -17,6 +17,7 @@ const (
 	lastPause  = time.Second           // upper bound of the pause
 	idleTime   = 2 * time.Second       // time between an idle writer's reads of the newest message
 	backTime   = 30 * time.Second      // a stream that for so long claims to end before last has gone back
+	goneTime   = 5 * time.Second       // a stream that for so long is said not to exist is gone
 	oldTime    = 10 * time.Second      // if S waits longer, the log has no room
 	manyBytes  = 8 << 20               // if more bytes wait, the log has no room
 )
@@ -73,13 +74,14 @@ type Machine struct {
 	pause    time.Duration
 	short    bool          // the last refusal was for want of room
 	behind   time.Duration // since when the stream claims to end before last; negative for never
+	gone     time.Duration // since when the stream is said not to exist; negative if the newest answer was another one
 	err      error
 }
 
 // New returns the writer of a stream that has been read through state.Place. own is the version of this program as a
 // reader.
 func New(now time.Duration, state natslog.State, own events.ReaderVersion) Machine {
-	return Machine{own: own, state: state, do: Idle, until: now + idleTime, behind: -1}
+	return Machine{own: own, state: state, do: Idle, until: now + idleTime, behind: -1, gone: -1}
 }
 
 // State returns the state of the stream as far as the writer knows it.
@@ -131,9 +133,13 @@ type Ends struct {
 // ErrCut.
 func (m *Machine) Looked(now time.Duration, found bool, data []byte, ends Ends) Action {
 	end := ends.Last
-	switch {
-	case m.do != Look:
+	if m.do != Look {
 		return m.action()
+	}
+	if found || end > 0 {
+		m.gone = -1
+	}
+	switch {
 	case !found && ends.First > m.state.Place+1:
 		return m.end(fmt.Errorf("%w: another writer has cut the stream before place %d, and this one had read it through %d",
 			m.whyCut(), ends.First, m.state.Place))
@@ -183,15 +189,36 @@ func (m *Machine) other(now time.Duration, data []byte) Action {
 
 // Newest reports the place of the newest message by the stream's leader; 0 without an answer.
 func (m *Machine) Newest(now time.Duration, place uint64) Action {
-	switch {
-	case m.do != Recent:
+	if m.do != Recent {
 		return m.action()
+	}
+	if place > 0 {
+		m.gone = -1
+	}
+	switch {
 	case place > m.state.Place:
 		return m.look(now)
 	case m.wentBack(now, place):
 		return m.end(fmt.Errorf("%w: its newest message is %d, it had acknowledged %d", ErrWentBack, place, m.state.Place))
 	}
 	return m.idle(now)
+}
+
+// Gone reports, in answer to Look or Recent, that the servers say that they have no such stream.
+func (m *Machine) Gone(now time.Duration) Action {
+	if m.do != Look && m.do != Recent {
+		return m.action()
+	}
+	if m.gone < 0 {
+		m.gone = now
+	}
+	if now-m.gone >= goneTime {
+		return m.end(fmt.Errorf("%w: there is no such stream any more", ErrWentBack))
+	}
+	if m.do == Look {
+		return m.Looked(now, false, nil, Ends{})
+	}
+	return m.Newest(now, 0)
 }
 
 // Tick reports the time. An answer still missing at Until no longer counts.

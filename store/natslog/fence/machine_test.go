@@ -119,6 +119,43 @@ func TestAStreamThatEndsEarlierForLongWentBack(t *testing.T) {
 	}
 }
 
+// TestAStreamThatIsSaidNotToExistForLongWentBack: for 5 s without another word, to an idle writer and to one that waits.
+func TestAStreamThatIsSaidNotToExistForLongWentBack(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		m, group := leading(t)
+		if waits {
+			begun(t, &m, 0, group)
+			m.Sent(0, 0, false)
+		}
+		for _, row := range []struct {
+			at   int64 // seconds
+			gone bool
+			end  bool
+		}{{1, true, false}, {5, true, false}, {5, false, false}, {6, true, false}, {10, true, false}, {11, true, true}} {
+			now := time.Duration(row.at) * time.Second
+			m.do = Recent
+			if waits {
+				m.do = Look
+			}
+			var a Action
+			switch {
+			case row.gone:
+				a = m.Gone(now)
+			case waits:
+				a = m.Looked(now, false, nil, Ends{Last: m.state.Place})
+			default:
+				a = m.Newest(now, m.state.Place)
+			}
+			if (a.Do == End) != row.end || row.end != errors.Is(a.Err, ErrWentBack) {
+				t.Errorf("waits %t, after %d s, gone %t: %+v", waits, row.at, row.gone, a)
+			}
+		}
+		if a := m.Gone(time.Hour); a.Do != End {
+			t.Errorf("it goes on with %+v", a)
+		}
+	}
+}
+
 // TestAnIdleLeaderLearnsOfAClaim: by the newest message, over void ones.
 func TestAnIdleLeaderLearnsOfAClaim(t *testing.T) {
 	m, _ := leading(t)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/natslog/fence"
+	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
 // Run stores the groups given to Before. While there are none, it checks the stream every 2 s. It returns ctx's error
@@ -94,22 +95,28 @@ func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 			return m.Sent(now, place, errors.Is(err, store.ErrNoRoom))
 		})
 	case fence.Look:
-		data, found, ends := l.look(ctx, a.Place)
+		data, found, ends, err := l.look(ctx, a.Place)
+		if stream.Gone(err) {
+			return l.step((*fence.Machine).Gone)
+		}
 		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, ends) })
 	}
-	place, _ := s.Newest(ctx) // 0 after an error: no answer
+	place, err := s.Newest(ctx) // 0 after an error: no answer
+	if stream.Gone(err) {
+		return l.step((*fence.Machine).Gone)
+	}
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Newest(now, place) })
 }
 
 // look reads a place. If it finds nothing, it also asks for the range of the stream.
-func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, ends fence.Ends) {
+func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, ends fence.Ends, err error) {
 	s := l.config.Stream
-	data, found, err := s.At(ctx, place)
+	data, found, err = s.At(ctx, place)
 	if err == nil && !found {
 		ends.Last, _ = s.Newest(ctx) // 0 after an error: no answer
 		ends.First, _ = s.First(ctx)
 	}
-	return data, found, ends
+	return data, found, ends, err
 }
 
 func (l *Line) step(tell func(m *fence.Machine, now time.Duration) fence.Action) fence.Action {

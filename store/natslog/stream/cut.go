@@ -11,7 +11,11 @@ import (
 func (s *Stream) Cut(ctx context.Context, place uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(place)); err != nil {
+	there, err := s.handle(ctx)
+	if err != nil {
+		return fmt.Errorf("cut the stream %s before place %d: %w", s.name, place, err)
+	}
+	if err := there.Purge(ctx, jetstream.WithPurgeSequence(place)); err != nil {
 		return fmt.Errorf("cut the stream %s before place %d: %w", s.name, place, err)
 	}
 	return nil

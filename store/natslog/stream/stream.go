@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	natsgo "github.com/nats-io/nats.go"
@@ -32,9 +33,32 @@ type Config struct {
 // Stream is the stream of a log, through one connection.
 type Stream struct {
 	js         jetstream.JetStream
-	stream     jetstream.Stream
 	name       string
 	maxMessage int // in bytes; 0 for the server's limit
+
+	mu     sync.Mutex
+	stream jetstream.Stream // nil until the servers were seen to have it
+}
+
+// Later returns a stream that the servers do not have now. Its methods fail, with an error that Gone reports, until
+// there is one of that name.
+func Later(js jetstream.JetStream, name string) *Stream { return &Stream{js: js, name: name} }
+
+// Gone reports whether an error says that the servers have no such stream.
+func Gone(err error) bool { return errors.Is(err, jetstream.ErrStreamNotFound) }
+
+// handle returns the servers' stream.
+func (s *Stream) handle(ctx context.Context) (jetstream.Stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil {
+		return s.stream, nil
+	}
+	there, err := s.js.Stream(ctx, s.name)
+	if err == nil {
+		s.stream = there
+	}
+	return there, err
 }
 
 // Make creates the stream, or opens it if it exists.
@@ -108,6 +132,7 @@ type Info struct {
 	Server  string   // version of the connected server
 	Holders []string // names of the servers that hold the stream and are not offline
 	First   uint64   // the oldest place that the stream still has; 1 for an empty stream that was never cut
+	Last    uint64   // the newest place that it ever had, also if all messages were removed; 0 for none
 	Bytes   int64    // of its messages
 }
 
@@ -125,7 +150,7 @@ func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err 
 	}
 	info, conn := now.CachedInfo(), js.Conn()
 	i = Info{
-		Config: &info.Config, Server: conn.ConnectedServerVersion(), First: max(1, info.State.FirstSeq),
+		Config: &info.Config, Server: conn.ConnectedServerVersion(), First: max(1, info.State.FirstSeq), Last: info.State.LastSeq,
 		Bytes: int64(min(info.State.Bytes, 1<<62)),
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" {
@@ -168,7 +193,11 @@ func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place u
 func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	m, err := s.stream.GetMsg(ctx, place)
+	there, err := s.handle(ctx)
+	if err != nil {
+		return nil, false, fmt.Errorf("read place %d of the stream %s: %w", place, s.name, err)
+	}
+	m, err := there.GetMsg(ctx, place)
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, false, nil
@@ -184,7 +213,11 @@ func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool,
 func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
-	m, err := s.stream.GetLastMsgForSubject(ctx, Subject(s.name))
+	there, err := s.handle(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the newest message of the stream %s: %w", s.name, err)
+	}
+	m, err := there.GetLastMsgForSubject(ctx, Subject(s.name))
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return 0, nil
