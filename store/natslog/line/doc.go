@@ -5,6 +5,7 @@
 //	log, err := open.ForWriting(address, store.Options{Before: l.Before})
 //	…                                            // a replica.Follower brings the log to the end of the stream
 //	err = l.Claim(ctx, follower.State(), line.Term{…})
+//	err = l.Refill(ctx, groups, …)               // of a stream that ends before the log
 //	go l.Run(ctx)                                // its error ends the process
 //	loop over line.Of(log, l)                    // Room knows the stream, too
 //

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,6 +91,27 @@ func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 		return ErrOvertaken
 	}
 	l.term, l.writer = t.Term, writer
+	return nil
+}
+
+// Refill stores groups that the log has and the stream lacks: the first one continues the head of the claim. Call it
+// after Claim and before Run. It stores no further group once stop says why.
+func (l *Line) Refill(ctx context.Context, groups iter.Seq2[store.Group, error], stop func() error) error {
+	for g, err := range groups {
+		if err == nil {
+			err = stop()
+		}
+		var messages [][]byte
+		if err == nil {
+			messages, err = natslog.Encode(natslog.GroupOf(g, l.term, l.writer, l.config.Key), l.config.Stream.MaxMessage())
+		}
+		if err == nil {
+			_, err = l.store(ctx, messages)
+		}
+		if err != nil {
+			return fmt.Errorf("store records of the log in the stream again: %w", err)
+		}
+	}
 	return nil
 }
 

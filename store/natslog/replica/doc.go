@@ -10,7 +10,9 @@
 //   - A record that the log already has is never written again. It is compared by the chain value behind its group.
 //   - A record that does not match the chain value of the stream stops the follower: one of the two has another
 //     history.
-//   - The log is never ahead of the accepted messages.
+//   - The log is never ahead of the accepted messages, unless the stream lost messages.
+//   - A stream that lost messages which were read ends the follower with ErrWentBack, once a message that does not fit
+//     shows it, or the caller asks.
 //
 // Two conditions must hold: no other process writes the log meanwhile, and the stream is cut only behind a message that
 // counts.

@@ -1,7 +1,9 @@
 package replica
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -25,6 +27,10 @@ type Log interface {
 // ErrBehind: the stream begins behind the end of the log. Only another replica has the records between.
 var ErrBehind = errors.New("the stream no longer has the records that this log lacks")
 
+// ErrWentBack: the stream lost messages that were read, and has others in their places, or none. The caller begins
+// again: Begin compares what there is with the log.
+var ErrWentBack = errors.New("the stream has lost messages that were read")
+
 // Follower follows a stream.
 type Follower struct {
 	s       *stream.Stream
@@ -35,11 +41,14 @@ type Follower struct {
 	end     events.Sequence // last record of the log, durable or not
 	newest  store.Commit    // nil if all is durable
 	waiting int             // groups appended since the log was last known to be durable
+	last    []byte          // SHA-256 of the newest message read; nil before the first
 	place   atomic.Uint64   // state.Place, for other goroutines
+	ends    atomic.Uint64   // state.Head.Sequence, likewise
+	claimed atomic.Bool     // state.Term > 0, likewise
 	voids   atomic.Uint64   // state.Voids, likewise
 	key     events.Hash     // the key that a claim must have; zero for any
 
-	released chan struct{} // see Released
+	released chan<- struct{} // see TellReleased
 }
 
 // Begin returns a follower of s that writes log. It starts with the first message that the stream still has. Errors:
@@ -47,18 +56,19 @@ type Follower struct {
 // the log's.
 func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVersion) (*Follower, error) {
 	f := &Follower{s: s, log: log, own: own, end: log.Head().Sequence, released: make(chan struct{}, 1)}
-	first, err := s.First(ctx)
+	now, err := s.Ask(ctx)
 	if err != nil {
 		return nil, err
 	}
-	look := f.base
-	if first > 1 {
-		look = f.middle
+	look := func() error { return f.base(ctx, now.First) }
+	if now.First > 1 {
+		look = func() error { return f.middle(ctx, now.First, now.Last) }
 	}
-	if err := look(ctx, first); err != nil {
-		return nil, fmt.Errorf("follow the stream %s from place %d: %w", s.Name(), first, err)
+	if err := look(); err != nil {
+		return nil, fmt.Errorf("follow the stream %s from place %d: %w", s.Name(), now.First, err)
 	}
-	f.reader = s.Read(first)
+	f.place.Store(f.state.Place)
+	f.reader = s.Read(f.state.Place + 1)
 	return f, nil
 }
 
@@ -75,21 +85,28 @@ func (f *Follower) base(ctx context.Context, first uint64) error {
 	return f.compare(m.Before)
 }
 
-// middle takes the state of a cut stream from its first message.
-func (f *Follower) middle(ctx context.Context, first uint64) error {
-	data, found, err := f.s.At(ctx, first)
-	if err != nil {
-		return err
+// middle takes the state of a cut stream from its first message. A stream that was cut by hand may begin with messages
+// with which no reader can begin, or have none: these places are passed over.
+func (f *Follower) middle(ctx context.Context, first, last uint64) error {
+	for place := first; place <= last; place++ {
+		data, found, err := f.s.At(ctx, place)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return errors.New("a message of it is not there")
+		}
+		m, err := natslog.Decode(data)
+		switch {
+		case events.OtherReader(err):
+			return err
+		case err == nil && m.Part == 1:
+			f.state = natslog.From(place, m)
+			return f.compare(m.Before)
+		}
 	}
-	if !found {
-		return errors.New("its first message is not there")
-	}
-	m, err := natslog.Decode(data)
-	if err != nil {
-		return err
-	}
-	f.state = natslog.From(first, m)
-	return f.compare(m.Before)
+	f.state = natslog.State{Place: max(last, first-1)}
+	return nil
 }
 
 // Expect sets the key of the log, as the SHA-256 of its KEY. A claim with another key then ends the follower with
@@ -102,9 +119,33 @@ func (f *Follower) Place() uint64 { return f.place.Load() }
 // Voids returns how many of the messages read were void. Any goroutine may call it.
 func (f *Follower) Voids() uint64 { return f.voids.Load() }
 
-// Released returns a channel that gets a value when the writer has released its term, and the stream had nothing later
-// then: nobody leads. Any goroutine may call it.
-func (f *Follower) Released() <-chan struct{} { return f.released }
+// Ends returns the last record of the stream as far as it was read, and whether the stream has a claim. Any goroutine may
+// call it.
+func (f *Follower) Ends() (last events.Sequence, claimed bool) {
+	return events.Sequence(f.ends.Load()), f.claimed.Load()
+}
+
+// TellReleased sets a channel, with room for one value, that gets one when the writer has released its term, and the
+// stream had nothing later then: nobody leads.
+func (f *Follower) TellReleased(released chan<- struct{}) { f.released = released }
+
+// Same reports whether the stream still has the newest message that was read, or cut it: it has neither lost messages nor
+// got others in their places.
+func (f *Follower) Same(ctx context.Context) (bool, error) {
+	if f.last == nil {
+		return true, nil
+	}
+	data, found, err := f.s.At(ctx, f.state.Place)
+	if err != nil {
+		return false, err
+	}
+	if !found {
+		now, err := f.s.Ask(ctx)
+		return now.First > f.state.Place && now.Last >= f.state.Place, err
+	}
+	sum := sha256.Sum256(data)
+	return bytes.Equal(sum[:], f.last), nil
+}
 
 // State returns the state of the stream as far as it was read.
 func (f *Follower) State() natslog.State { return f.state }
@@ -155,10 +196,19 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	case v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Claim:
 		err = f.claim(ctx, &v.Segment)
 	}
+	if v.Void == natslog.LaterTerm || v.Void == natslog.Ahead { // whoever has read all meets neither, but by a forgery
+		same := false
+		if same, err = f.Same(ctx); err == nil && !same {
+			err = fmt.Errorf("%w: a message is %s", ErrWentBack, v.Void)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	f.state = state
+	sum := sha256.Sum256(m.Data)
+	f.state, f.last = state, sum[:]
+	f.ends.Store(uint64(state.Head.Sequence))
+	f.claimed.Store(state.Term > 0)
 	f.place.Store(state.Place)
 	f.voids.Store(state.Voids)
 	if m.Last && v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Released {

@@ -10,11 +10,17 @@
 //	term, err := takeover.Take(ctx, takeover.Config{Stream: s, Follower: f, Line: l, Log: log, Holds: lease.Holds})
 //	go l.Run(ctx)   // now the log may be appended to
 //
+// A stream that ends before the log lost records. They are stored there again, from the log, behind the claim:
+//
+//	Short ─▶ Refills ─▶ claim behind the end of the stream ─▶ one message for each group that it lacks ─▶ as above
+//
+// The claim proves that the stream ended there: it is refused by servers that have more.
+//
 // Invariants:
 //
 //   - Nothing is sent to the stream unless the Lease was held right before.
-//   - A claim names the end of the local log, which must be the end of the stream as it was read. If the two differ,
-//     nothing is claimed.
+//   - A claim names the end of the stream as it was read, which must be a head of the local log. If that is not its end,
+//     nothing is claimed without Short's word.
 //   - A term begins when the claim has come back through the stream at the place where it was acknowledged, all records
 //     before it are durable in the local log, and the Lease is held.
 //

@@ -1,0 +1,106 @@
+package takeover
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/store"
+)
+
+// refillBytes is the size from which a group is stored in the stream: one message of a server with max_payload 1 MiB.
+const refillBytes = 900 << 10
+
+// Base is a head of the local log behind which the stream is claimed, and the log's identity there.
+type Base struct {
+	Identity events.Identity
+	Head     store.Head
+	Term     uint64 // the newest that any replica knows
+}
+
+// Readable is the part of the local log from which a stream is refilled.
+type Readable interface {
+	Files() ([]store.File, error)
+	ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error]
+}
+
+// Groups iterates over whole batches of a log behind base through the record through, which ends a batch, as a writer
+// would have stored them. A group never spans two files.
+func Groups(
+	ctx context.Context, log Readable, base Base, through events.Sequence, least events.ReaderVersion,
+) iter.Seq2[store.Group, error] {
+	return func(yield func(store.Group, error) bool) {
+		files, err := log.Files()
+		if err != nil || base.Head.Sequence >= through {
+			if err != nil {
+				yield(store.Group{}, err)
+			}
+			return
+		}
+		g := grouping{begins: map[events.Sequence]bool{}, least: least}
+		for _, f := range files {
+			g.begins[f.First] = true
+		}
+		g.begin(base.Identity, base.Head)
+		for stored, err := range log.ReadStored(ctx, base.Head.Sequence+1) {
+			var done store.Group
+			if err == nil {
+				done, err = g.add(stored, through)
+			}
+			if err != nil {
+				yield(store.Group{}, fmt.Errorf("read record %d for the stream: %w", g.at.Sequence+1, err))
+				return
+			}
+			if done.Stored != nil && !yield(done, nil) || g.at.Sequence >= through {
+				return
+			}
+		}
+		yield(store.Group{}, fmt.Errorf("read record %d for the stream: the log ends before it", g.at.Sequence+1))
+	}
+}
+
+// grouping puts records into groups.
+type grouping struct {
+	begins map[events.Sequence]bool // first records of files
+	least  events.ReaderVersion
+	now    events.Identity // behind the newest record
+	at     store.Head      // of the newest record
+	bytes  int
+	open   store.Group
+}
+
+// begin begins a group behind a head.
+func (g *grouping) begin(id events.Identity, head store.Head) {
+	g.now, g.at, g.bytes = id, head, 0
+	g.open = store.Group{Before: head, BeginsFile: g.begins[head.Sequence+1], Least: g.least}
+}
+
+// add adds the next record. It returns a group that the record ends, or one without records.
+func (g *grouping) add(stored []byte, through events.Sequence) (done store.Group, err error) {
+	h, err := events.DecodeHeader(stored)
+	if err == nil && h.Sequence != g.at.Sequence+1 {
+		err = fmt.Errorf("%w: it says that it is record %d", store.ErrDiverged, h.Sequence)
+	}
+	if err == nil && (h.Kind == events.KindEpochChanged || h.Kind == events.KindLogCreated) {
+		var r events.Record
+		if r, err = events.DecodeRecord(stored); err == nil {
+			g.now, err = store.NextIdentity(g.now, &r)
+		}
+	}
+	if err == nil {
+		g.at.Hash, err = g.at.Hash.Next(stored)
+	}
+	if err != nil {
+		return done, err
+	}
+	g.at.Sequence, g.at.Time = h.Sequence, h.Time
+	g.open.Stored, g.bytes = append(g.open.Stored, stored), g.bytes+len(stored)
+	if !h.Last || g.bytes < refillBytes && h.Sequence < through && !g.begins[h.Sequence+1] {
+		return done, nil
+	}
+	done = g.open
+	done.Identity, done.After = g.now, g.at
+	g.begin(g.now, g.at)
+	return done, nil
+}
