@@ -31,6 +31,7 @@ const (
 	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
 	PlaceBefore    = "place.before"    // a request to the place of a copy is about to be sent
 	PlaceAfter     = "place.after"     // that place has done it; the answer is not yet reported
+	RefillStep     = "refill"          // a step of storing records in the log's stream again
 )
 
 // The verbs of calls. They include the verbs in the traits of commands.
@@ -76,6 +77,21 @@ const (
 
 var placeVerbs = []string{GetObject, PutObject, ReplaceManifest, DeleteObject}
 
+// The steps of a refill, as they are named in packages takeover and replicating, in order.
+const (
+	RefillMaking   = "making"
+	RefillMade     = "made"
+	RefillClaimed  = "claimed"
+	RefillGrouped  = "grouped"
+	RefillTaken    = "taken"
+	RefillRecorded = "recorded"
+)
+
+var refillSteps = []string{RefillMaking, RefillMade, RefillClaimed, RefillGrouped, RefillTaken, RefillRecorded}
+
+// Refill passes the point of a step.
+func (p *Points) Refill(step string) { p.pass(RefillStep + "." + step) }
+
 // Names returns the names of all points.
 func Names() []string {
 	names := []string{AppendBefore, AppendAfter, DurableBefore, DurableAfter}
@@ -84,6 +100,9 @@ func Names() []string {
 	}
 	for _, verb := range placeVerbs {
 		names = append(names, PlaceBefore+"."+verb, PlaceAfter+"."+verb)
+	}
+	for _, step := range refillSteps {
+		names = append(names, RefillStep+"."+step)
 	}
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
 }
