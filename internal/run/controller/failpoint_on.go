@@ -24,3 +24,12 @@ func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error
 		executor.CronAPI
 	}{points.API(api), points.Groups(api), points.Workloads(api), points.Crons(api)}, nil
 }
+
+// refillPoints returns what is called at each step of a refill of the log's stream.
+func refillPoints() (func(string), error) {
+	points, err := failpoint.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return points.Refill, nil
+}

@@ -143,12 +143,17 @@ func (f *followed) Watch(ctx context.Context, say func(string)) error {
 	}
 }
 
+// takeWithin is how long a process that holds the Lease tries to take the log over before it lets another one try.
+const takeWithin = 30 * time.Second
+
 // errNotHeldAnymore: the Lease was lost before this process led.
 var errNotHeldAnymore = errors.New("the Lease was lost before the log was taken over")
 
 // Take implements source. Unless the log certainly has all that the leader before wrote, it begins the epoch that the
 // Lease was taken for, and what it does not know is adopted.
 func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, takeWithin)
+	defer cancel()
 	if err := f.fold.Follow(ctx, f.opened); err != nil {
 		return 0, err
 	}

@@ -86,6 +86,9 @@ func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	}
 	config := *c.config.Replicate
 	config.Name = c.identity
+	if config.Step, err = refillPoints(); err != nil {
+		return nil, err
+	}
 	config.Reader, config.Least, config.Logger = loop.Reader(c.config.Program.Version), loop.Least(), c.logger
 	member, err := replicating.Join(ctx, config, own)
 	if err != nil {
@@ -265,9 +268,6 @@ func (f *follower) ready(before lease.Said) error {
 	return err
 }
 
-// takeWithin is how long a process that holds the Lease waits for its source before it gives up and lets another try.
-const takeWithin = 30 * time.Second
-
 // lead takes the log over and works on it. It ends when the Lease is lost, when the source ends it, or when ctx ends.
 func (f *follower) lead(ctx context.Context) error {
 	if err := f.refuseBeside(ctx); err != nil {
@@ -292,7 +292,10 @@ func (f *follower) lead(ctx context.Context) error {
 		wrote <- err
 	}()
 	f.health.set(func(h *Health) { h.standby, h.second = false, "" })
-	err := f.controller.lead(leading, f.log)
+	err := f.recordRefill(leading)
+	if err == nil {
+		err = f.controller.lead(leading, f.log)
+	}
 	if err == nil && errors.Is(context.Cause(leading), context.Cause(ctx)) && !f.leaseLost() {
 		f.giveBack()
 	}
@@ -302,13 +305,11 @@ func (f *follower) lead(ctx context.Context) error {
 
 // take takes the log over, folds the newest records, and logs the term.
 func (f *follower) take(ctx context.Context) error {
-	bound, cancel := context.WithTimeout(ctx, takeWithin)
-	defer cancel()
 	slow := time.AfterFunc(askTimeout, func() {
 		f.logger.Warn("the Lease is held, and the log is not taken over yet: nothing is decided until then")
 	})
 	defer slow.Stop()
-	term, err := f.source.Take(bound, f.lease.Holds)
+	term, err := f.source.Take(ctx, f.lease.Holds)
 	if err != nil {
 		return err
 	}
@@ -322,6 +323,23 @@ func (f *follower) take(ctx context.Context) error {
 	f.logger.Info("leading", "lease", f.lease.Name(), "identity", f.identity, "term", term,
 		"records", uint64(f.fold.Through()), "jobs", world.Len())
 	return nil
+}
+
+// recordRefill records what the source stored again where the log comes from.
+func (f *follower) recordRefill(ctx context.Context) error {
+	from, is := f.source.(refiller)
+	if !is {
+		return nil
+	}
+	facts := from.Refilled()
+	if facts == nil {
+		return nil
+	}
+	err := loop.RecordRefill(ctx, f.controller.log, f.fold.World(), events.At(time.Now()), salt, facts)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return from.Recorded()
 }
 
 // giveBack tells the source that this process has ended in good order.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
@@ -42,31 +43,61 @@ type mender interface {
 // replicated is the source of a log that a NATS stream replicates.
 type replicated struct{ *replicating.Member }
 
+// refiller is a source that may have stored records again where the log comes from.
+type refiller interface {
+	// Refilled returns what has no record in the log yet; nil for nothing.
+	Refilled() *events.StreamRefilled
+	Recorded() error
+}
+
 var (
-	_ source = replicated{}
-	_ mender = replicated{}
+	_ source   = replicated{}
+	_ mender   = replicated{}
+	_ refiller = replicated{}
 )
 
-// Own implements source: the Lease names the stream.
+// Own implements source: the Lease names the stream and this replica.
 func (r replicated) Own(l lease.Log) lease.Log {
-	l.Stream = r.Named()
+	l.Stream, l.Replica = r.Named(), r.Replica()
 	return l
 }
 
 // Saw implements source.
-func (r replicated) Saw(lease.Said) {}
+func (r replicated) Saw(said lease.Said) {
+	if said.LogID == r.LogID() {
+		r.Member.Saw(said.Stream)
+	}
+}
 
 // Ready implements source: the stream must be read to its end, and the log must have the record that the Lease names.
-// Taking the Lease would overwrite the proof of that record.
+// Taking the Lease would overwrite the proof of that record. If the stream lost records, this log must have all that was
+// done.
 func (r replicated) Ready(before lease.Said, own lease.Log) error {
-	if err := r.Behind(); err != nil {
+	short := r.Short()
+	if err := r.Behind(); err != nil && !errors.Is(short, replicating.ErrGone) {
 		return err
 	}
 	if lacks(before, own) {
 		return &lackError{fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and all that its stream gave "+
 			"ends with record %d of epoch %d", before.Lease, before.Head, before.Epoch, own.Head, own.Epoch)}
 	}
+	if short == nil {
+		return nil
+	}
+	if err := r.Yields(context.Background(), hadAll(before, own), before.Replica); err != nil {
+		err = fmt.Errorf("%w. %w", short, err)
+		r.Waits(err)
+		return err
+	}
 	return nil
+}
+
+// hadAll reports whether a log has all that was done under the Lease: it is that of the holder, or has the record with
+// which the holder gave the Lease back. The holder acts on nothing that its disk does not have.
+func hadAll(before lease.Said, own lease.Log) bool {
+	same := before.LogID == own.LogID && !lacks(before, own)
+	return same && (before.Holder == "" || before.Replica != "" && before.Replica == own.Replica ||
+		before.Lock != "" && before.Lock == own.Lock)
 }
 
 // lackError: the log lacks records that the Lease names.

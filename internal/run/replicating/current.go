@@ -59,6 +59,13 @@ func (c *current) behind(now time.Time) error {
 	return fmt.Errorf("the stream of the log is read as of %s ago", now.Sub(c.asOf).Round(time.Second))
 }
 
+// forget makes the process behind until all that the stream has is read again.
+func (c *current) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.place, c.asked, c.asOf = 0, time.Time{}, time.Time{}
+}
+
 // last returns as of when the process was current; zero if it never was.
 func (c *current) last() time.Time {
 	c.mu.Lock()
@@ -69,13 +76,15 @@ func (c *current) last() time.Time {
 // Behind returns why this process may not take the Lease now: it is not connected, or has not read all that the stream
 // had a second ago. It returns nil if it may.
 func (m *Member) Behind() error {
-	m.current.read(m.follower.Place())
+	if f := m.follower.Load(); f != nil {
+		m.current.read(f.Place())
+	}
 	return m.current.behind(time.Now())
 }
 
 // Released returns a channel that gets a value when the leader has released the stream: it is about to give the Lease
 // back. Call it after Begin.
-func (m *Member) Released() <-chan struct{} { return m.follower.Released() }
+func (m *Member) Released() <-chan struct{} { return m.released }
 
 // ask asks the stream's leader for the end of the stream.
 func (m *Member) ask(ctx context.Context) {
@@ -83,6 +92,9 @@ func (m *Member) ask(ctx context.Context) {
 	bound, cancel := context.WithTimeout(ctx, mostBehind)
 	defer cancel()
 	place, err := m.stream.Newest(bound)
+	if err = m.heed(bound, asked, place, err); err != nil {
+		place = 0
+	}
 	m.current.note(asked, place, err)
 }
 
@@ -99,7 +111,7 @@ func (m *Member) Watch(ctx context.Context, say func(string)) error {
 			if err := m.Behind(); err != nil {
 				text = err.Error()
 			}
-			say(text)
+			say(m.lost.words(m.Short(), text))
 		}
 		if time.Since(looked) >= checkEvery {
 			looked = time.Now()
@@ -125,7 +137,7 @@ func (m *Member) check(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("--%s: %w", Flag, err)
-	case now.Incarnation != m.file.Incarnation:
+	case now.Incarnation != m.of().Incarnation && m.leads.Load():
 		return fmt.Errorf("--%s: %w: another one was made under its name", Flag, stream.ErrSettings)
 	}
 	return nil

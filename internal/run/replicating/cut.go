@@ -12,6 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/natslog"
 	"github.com/jobledger/jobledger/store/natslog/exchange"
+	"github.com/jobledger/jobledger/store/natslog/fence"
 )
 
 const (
@@ -80,23 +81,29 @@ type cutter struct {
 	m     *Member
 	marks []mark // oldest first
 	told  string // why nothing is cut, or which replica no longer counts
+	first uint64 // where the stream begins, as this leader left it; 0 until it was asked
 }
 
-// run marks and cuts until ctx ends. It retries a cut that fails.
-func (c *cutter) run(ctx context.Context) {
+// run marks and cuts until ctx ends. It retries a cut that fails. It returns an error if somebody else cut the stream:
+// what went may be on no other disk.
+func (c *cutter) run(ctx context.Context) error {
 	tick := time.NewTicker(markEvery)
 	defer tick.Stop()
 	for last := time.Now(); ; {
 		c.mark()
 		if time.Since(last) >= cmp.Or(c.m.config.CutEvery, cutEvery) {
 			last = time.Now()
-			if err := c.cut(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
+			err := c.cut(ctx)
+			if errors.Is(err, fence.ErrWentBack) {
+				return err
+			}
+			if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
 				c.m.config.Logger.Warn("the stream of the log is not cut: it grows until it is", "error", err)
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-tick.C:
 		}
 	}
@@ -133,6 +140,13 @@ func (c *cutter) cut(ctx context.Context) error {
 		return err
 	}
 	c.m.bytes.Store(now.Bytes)
+	if c.first == 0 {
+		c.first = now.First
+	}
+	if now.First > c.first {
+		return fmt.Errorf("%w: it began with place %d, begins with %d now, and this process has not cut it there",
+			fence.ErrWentBack, c.first, now.First)
+	}
 	k := copies{
 		bytes: now.Bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes),
 	}
@@ -162,6 +176,7 @@ func (c *cutter) cut(ctx context.Context) error {
 			continue
 		}
 		c.marks = c.marks[i+1:]
+		c.first = m.place
 		return c.m.stream.Cut(ctx, m.place)
 	}
 	return nil

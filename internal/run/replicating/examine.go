@@ -44,7 +44,7 @@ func Examine(ctx context.Context, c Config) (e Examined, err error) {
 	} else if err == nil {
 		e.Holders, e.Bytes = now.Holders, now.Bytes
 		e.Wrong = stream.Wrong(c.Stream, now.Config, now.Server, c.Unsafe)
-		f := fileOf(c.Stream, now.Config)
+		f := c.found(now.Config)
 		e.Named = f.Of()
 		e.Wrong = append(e.Wrong, notOurs(&c, &f)...)
 	}
@@ -86,6 +86,7 @@ func notOurs(c *Config, f *File) []string {
 	switch {
 	case err != nil:
 		return []string{err.Error()}
+	case before != nil && before.Log == f.Log && before.Stream == f.Stream && f.after == before.Incarnation: // made in its place
 	case before != nil && !slices.Equal([]string{before.Log, before.Of()}, []string{f.Log, f.Of()}):
 		return []string{fmt.Sprintf("it is incarnation %s of log %s, and %s in %s names incarnation %s of log %s",
 			f.Incarnation, f.Log, FileName, c.Dir, before.Incarnation, before.Log)}

@@ -82,7 +82,7 @@ func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal
 	if err := continues(has, goal); err != nil {
 		return err
 	}
-	f, err := open.Fill(address, m.file.Log)
+	f, err := open.Fill(address, m.LogID())
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,12 @@ func (m *Member) Exchange(ctx context.Context) error {
 	}
 	return m.exchange.Run(ctx, shared, func() exchange.Head {
 		id, head := m.log.Durable()
-		h := exchange.Head{Epoch: id.Epoch, Head: head, First: 1, Place: m.follower.Place(), Leads: m.leads.Load()}
+		h := exchange.Head{
+			Epoch: id.Epoch, Head: head, First: 1, Leads: m.leads.Load(), Term: m.log.Term(), Incarnation: m.of().Incarnation,
+		}
+		if f := m.follower.Load(); f != nil {
+			h.Place = f.Place()
+		}
 		if files, err := shared.Files(); err == nil && len(files) > 0 {
 			h.First = files[0].First
 		}

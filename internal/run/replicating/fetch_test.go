@@ -319,9 +319,8 @@ func TestAReplicaWithAnotherHistoryGivesNothing(t *testing.T) {
 // gives lets a log answer as a replica of that member's.
 func gives(t *testing.T, server *natstest.Server, m *replicating.Member, log *boltlog.Log) {
 	t.Helper()
-	_, incarnation, _ := strings.Cut(m.Named(), "/")
 	x, err := exchange.New(exchange.Config{
-		Conn: server.JetStream().Conn(), Stream: "log", Incarnation: incarnation, LogID: m.LogID(), Replica: "forged",
+		Conn: server.JetStream().Conn(), Stream: "log", LogID: m.LogID(), Replica: "forged", Key: &events.Key{7},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store/regular"
 )
 
@@ -27,6 +28,20 @@ type File struct {
 	Begun bool `json:"begun"`
 	// Replica is random, and identifies this directory among the replicas. A copy of the directory has the same one.
 	Replica string `json:"replica,omitempty"`
+	// Servers are those of --replicate when the stream was found last. Others that have no such stream may be the wrong ones.
+	Servers string `json:"servers,omitempty"`
+	// Refill is what the stream got again from this directory, until the log has a record of it.
+	Refill *Refill `json:"refill,omitempty"`
+
+	// after is the incarnation in whose place the stream was made, sealed by the log's key; empty for the first one.
+	after string
+}
+
+// Refill is an events.StreamRefilled.
+type Refill struct {
+	From    events.Sequence `json:"from"`
+	Through events.Sequence `json:"through"`
+	Place   uint64          `json:"place"`
 }
 
 // Of returns the name of the stream in a Lease, such as prod/6f2c: its name and incarnation.

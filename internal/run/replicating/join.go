@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,6 +38,8 @@ const (
 const (
 	logOf         = "jobledger.dev/log-id"
 	incarnationOf = "jobledger.dev/incarnation"
+	afterOf       = "jobledger.dev/after" // the incarnation in whose place this one was made
+	sealOf        = "jobledger.dev/seal"  // of all of these, by the log's key
 )
 
 const (
@@ -47,7 +50,7 @@ const (
 )
 
 // Config says which stream to join, and how. All fields but Unsafe, NewStream, Name, Monitor, Members, MaxBytes,
-// CutEvery and GiveUp are required.
+// CutEvery, GiveUp and Step are required.
 type Config struct {
 	Dial      dial.Config
 	Stream    string // its name
@@ -65,6 +68,7 @@ type Config struct {
 	CutEvery  time.Duration        // time between a leader's cuts of the stream; 0 for 10 s
 	GiveUp    time.Duration        // a leader without acknowledgements for so long ends; 0 for 15 s
 	Logger    *slog.Logger
+	Step      func(step string) // called at each step of a refill, for tests that end the process there; nil for none
 }
 
 // Own is what this process knows before it sees the stream.
@@ -80,22 +84,59 @@ type Member struct {
 	conn     *natsgo.Conn
 	js       jetstream.JetStream
 	stream   *stream.Stream
-	file     File
 	begins   bool // the log may begin the stream although it has records
 	line     *line.Line
 	log      store.Opened
-	follower *replica.Follower
 	current  current
+	lost     lost
 	takes    atomic.Bool // Take was called: nothing is followed any more
 	leads    atomic.Bool // Take has succeeded
 	exchange *exchange.Exchange
 	monitors monitors
 	bytes    atomic.Int64 // size of the stream when it was asked for last
+	released chan struct{}
+
+	follower atomic.Pointer[replica.Follower] // nil until the stream was there
+	stale    bool                             // the stream was lost: another follower is wanted. Owned by Follow, then Take
+
+	mu   sync.Mutex
+	file File // see of and note
+}
+
+// of returns what is known of the stream.
+func (m *Member) of() File {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.file
+}
+
+// note changes what is known of the stream, and writes it to the log's directory.
+func (m *Member) note(change func(*File)) error {
+	m.mu.Lock()
+	change(&m.file)
+	now := m.file
+	m.mu.Unlock()
+	return now.write(m.config.Dir)
 }
 
 // fileOf returns which log and which incarnation a stream is of, by its metadata.
 func fileOf(name string, c *jetstream.StreamConfig) File {
 	return File{Log: c.Metadata[logOf], Stream: name, Incarnation: c.Metadata[incarnationOf]}
+}
+
+// found is fileOf, with the incarnation in whose place the stream was made, if the log's key has sealed that.
+func (c *Config) found(of *jetstream.StreamConfig) File {
+	f := fileOf(c.Stream, of)
+	f.after = of.Metadata[afterOf]
+	if of.Metadata[sealOf] != c.seal(&f) {
+		f.after = ""
+	}
+	return f
+}
+
+// seal returns the seal of a stream's metadata, by the log's key.
+func (c *Config) seal(f *File) string {
+	return c.Key.Hash("replicated stream", f.Log, []byte(f.Of()+"/"+f.after))
 }
 
 // Join connects to NATS, finds the stream, or creates it if it may, and checks it. While NATS does not answer, it waits
@@ -109,7 +150,8 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", Flag, err)
 	}
-	m := &Member{config: c, conn: conn}
+	m := &Member{config: c, conn: conn, released: make(chan struct{}, 1)}
+	m.lost.named = own.Lease
 	if m.monitors, err = newMonitors(c.Monitor, c.Dial.CA); err == nil {
 		m.js, err = c.Dial.JetStream(conn)
 	}
@@ -128,6 +170,11 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	}
 	m.begins = before == nil || !before.Begun || c.NewStream
 	m.line = line.New(line.Config{Stream: m.stream, Key: sha256.Sum256(c.Key[:]), Reader: c.Reader})
+	if m.stale {
+		c.Logger.Warn("the NATS servers have no stream of the log any more: the controller that led makes it again, from its log",
+			"stream", m.file.Stream, "incarnation", m.file.Incarnation, "logID", m.file.Log, "nats", c.Dial.Servers())
+		return m, nil
+	}
 	c.Logger.Info("found the stream of the log", "stream", m.file.Stream, "incarnation", m.file.Incarnation,
 		"logID", m.file.Log, "nats", c.Dial.Servers())
 	return m, nil
@@ -139,9 +186,13 @@ func (m *Member) hear(before *File) (err error) {
 	if before != nil && before.Replica != "" {
 		m.file.Replica = before.Replica
 	}
+	if before != nil {
+		m.file.Refill = before.Refill
+	}
+	m.file.Servers = m.config.Dial.Servers()
 	m.exchange, err = exchange.New(exchange.Config{
-		Conn: m.conn, Stream: m.file.Stream, Incarnation: m.file.Incarnation, LogID: m.file.Log, Replica: m.file.Replica,
-		Name: cmp.Or(m.config.Name, m.file.Replica),
+		Conn: m.conn, Stream: m.file.Stream, LogID: m.file.Log, Replica: m.file.Replica,
+		Name: cmp.Or(m.config.Name, m.file.Replica), Key: &m.config.Key,
 	})
 	return err
 }
@@ -150,10 +201,13 @@ func (m *Member) hear(before *File) (err error) {
 func (m *Member) Close() { m.conn.Close() }
 
 // LogID returns the ID of the stream's log.
-func (m *Member) LogID() string { return m.file.Log }
+func (m *Member) LogID() string { return m.of().Log }
 
 // Named returns the name of the stream in a Lease.
-func (m *Member) Named() string { return m.file.Of() }
+func (m *Member) Named() string { f := m.of(); return f.Of() }
+
+// Replica returns the ID of the directory of this process's log.
+func (m *Member) Replica() string { return m.of().Replica }
 
 // find finds the stream, or creates it if there is none and it may be created.
 func (m *Member) find(ctx context.Context, own Own, before *File) error {
@@ -170,7 +224,11 @@ func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	}
 	return m.until(ctx, "find the stream of the log", func(ctx context.Context) (done bool, err error) {
 		m.stream, err = stream.Open(ctx, m.js, m.config.Stream)
-		if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if stream.Gone(err) {
+			if m.remakes(own, before) {
+				m.file, m.stream, m.stale = *before, stream.Later(m.js, m.config.Stream), true
+				return true, nil
+			}
 			if err := missing(); err != nil {
 				return true, err
 			}
@@ -211,7 +269,7 @@ func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	if len(wrong) > 0 {
 		return f, true, fmt.Errorf("the stream %s loses data as it is set up: %s", name, strings.Join(wrong, "; "))
 	}
-	f = fileOf(name, now.Config)
+	f = m.config.found(now.Config)
 	if f.Log == "" || f.Incarnation == "" {
 		return f, true, fmt.Errorf("the stream %s does not say in its metadata which log it is of: "+
 			"jobledger has not made it. Name another one", name)
@@ -229,7 +287,7 @@ func (m *Member) right(own Own, before *File) error {
 	case own.LogID != "" && own.LogID != m.file.Log:
 		return fmt.Errorf("the stream %s is of log %s, and the one in %s is log %s: give --log another directory",
 			m.file.Stream, m.file.Log, m.config.Dir, own.LogID)
-	case m.config.NewStream:
+	case m.config.NewStream, m.stale, before != nil && m.succeeds(before, &m.file):
 		return nil
 	case before != nil && (before.Stream != m.file.Stream || before.Incarnation != m.file.Incarnation):
 		return other(FileName+" in "+m.config.Dir, before.Of())

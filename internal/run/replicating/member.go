@@ -9,6 +9,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
+	"github.com/jobledger/jobledger/store/natslog/fence"
 	"github.com/jobledger/jobledger/store/natslog/line"
 	"github.com/jobledger/jobledger/store/natslog/replica"
 	"github.com/jobledger/jobledger/store/natslog/stream"
@@ -20,7 +21,7 @@ var errNoReplica = errors.New("this kind of log cannot follow a stream")
 
 // Options returns o with the stream's log ID and key, and the hook of its writer.
 func (m *Member) Options(o store.Options) store.Options {
-	o.LogID, o.Key, o.Before = m.file.Log, &m.config.Key, m.line.Before
+	o.LogID, o.Key, o.Before = m.LogID(), &m.config.Key, m.line.Before
 	return o
 }
 
@@ -36,27 +37,35 @@ func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 		return errNoReplica
 	}
 	m.log = log
-	m.file.Begun = !m.begins // no other goroutine reads it yet
-	if err := m.file.write(m.config.Dir); err != nil {
+	if err := m.note(func(f *File) { f.Begun = !m.begins }); err != nil || m.stale {
 		return err
 	}
-	err := m.begin(ctx, to)
+	return m.resume(ctx, to)
+}
+
+// resume finds where the stream continues the log.
+func (m *Member) resume(ctx context.Context, log replica.Log) error {
+	err := m.begin(ctx, log)
 	for errors.Is(err, replica.ErrBehind) {
-		if err = m.catchUp(ctx, to); err == nil {
-			err = m.begin(ctx, to)
+		if err = m.catchUp(ctx, log); err == nil {
+			err = m.begin(ctx, log)
 		}
 	}
 	if err != nil {
 		return explain(err)
 	}
-	m.follower.Expect(m.line.Key())
+	m.stale = false
 	return nil
 }
 
-// begin finds where the stream continues the log.
 func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	return m.until(ctx, "follow the stream", func(ctx context.Context) (done bool, err error) {
-		m.follower, err = replica.Begin(ctx, m.stream, log, m.config.Reader)
+		f, err := replica.Begin(ctx, m.stream, log, m.config.Reader)
+		if err == nil {
+			f.Expect(m.line.Key())
+			f.TellReleased(m.released)
+			m.follower.Store(f)
+		}
 		for _, last := range []error{nil, replica.ErrBehind, store.ErrDiverged, store.ErrCorrupt, events.ErrNewer} {
 			done = done || errors.Is(err, last)
 		}
@@ -64,10 +73,32 @@ func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// Follow follows the stream until ctx ends, and then returns nil. It returns an error if the log cannot be continued.
+// Follow follows the stream until ctx ends, and then returns nil. If the stream lost messages, or is gone, it begins with
+// it again, once there is one. It returns an error if the log cannot be continued.
 func (m *Member) Follow(ctx context.Context) error {
-	if err := m.follower.Run(ctx); ctx.Err() == nil {
-		return explain(err)
+	for ctx.Err() == nil {
+		if m.stale {
+			if err := m.again(ctx); err != nil && ctx.Err() == nil {
+				return err
+			}
+			continue
+		}
+		following, stop := context.WithCancelCause(ctx)
+		m.lost.follows(stop)
+		err := m.follower.Load().Run(following)
+		m.lost.follows(nil)
+		cause := context.Cause(following)
+		stop(nil)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, replica.ErrWentBack), errors.Is(cause, replica.ErrWentBack):
+			m.config.Logger.Warn("the stream of the log is read from its beginning again", "error", cmp.Or(cause, err))
+			m.stale = true
+			m.current.forget()
+		default:
+			return explain(err)
+		}
 	}
 	return nil
 }
@@ -86,25 +117,42 @@ func explain(err error) error {
 	return err
 }
 
-// Take claims the stream. Call it after Follow has returned, with the Lease held and a ctx that ends with the Lease.
-// After an error the process must end.
+// takeWithin is how long a process that holds the Lease waits for the next step of a takeover before it gives up and
+// lets another try.
+const takeWithin = 30 * time.Second
+
+// Take claims the stream. Call it after Follow has returned, with the Lease held and a ctx that ends with the Lease. A
+// stream that is gone is made again, and one that ends before the log gets the rest from it: the caller has asked Short
+// and Yields. After an error the process must end.
 func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
 	m.takes.Store(true)
 	to, ok := m.log.(takeover.Log)
-	if !ok {
+	follows, ok1 := m.log.(replica.Log)
+	if !ok || !ok1 {
 		return 0, errNoReplica
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	slow := time.AfterFunc(takeWithin, cancel)
+	defer slow.Stop()
+	if m.stale {
+		if err := m.restore(ctx, holds, follows); err != nil {
+			return 0, err
+		}
+	}
 	term, err = takeover.Take(ctx, takeover.Config{
-		Stream: m.stream, Follower: m.follower, Line: m.line, Log: to, Holds: holds, Least: m.config.Least,
-		Begins: m.begins,
+		Stream: m.stream, Follower: m.follower.Load(), Line: m.line, Log: to, Holds: holds, Least: m.config.Least,
+		Begins: m.begins, Short: m.base, Refills: m.refills,
+		Step: func(step string) {
+			slow.Reset(takeWithin)
+			m.step(step)
+		},
 	})
 	if err != nil {
 		return 0, explain(err)
 	}
 	m.leads.Store(true)
-	begun := m.file
-	begun.Begun = true
-	return term, begun.write(m.config.Dir)
+	return term, m.note(func(f *File) { f.Begun = true })
 }
 
 // ErrAway: the stream has not acknowledged appended records for Config.GiveUp.
@@ -137,7 +185,9 @@ func (m *Member) Write(ctx context.Context) error {
 	cutting := make(chan struct{})
 	go func() { // ends with running
 		defer close(cutting)
-		(&cutter{m: m}).run(running)
+		if err := (&cutter{m: m}).run(running); err != nil {
+			stop(err)
+		}
 	}()
 	err := m.line.Run(running)
 	stop(nil)
@@ -145,7 +195,7 @@ func (m *Member) Write(ctx context.Context) error {
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil:
 		return nil // stopped on request
-	case errors.Is(cause, ErrAway):
+	case errors.Is(cause, ErrAway), errors.Is(cause, fence.ErrWentBack):
 		return cause
 	}
 	return err

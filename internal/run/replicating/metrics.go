@@ -13,7 +13,9 @@ import (
 var (
 	waiting = replicametrics.Desc("waiting_seconds",
 		"How long the oldest group of records has been waiting for the stream to store it.")
-	bytes = replicametrics.Desc("stream_bytes", "Bytes of the stream's messages, as the servers said last.")
+	bytes      = replicametrics.Desc("stream_bytes", "Bytes of the stream's messages, as the servers said last.")
+	lostStream = replicametrics.Desc("stream_lost",
+		"1 while the stream is gone, or ends before this process's log: records of it are on the replicas' disks alone.")
 	voids = replicametrics.Desc("void_segments_total",
 		"Messages of the stream that were read and count for nothing: of a writer that was succeeded, or foreign.")
 )
@@ -21,7 +23,7 @@ var (
 // Describe is described by prometheus.Collector.
 func (m *Member) Describe(all chan<- *prometheus.Desc) {
 	replicametrics.Describe(all)
-	for _, d := range []*prometheus.Desc{waiting, bytes, voids} {
+	for _, d := range []*prometheus.Desc{waiting, bytes, voids, lostStream} {
 		all <- d
 	}
 }
@@ -41,10 +43,18 @@ func (m *Member) Collect(all chan<- prometheus.Metric) {
 		v.Others = append(v.Others, o)
 	}
 	v.Collect(all)
-	void := m.follower.Voids()
+	void := uint64(0)
+	if f := m.follower.Load(); f != nil {
+		void = f.Voids()
+	}
 	if v.Leads {
 		void = m.line.State().Voids
 	}
+	short := 0.0
+	if !v.Leads && m.Short() != nil {
+		short = 1
+	}
+	replicametrics.Gauge(all, lostStream, short)
 	replicametrics.Gauge(all, bytes, float64(m.bytes.Load()))
 	replicametrics.Gauge(all, waiting, m.line.Waits().Seconds())
 	all <- prometheus.MustNewConstMetric(voids, prometheus.CounterValue, float64(void))

@@ -138,7 +138,7 @@ func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 		return nil, err
 	}
 	x, err := exchange.New(exchange.Config{
-		Conn: conn, Stream: f.Stream, Incarnation: f.Incarnation, LogID: f.Log, Replica: unique(), Name: "verify",
+		Conn: conn, Stream: f.Stream, LogID: f.Log, Replica: unique(), Name: "verify",
 	})
 	if err != nil {
 		return nil, err
