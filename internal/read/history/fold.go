@@ -101,7 +101,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.note(r)
 		a.notePod(r)
 	}
-	if f.Brief && after == nil && a.job != nil {
+	if f.Brief && after == nil {
 		s := SummaryOf(a)
 		a.summary, a.job = &s, nil
 	}
