@@ -79,10 +79,15 @@ type visitor struct {
 func visit(t *testing.T, sample string) *visitor {
 	t.Helper()
 	v := open(t)
-	address := show(t, "--sample="+sample)
+	v.arrive(show(t, "--sample="+sample))
+	return v
+}
+
+// arrive opens the address that "jobledger ui" prints.
+func (v *visitor) arrive(address string) {
+	v.t.Helper()
 	v.do(chromedp.Navigate(address))
 	v.home = get(v, chromedp.Location())
-	return v
 }
 
 // open returns a visitor with an empty tab.
@@ -121,6 +126,13 @@ func open(t *testing.T) *visitor {
 // show runs "jobledger ui", and returns the address that it prints.
 func show(t *testing.T, args ...string) string {
 	t.Helper()
+	address, _ := shown(t, args...)
+	return address
+}
+
+// shown is show that also returns the process.
+func shown(t *testing.T, args ...string) (string, *os.Process) {
+	t.Helper()
 	cmd := exec.Command(program, append([]string{"ui"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -142,7 +154,7 @@ func show(t *testing.T, args ...string) string {
 	if !line.Scan() {
 		t.Fatalf("ui said no address: %v", line.Err())
 	}
-	return line.Text()
+	return line.Text(), cmd.Process
 }
 
 func (v *visitor) do(actions ...chromedp.Action[chromedp.Void]) {

@@ -152,19 +152,19 @@ const tell = (said) => {
   const more = bar.querySelector(".more");
   more.hidden = !said.changes;
   if (said.changes && more.textContent !== said.changes) more.textContent = said.changes;
-  if (said.changes && !showing && undisturbed()) show();
+  if (said.changes && !showing && undisturbed()) show(true);
 };
 
-// show replaces the page by what the same address shows now.
+// show replaces the page by what the same address shows now. By itself it does so only if nobody has begun to read meanwhile.
 let showing = false;
-const show = async () => {
+const show = async (byItself) => {
   showing = true;
   try {
     const answer = await fetch(location.href);
     const text = await answer.text();
     const next = new DOMParser().parseFromString(text, "text/html");
     const fresh = next.querySelector(".live");
-    if (!answer.ok || !fresh) return;
+    if (!answer.ok || !fresh || byItself && !undisturbed()) return;
     for (const part of ["main", ".asof", "footer"]) {
       const old = document.querySelector(part);
       const now = next.querySelector(part);
@@ -193,7 +193,7 @@ const begin = (element) => {
     bar.querySelector(".away").hidden = true;
     connect();
   });
-  bar.querySelector(".more").addEventListener("click", show);
+  bar.querySelector(".more").addEventListener("click", () => show(false));
   connect();
 };
 
