@@ -1,10 +1,12 @@
 package integration
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -118,6 +120,7 @@ func TestTheCommandFindsTheReader(t *testing.T) {
 	}
 	f.plugs(users["dev"])
 	f.pages(users["ann"])
+	f.agent(users["dev"], other)
 	f.controllerIsOut(users, c.URL)
 	f.saysWhatIsMissing(users["ann"])
 }
@@ -367,6 +370,81 @@ func (f *finds) pages(u *user) {
 	}
 	if got := (reads{t: f.t, client: http.DefaultClient}).get(at); got.status != http.StatusForbidden || strings.Contains(got.body, "etl-orders") {
 		f.t.Errorf("without the cookie: %d\n%s", got.status, got.body)
+	}
+}
+
+// agent asks with the tools of jobledger mcp, as a language model's client does: in the namespace that the user may
+// read, in that of the command, and in another.
+func (f *finds) agent(u *user, other string) {
+	f.t.Helper()
+	cmd := u.command("mcp", "-n", f.world.namespace)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ended, err := child.Start(cmd)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() {
+		if err := errors.Join(in.Close(), <-ended); err != nil { // it ends with its input
+			f.t.Error(err)
+		}
+	}()
+	lines, number := bufio.NewReader(out), 0
+	send := func(message map[string]any) {
+		message["jsonrpc"] = "2.0"
+		if err := json.NewEncoder(in).Encode(message); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	var answer struct {
+		Result struct {
+			Content []struct{ Text string }
+			IsError bool
+		}
+		Error any
+	}
+	ask := func(method string, params any) {
+		number++
+		send(map[string]any{"id": number, "method": method, "params": params})
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		answer.Result.Content, answer.Result.IsError = nil, false
+		if err := json.Unmarshal(line, &answer); err != nil || answer.Error != nil {
+			f.t.Fatalf("%s: %v, %v", method, answer.Error, err)
+		}
+	}
+	ask("initialize", map[string]any{
+		"protocolVersion": "2025-06-18", "capabilities": struct{}{}, "clientInfo": map[string]string{"name": "test", "version": "1"},
+	})
+	send(map[string]any{"method": "notifications/initialized"})
+	call := func(tool string, arguments map[string]any) (text string, failed bool) {
+		ask("tools/call", map[string]any{"name": tool, "arguments": arguments})
+		for _, part := range answer.Result.Content {
+			text += part.Text
+		}
+		return text, answer.Result.IsError
+	}
+	for tool, arguments := range map[string]map[string]any{
+		"explain": {"object": "job/etl-orders"}, "find": {"text": "etl"}, "attempts": {"object": "job/etl-orders"}, "failures": {},
+		"records": {"object": "job/etl-orders"},
+	} {
+		text, failed := call(tool, arguments)
+		if failed || tool != "failures" && !strings.Contains(text, "etl-orders") {
+			f.t.Errorf("%s of the found reader: %s", tool, text)
+		}
+	}
+	text, failed := call("explain", map[string]any{"object": "job/etl-orders", "namespace": other})
+	if !failed || !strings.Contains(text, "may not list jobs (batch) in namespace "+other) {
+		f.t.Errorf("explain of another namespace: %s", text)
 	}
 }
 
