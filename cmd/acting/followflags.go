@@ -56,6 +56,8 @@ func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode event
 		return cli.Usage("--%s does not go with --%s: %s", flag, following.Flag, why)
 	}
 	switch {
+	case run.elect.alone:
+		return refuse(controller.AloneFlag, "a controller that follows is not alone")
 	case run.replicate.URL != "":
 		return refuse(replicating.Flag, "the one copies the log through NATS, the other from the controller that leads. Give one")
 	case run.nats.embedded:

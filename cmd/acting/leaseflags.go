@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/jobledger/jobledger/cmd/cli"
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/run/controller"
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
@@ -19,6 +20,7 @@ type electFlags struct {
 	retry           time.Duration
 	namespace       string
 	adopt           bool
+	alone           bool
 }
 
 func (f *electFlags) add(flags *pflag.FlagSet) {
@@ -29,12 +31,18 @@ func (f *electFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.namespace, "leader-elect-resource-namespace", "",
 		"namespace of the Lease: "+lease.DefaultNamespace+" or "+lease.SystemNamespace+"; that of --namespace, else "+lease.DefaultNamespace+", unless given")
 	flags.BoolVar(&f.adopt, "adopt", false, "go on though the Lease says that another log runs the Jobs of this cluster")
+	flags.BoolVar(&f.alone, controller.AloneFlag, false,
+		"go on alone with a log that several controllers had, if the Lease shows that it has all; take it out once that is done")
 }
 
 // check notes whether --leader-elect was given, and refuses durations that cannot work.
 func (f *electFlags) check(flags *pflag.FlagSet) error {
 	f.given = flags.Changed("leader-elect")
 	switch {
+	case f.alone && !f.on:
+		return cli.Usage("--%s does not go with --leader-elect=false: the Lease says whether the log has all", controller.AloneFlag)
+	case f.alone && flags.Changed("manage") && flags.Lookup("manage").Value.String() == events.ModeObserve.String():
+		return cli.Usage("--%s does not go with --manage=observe, which holds no Lease", controller.AloneFlag)
 	case f.retry <= 0:
 		return cli.Usage("--leader-elect-retry-period=%s: must be longer than nothing", f.retry)
 	case f.renew <= f.retry+f.retry/5:
@@ -65,5 +73,6 @@ func (f *electFlags) checkPlace(namespace string) error {
 func (f *electFlags) config() controller.LeaseConfig {
 	return controller.LeaseConfig{
 		On: f.on, Duration: f.duration, RenewDeadline: f.renew, RetryPeriod: f.retry, Namespace: f.namespace, Adopt: f.adopt,
+		Alone: f.alone,
 	}
 }

@@ -125,6 +125,8 @@ func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 		return cli.Usage("--%s does not go with --%s: %s", flag, replicating.Flag, why)
 	}
 	switch {
+	case run.elect.alone:
+		return refuse(controller.AloneFlag, "its log is not alone")
 	case run.nats.embedded:
 		return refuse("nats-embedded", "after a takeover the stream of records would be another one. "+
 			"Publish to servers of their own (--nats-url)")

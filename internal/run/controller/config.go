@@ -76,6 +76,7 @@ type LeaseConfig struct {
 	// Empty for the namespace of the Jobs, or lease.DefaultNamespace for Jobs of all namespaces
 	Namespace string
 	Adopt     bool // continue although the Lease names another log
+	Alone     bool // go on alone with a log that several controllers had
 }
 
 // CopyFlag and UnfencedFlag are names of flags, for messages.

@@ -65,6 +65,9 @@ func (c *controller) elect(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
 	}
+	if err := c.leave(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
 	if err := c.refuseEarly(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}

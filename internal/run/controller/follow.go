@@ -18,7 +18,6 @@ import (
 	"github.com/jobledger/jobledger/reconciler/checkpoint"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/open"
 )
 
 // FollowConfig says which other controllers this one follows.
@@ -63,11 +62,7 @@ func (c *controller) follow(ctx context.Context) error {
 // prepare makes the log in the directory fit for following, and returns its ID. Of several controllers without a log,
 // the first to name one in the Lease decides.
 func (c *controller) prepare(ctx context.Context, standby *following.Standby) (logID string, err error) {
-	dir, err := open.Dir(c.config.Log)
-	if err != nil {
-		return "", err
-	}
-	if err := replicating.RefuseAlone(dir); err != nil {
+	if err := c.leave(ctx); err != nil {
 		return "", err
 	}
 	said, err := c.saidByLease(ctx)

@@ -47,6 +47,9 @@ func (c *controller) replicate(ctx context.Context) error {
 	}
 	defer member.Close()
 	c.member = member
+	if err := c.leave(ctx); err != nil {
+		return unlessStopped(ctx, err)
+	}
 	if err := member.Fill(ctx, c.config.Log); err != nil {
 		return unlessStopped(ctx, err)
 	}

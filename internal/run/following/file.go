@@ -35,8 +35,8 @@ func RefuseAlone(dir string) error {
 		return fmt.Errorf("read whether the log has a standby: %w", err)
 	}
 	return fmt.Errorf("the log in %s is one of several controllers that follow each other: it may lack records of another "+
-		"one, and nothing would say so. Run it with --%s; to go on with it alone for good, stop them all, keep the log of "+
-		"the one that led last, and remove %s", dir, Flag, path)
+		"one, and nothing would say so. Run it with --%s. To go on with it alone for good, stop them all, the leader last, and "+
+		"start that one with --alone", dir, Flag)
 }
 
 // writeFile writes the file into the log's directory, atomically and durably.

@@ -101,6 +101,6 @@ func RefuseAlone(dir string) error {
 		return err
 	}
 	return fmt.Errorf("the log in %s is a replica of the NATS stream %s: written without it, it would get another history. "+
-		"Run it with --%s; to go on without replicas for good, stop them all and remove %s",
-		dir, f.Stream, Flag, filepath.Join(dir, FileName))
+		"Run it with --%s. To go on without replicas for good, stop them all, the leader last, and start it with --alone",
+		dir, f.Stream, Flag)
 }

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/jobledger/jobledger/internal/run/following"
+	"github.com/jobledger/jobledger/internal/run/lease"
+	"github.com/jobledger/jobledger/internal/run/replicating"
+	"github.com/jobledger/jobledger/store/open"
+)
+
+// AloneFlag is the name of a flag, for messages.
+const AloneFlag = "alone"
+
+// leave unties the log from how several controllers had it, if this process has it in another way: it removes REPLICA or
+// FOLLOWS. The Lease must prove that nothing of the log is missing, or that another controller leads in that way already.
+// Without --alone it leaves both to refuseAlone.
+func (c *controller) leave(ctx context.Context) error {
+	dir, err := open.Dir(c.config.Log)
+	if err != nil {
+		return nil //nolint:nilerr // a log without a directory was never tied
+	}
+	var ties []string
+	if c.config.Replicate == nil {
+		ties = append(ties, replicating.FileName)
+	}
+	if c.config.Follow == nil {
+		ties = append(ties, following.FileName)
+	}
+	alone := len(ties) > 1
+	for _, name := range ties {
+		path := filepath.Join(dir, name)
+		switch _, err := os.Lstat(path); {
+		case errors.Is(err, fs.ErrNotExist) || err == nil && alone && !c.config.Lease.Alone:
+			continue
+		case err != nil:
+			return err
+		}
+		if err := c.mayLeave(ctx, path); err != nil {
+			return err
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		c.logger.Info("the log is no longer tied to how several controllers had it", "removed", path)
+	}
+	return nil
+}
+
+// mayLeave returns why the file at path must stay.
+func (c *controller) mayLeave(ctx context.Context, path string) error {
+	said, err := c.saidByLease(ctx)
+	if err != nil {
+		return err
+	}
+	log, err := open.Archive(c.config.Log)
+	if err != nil {
+		return fmt.Errorf("find out whether the log is whole: %w", err)
+	}
+	own := lease.Log{Identity: log.Identity(), Head: log.Head().Sequence, Hash: log.Head().Hash}
+	if err := log.Close(); err != nil {
+		return err
+	}
+	inTheNewWay := said.LogID == own.LogID
+	switch {
+	case c.member != nil:
+		inTheNewWay = inTheNewWay && said.Stream == c.member.Named()
+	case c.config.Follow != nil:
+		inTheNewWay = inTheNewWay && said.Holder != "" && said.Stream == ""
+	default:
+		inTheNewWay = false
+	}
+	if inTheNewWay || wasLast(&said, own) {
+		return nil
+	}
+	return fmt.Errorf("%s says that other controllers have this log, too, and the Lease %s does not show that this one is whole: "+
+		"it names record %d of epoch %d, held by %q, and this log ends with record %d of epoch %d. Start the controllers as they "+
+		"were, and stop the standbys and then the leader in good order; the log of the one that led last goes on in another way",
+		path, said.Lease, said.Head, said.Epoch, said.Holder, own.Head, own.Epoch)
+}
+
+// wasLast reports whether the Lease was given back in good order, by a process that had this very log.
+func wasLast(said *lease.Said, own lease.Log) bool {
+	return said.Holder == "" && said.Identity == own.Identity && said.Head == own.Head && said.Hash == own.Hash
+}
