@@ -11,6 +11,6 @@ import (
 func Commands(c *cli.CLI) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(c), newServe(c), newSubscribe(c), newDoctor(c), newPrune(c),
-		newBackup(c), newRestore(c), newDrill(c), newTrigger(c), newRelease(c),
+		newBackup(c), newRestore(c), newClone(c), newDrill(c), newTrigger(c), newRelease(c),
 	}
 }

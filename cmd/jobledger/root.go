@@ -25,7 +25,7 @@ func elsewhere(name string) string {
 		return ""
 	}
 	switch name {
-	case "run", "serve", "subscribe", "doctor", "prune", "backup", "restore", "drill", "trigger", "release":
+	case "run", "serve", "subscribe", "doctor", "prune", "backup", "restore", "clone", "drill", "trigger", "release":
 		return fmt.Sprintf("this program only reads logs and has no %q: 'make build' makes the one that has it", name)
 	}
 	return ""
