@@ -45,6 +45,8 @@ type world struct {
 	servers     natstest.Servers // none if the controllers follow each other
 	users       []string         // of the controllers
 	controllers []*controller.Controller
+	configs     []controller.Config // of the controllers
+	copies      []string            // directories of clones
 	jobs        []string
 }
 
@@ -144,6 +146,7 @@ func (w *world) add(how func(*controller.Config)) {
 	w.users = append(w.users, user)
 	config := controller.Config{Program: w.program, Kubeconfig: kubeconfig, Namespace: w.namespace, Dir: own}
 	how(&config)
+	w.configs = append(w.configs, config)
 	w.controllers = append(w.controllers, controller.New(config))
 }
 
