@@ -105,6 +105,7 @@ func TestOverlays(t *testing.T) {
 		{overlay: "nats", applyOnly: "there is no NATS server with these certificates"},
 		{overlay: "ha", applyOnly: "there is no certificate; test/ha runs these flags, with these rights"},
 		{overlay: "ha-nats", applyOnly: "there are no NATS servers; test/ha runs these flags"},
+		{overlay: "nats-log", applyOnly: "there are no three nodes; TestTheServersOfTheOverlay runs servers with their file"},
 		{overlay: "reader", applyOnly: "there is no certificate, and TestTheAPIServerDecidesWhoReadsTheLog has these rights"},
 		{overlay: "namespace", works: true},
 	} {
@@ -122,7 +123,9 @@ func TestOverlays(t *testing.T) {
 				t.Fatal(err)
 			}
 			if row.applyOnly != "" {
-				w.admit(w.apply(objects))
+				for _, set := range w.sets(objects) {
+					w.admit(set)
+				}
 				return
 			}
 			w.deploy(objects, row.works)
@@ -256,8 +259,13 @@ func (w *world) admit(set *appsv1.StatefulSet) {
 	}
 }
 
-// apply creates the objects of an installation, strictly, and returns its StatefulSet.
+// apply creates the objects of an installation, strictly, and returns the controller's StatefulSet.
 func (w *world) apply(objects []unstructured.Unstructured) *appsv1.StatefulSet {
+	return w.sets(objects)[0]
+}
+
+// sets creates the objects of an installation, strictly, and returns its StatefulSets, the controller's first.
+func (w *world) sets(objects []unstructured.Unstructured) (all []*appsv1.StatefulSet) {
 	w.t.Helper()
 	for _, made := range w.make(objects) {
 		if made.GetKind() != "StatefulSet" {
@@ -267,10 +275,12 @@ func (w *world) apply(objects []unstructured.Unstructured) *appsv1.StatefulSet {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(made.Object, set); err != nil {
 			w.t.Fatal(err)
 		}
-		return set
+		all = append(all, set)
 	}
-	w.t.Fatal("there is no StatefulSet")
-	return nil
+	if len(all) == 0 {
+		w.t.Fatal("there is no StatefulSet")
+	}
+	return all
 }
 
 // make creates objects, strictly, and returns them as stored.

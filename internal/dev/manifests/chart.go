@@ -147,6 +147,7 @@ var overlays = []overlay{
 	{"overlays/reader/reader.yaml", "reader.yaml", base},
 	{"overlays/ha/ha.yaml", "ha.yaml", base},
 	{"overlays/ha-nats/ha.yaml", "ha.yaml", base},
+	{"overlays/nats-log/ha.yaml", "ha.yaml", base},
 }
 
 func (o *overlay) render(chart string) (string, error) {

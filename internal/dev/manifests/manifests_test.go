@@ -73,9 +73,22 @@ func compare(t *testing.T, dir, values string) {
 		t.Fatal(err)
 	}
 	joined := strings.Join(slices.Collect(maps.Values(rendered)), "---\n")
-	if diff := cmp.Diff(objects(t, joined), objects(t, string(text))); diff != "" {
+	objectsBuilt := objects(t, string(text))
+	beside := len(objectsBuilt)
+	maps.DeleteFunc(objectsBuilt, func(_ string, o any) bool { return isNATS(o) })
+	if beside -= len(objectsBuilt); beside > 0 != strings.HasSuffix(dir, "nats-log") {
+		t.Errorf("%d objects are of NATS servers", beside)
+	}
+	if diff := cmp.Diff(objects(t, joined), objectsBuilt); diff != "" {
 		t.Errorf("-chart +kustomize:\n%s", diff)
 	}
+}
+
+// isNATS reports whether an object is of the NATS servers of an overlay, which the chart does not have.
+func isNATS(object any) bool {
+	metadata, _ := object.(map[string]any)["metadata"].(map[string]any)
+	labels, _ := metadata["labels"].(map[string]any)
+	return labels["app.kubernetes.io/name"] == "jobledger-nats"
 }
 
 // objects returns the objects of a text, by kind and name.

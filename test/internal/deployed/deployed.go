@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,7 +87,7 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 }
 
 // Overlay returns the objects that 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a
-// namespace of that name.
+// namespace of that name, without ConfigMaps.
 func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -96,7 +97,18 @@ func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstruct
 	if err != nil {
 		return nil, err
 	}
-	return Chart(ctx, name, string(values))
+	all, err := Chart(ctx, name, string(values))
+	if err != nil {
+		return nil, err
+	}
+	beside, err := File("overlays/" + overlay + "/nats.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	for i := range beside {
+		beside[i].SetNamespace(name)
+	}
+	return append(all, beside...), err
 }
 
 // objects reads a stream of documents. The Namespace comes first.
