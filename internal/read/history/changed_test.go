@@ -124,39 +124,31 @@ func leaves(of reflect.Type, path string) (all []leaf) {
 	return all
 }
 
-// changedFields are the records of twoPods of which each field is changed in turn.
-var changedFields = []int{1, 2, 3, 4, 5, 6}
-
-// TestWhatEachFieldChanges: each field of the facts and of the evidence of each record is another one in turn. What
-// that changes of the Job's state and of its summary is kept.
-func TestWhatEachFieldChanges(t *testing.T) {
-	_, job, sum := foldOf(twoPods, false)
+// eachFieldChanged writes what is told of records, and then what each field of the facts and of the evidence of each
+// record but the first changes of that.
+func eachFieldChanged(t *testing.T, out *bytes.Buffer, records []events.Record, tell func(records []events.Record) []string) {
+	t.Helper()
 	plain := map[string]string{}
-	for _, line := range lines(t, []any{job, sum}) {
+	for _, line := range tell(records) {
 		field, _, _ := strings.Cut(line, " ")
 		plain[field] = line
+		fmt.Fprintln(out, line)
 	}
-	var out bytes.Buffer
-	for _, line := range slices.Sorted(maps.Values(plain)) {
-		fmt.Fprintln(&out, line)
-	}
-	for _, n := range changedFields {
-		r := twoPods[n]
+	for n, r := range records[1:] {
 		facts := reflect.TypeOf(r.Facts).Elem()
 		for _, x := range append(leaves(facts, facts.Name()), leaves(reflect.TypeFor[events.Evidence](), "Evidence")...) {
-			other := slices.Clone(twoPods)
+			f := reflect.New(facts)
+			f.Elem().Set(reflect.ValueOf(r.Facts).Elem())
+			other := r
+			other.Facts = f.Interface().(events.Facts)
 			if strings.HasPrefix(x.path, "Evidence") {
-				x.set(reflect.ValueOf(&other[n].Evidence).Elem())
+				x.set(reflect.ValueOf(&other.Evidence).Elem())
 			} else {
-				f := reflect.New(facts)
-				f.Elem().Set(reflect.ValueOf(r.Facts).Elem())
 				x.set(f.Elem())
-				other[n].Facts = f.Interface().(events.Facts)
 			}
-			_, job, sum := foldOf(other, false)
 			var said []string
 			rest := maps.Clone(plain)
-			for _, line := range lines(t, []any{job, sum}) {
+			for _, line := range tell(slices.Concat(records[:n+1], []events.Record{other}, records[n+2:])) {
 				field, _, _ := strings.Cut(line, " ")
 				if rest[field] != line {
 					said = append(said, line)
@@ -167,12 +159,39 @@ func TestWhatEachFieldChanges(t *testing.T) {
 				said = append(said, "-"+field)
 			}
 			if len(said) > 0 {
-				fmt.Fprintf(&out, "%d %s: %s\n", n+1, x.path, strings.Join(said, " | "))
+				fmt.Fprintf(out, "%d %s: %s\n", n+2, x.path, strings.Join(said, " | "))
 			}
-			_, _, brief := foldOf(other, true)
-			same(t, x.path, sum, brief)
 		}
 	}
+}
+
+// TestWhatEachFieldChanges: each field of the facts and of the evidence of each record is another one in turn. What
+// that changes of the state and of the summary of a Job, and of a CronJob, is kept.
+func TestWhatEachFieldChanges(t *testing.T) {
+	var out bytes.Buffer
+	eachFieldChanged(t, &out, twoPods, func(records []events.Record) []string {
+		_, job, sum := foldOf(records, false)
+		_, _, brief := foldOf(records, true)
+		same(t, "the summary of a brief fold", sum, brief)
+		return lines(t, []any{job, sum})
+	})
+	eachFieldChanged(t, &out, twoRuns, func(records []events.Record) []string {
+		log := logged(t, records)
+		src := history.Local{Log: log, Clock: func() events.Time { return historytest.At("08:40:00") }}
+		job, err := history.CronJobAt(t.Context(), src, ofRuns, history.Point{})
+		fold, brief := history.NewFold(), history.NewFold()
+		brief.Brief = true
+		for r, failed := range log.Read(t.Context(), 0) {
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			fold.Apply(&r)
+			brief.Apply(&r)
+		}
+		sum := history.CronSummaryOf(fold.CronAccount(ofRuns))
+		same(t, "the summary of a brief fold", sum, history.CronSummaryOf(brief.CronAccount(ofRuns)))
+		return append(lines(t, []any{job, sum}), fmt.Sprint("error ", err))
+	})
 	historytest.Keep(t, *update, "testdata/fields.txt", out.String())
 }
 
