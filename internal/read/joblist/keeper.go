@@ -129,15 +129,19 @@ func (l *list) check() error {
 	return err
 }
 
-// extend writes the list of a file again, with further records.
+// extend writes the list of a file again, with further records. It removes a list that is malformed, which is then
+// written from the start of the file.
 func (k *Keeper) extend(m *merge, f store.File, l *list) error {
-	p := newPart(m.config.Log, f, l, m.complete)
-	through := min(p.through+k.every, f.End.Sequence)
-	err := p.advance(m.ctx, through)
+	err := k.write(m, f, l)
 	if errors.Is(err, errMalformed) && l != nil {
-		return errors.Join(err, os.Remove(l.file.Name())) // it is written again
+		err = errors.Join(err, os.Remove(l.file.Name()))
 	}
-	if err != nil {
+	return err
+}
+
+func (k *Keeper) write(m *merge, f store.File, l *list) error {
+	p := newPart(m.config.Log, f, l, m.complete)
+	if err := p.advance(m.ctx, min(p.through+k.every, f.End.Sequence)); err != nil {
 		return err
 	}
 	h := header{id: m.config.Log.Identity(), first: f.First, through: f.End}
@@ -145,23 +149,20 @@ func (k *Keeper) extend(m *merge, f store.File, l *list) error {
 		h.controller = p.fold.World().ControllerFacts()
 	}
 	if p.through != f.End.Sequence {
-		h.through.Sequence, h.through.Time = p.through, p.fold.World().Now
-		if h.through.Hash, err = m.config.Log.Chain(p.through); err != nil {
+		hash, err := m.config.Log.Chain(p.through)
+		if err != nil {
 			return err
 		}
+		h.through = store.Head{Sequence: p.through, Time: p.fold.World().Now, Hash: hash}
 	}
 	rows := p.rows()
-	err = writeList(m.config.Dir, h, func(add func(key, content []byte) error) error {
+	return writeList(m.config.Dir, h, func(add func(key, content []byte) error) error {
 		return p.mergeRows(rows, add)
 	}, func(add func(key, content []byte) error) error {
 		return p.mergeStreams(rows, h.controller != nil, add)
 	}, func(add func(key, content []byte) error) error {
 		return p.mergeCrons(h.controller != nil, add)
 	})
-	if errors.Is(err, errMalformed) && l != nil {
-		return errors.Join(err, os.Remove(l.file.Name()))
-	}
-	return err
 }
 
 // mergeRows adds the rows of the old list and the folded rows in key order. A folded row replaces the old row of its
@@ -171,16 +172,14 @@ func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error 
 		if err != nil {
 			return err
 		}
-		for len(rows) > 0 && string(keyBytes(rows[0].key)) <= string(it.key) {
-			same := string(keyBytes(rows[0].key)) == string(it.key)
-			if same {
-				it.content = rows[0].encode()
-			} else if err := add(keyBytes(rows[0].key), rows[0].encode()); err != nil {
+		for len(rows) > 0 && string(keyBytes(rows[0].key)) < string(it.key) {
+			if err := add(keyBytes(rows[0].key), rows[0].encode()); err != nil {
 				return err
 			}
-			if rows = rows[1:]; same {
-				break
-			}
+			rows = rows[1:]
+		}
+		if len(rows) > 0 && string(keyBytes(rows[0].key)) == string(it.key) {
+			continue // it comes next
 		}
 		if err := add(it.key, it.content); err != nil {
 			return err
