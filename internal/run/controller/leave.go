@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/jobledger/jobledger/internal/run/following"
 	"github.com/jobledger/jobledger/internal/run/lease"
@@ -82,6 +83,27 @@ func (c *controller) mayLeave(ctx context.Context, path string) error {
 		"it names record %d of epoch %d, held by %q, and this log ends with record %d of epoch %d. Start the controllers as they "+
 		"were, and stop the standbys and then the leader in good order; the log of the one that led last goes on in another way",
 		path, said.Lease, said.Head, said.Epoch, said.Holder, own.Head, own.Epoch)
+}
+
+// saidByLease reads the Lease, and waits until the API server answers: without the Lease nobody knows whether a new
+// stream may be begun.
+func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
+	for told := false; ; told = true {
+		bound, cancel := context.WithTimeout(ctx, askTimeout)
+		said, err := c.lease.Read(bound)
+		cancel()
+		if err == nil {
+			return said, nil
+		}
+		if !told {
+			c.logger.Warn("cannot look at the Lease yet: waiting", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return said, ctx.Err()
+		case <-time.After(openAgain):
+		}
+	}
 }
 
 // wasLast reports whether the Lease was given back in good order, by a process that had this very log.

@@ -114,27 +114,6 @@ func logIDOf(address string) (id string, err error) {
 	return log.Identity().LogID, log.Close()
 }
 
-// saidByLease reads the Lease, and waits until the API server answers: without the Lease nobody knows whether a new
-// stream may be begun.
-func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
-	for told := false; ; told = true {
-		bound, cancel := context.WithTimeout(ctx, askTimeout)
-		said, err := c.lease.Read(bound)
-		cancel()
-		if err == nil {
-			return said, nil
-		}
-		if !told {
-			c.logger.Warn("cannot look at the Lease yet: waiting", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return said, ctx.Err()
-		case <-time.After(openAgain):
-		}
-	}
-}
-
 // run follows the log until it holds the Lease, and then leads.
 func (f *follower) run(ctx context.Context) error {
 	if err := f.answer(); err != nil {
