@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,10 +80,16 @@ func compare(t *testing.T, dir, values string) {
 	if beside -= len(objectsBuilt); beside > 0 != strings.HasSuffix(dir, "nats-log") {
 		t.Errorf("%d objects are of NATS servers", beside)
 	}
+	if named := configOfNATS.FindAllString(string(text), -1); beside > 0 && (len(named) != 2 || named[0] != named[1]) {
+		t.Errorf("the ConfigMap of the NATS servers, and the one that they mount, are %q", named)
+	}
 	if diff := cmp.Diff(objects(t, joined), objectsBuilt); diff != "" {
 		t.Errorf("-chart +kustomize:\n%s", diff)
 	}
 }
+
+// configOfNATS matches the name of the ConfigMap of the NATS servers, which ends with a hash of its content.
+var configOfNATS = regexp.MustCompile(`name: jobledger-nats-[0-9a-z]{10}\n`)
 
 // isNATS reports whether an object is of the NATS servers of an overlay, which the chart does not have.
 func isNATS(object any) bool {
