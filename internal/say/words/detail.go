@@ -99,10 +99,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.ControllerStopped:
 		return "stops in good order"
 	case *events.LeadershipChanged:
-		if f.Leading {
-			return f.Identity + " leads"
-		}
-		return f.Identity + " no longer leads"
+		return leadershipText(f)
 	case *events.ClockStepped:
 		return fmt.Sprintf("the clock was set by %s", f.Step)
 	case *events.ListingStarted:
@@ -130,6 +127,13 @@ func controllerDetail(r *events.Record, zone Zone) string {
 		return zone.passedOverText(f, r.Evidence.Namespace)
 	}
 	return ""
+}
+
+func leadershipText(f *events.LeadershipChanged) string {
+	if f.Leading {
+		return f.Identity + " leads"
+	}
+	return f.Identity + " no longer leads"
 }
 
 func startedText(f *events.ControllerStarted) string {
