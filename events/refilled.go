@@ -1,9 +1,5 @@
 package events
 
-import (
-	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
-)
-
 // StreamRefilled records that the stream of a replicated log had lost records, and that its new writer stored them
 // there again from its own disk. The log itself lost nothing.
 type StreamRefilled struct {
@@ -14,11 +10,3 @@ type StreamRefilled struct {
 }
 
 func (*StreamRefilled) facts() factType { return factStreamRefilled }
-
-func refilledToWire(f *StreamRefilled) *pb.StreamRefilled {
-	return &pb.StreamRefilled{From: uint64(f.From), Through: uint64(f.Through), Place: f.Place}
-}
-
-func refilledFromWire(w *pb.StreamRefilled) *StreamRefilled {
-	return &StreamRefilled{From: Sequence(w.GetFrom()), Through: Sequence(w.GetThrough()), Place: w.GetPlace()}
-}

@@ -23,6 +23,14 @@ func termFromWire(w *pb.TermStarted) *TermStarted {
 	return &TermStarted{Term: w.GetTerm(), Previous: hashFromWire(w.GetPrevious())}
 }
 
+func refilledToWire(f *StreamRefilled) *pb.StreamRefilled {
+	return &pb.StreamRefilled{From: uint64(f.From), Through: uint64(f.Through), Place: f.Place}
+}
+
+func refilledFromWire(w *pb.StreamRefilled) *StreamRefilled {
+	return &StreamRefilled{From: Sequence(w.GetFrom()), Through: Sequence(w.GetThrough()), Place: w.GetPlace()}
+}
+
 func epochToWire(f *EpochChanged) *pb.EpochChanged {
 	w := &pb.EpochChanged{Epoch: f.Epoch, Reason: pb.EpochReason(f.Reason)}
 	if r := f.Rewind; r != (Rewind{}) {

@@ -173,22 +173,19 @@ func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || c.Seen.Suspend || c.Sight.Observing {
 		return
 	}
-	if r.Vanished() && !c.dueSince(r.Ended) {
+	if r.Due == 0 || minuteOf(r.Due) != minuteOf(c.LastSchedule) || c.IsActive(r.Job) {
 		return
 	}
-	if c.IsActive(r.Job) {
-		return
-	}
-	if r.Due != 0 && minuteOf(r.Due) == minuteOf(c.LastSchedule) {
+	if atOnce := r.Removed && r.Deleted == 0; !atOnce || c.dueSince(r.Ended) {
 		c.Freed = c.Now
 	}
 }
 
-// dueSince reports whether a due time has passed since t. Example: `@every 30s` at 00:04:56, counted from 00:04:00: yes
-// since 00:04:02, no since 00:04:40.
+// dueSince reports whether a due time after the latest start has passed since t. Example: `@every 30s` at 00:04:56, the
+// latest start was 00:04:00: yes since 00:04:02, no since 00:04:40.
 func (c *CronJob) dueSince(t events.Time) bool {
 	by := c.plan.Schedule
-	next := by.Next(by.Base(c.Anchor().Go(), t.Go()))
+	next := by.Next(by.Base(c.LastSchedule.Go(), t.Go()))
 	return t != 0 && !next.IsZero() && !next.After(c.Now.Go())
 }
 
