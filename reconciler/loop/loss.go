@@ -97,10 +97,11 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 	return nil
 }
 
-// RecordRefill records that the stream of a replicated log got records again, and returns when that is durable. world is
-// the state of the log. There must be no other writer. It needs no free room, because it is one small record.
+// RecordRefill records that the stream of a replicated log got records again, and returns when that is durable. world
+// is the state of the log. There must be no other writer. It needs no free room, because it is one small record.
 func RecordRefill(
-	ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt, facts *events.StreamRefilled,
+	ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt,
+	facts *events.StreamRefilled,
 ) error {
 	l := New(Config{Log: log, World: world, Salt: salt, Settings: world.Settings})
 	b := l.begin(now)

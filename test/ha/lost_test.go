@@ -84,7 +84,8 @@ func (w *world) startServers() {
 // refilled gives what the logs say of each time that the stream got records again.
 func (w *world) refilled(c *controller.Controller) string {
 	w.Helper()
-	text, err := exec.CommandContext(w.ctx, w.program, "events", "--kind", "StreamRefilled", "--log", c.Log()).CombinedOutput()
+	asks := exec.CommandContext(w.ctx, w.program, "events", "--kind", "StreamRefilled", "--log", c.Log())
+	text, err := asks.CombinedOutput()
 	if err != nil {
 		w.Errorf("events: %v: %s", err, text)
 	}

@@ -70,8 +70,8 @@ func (r replicated) Saw(said lease.Said) {
 }
 
 // Ready implements source: the stream must be read to its end, and the log must have the record that the Lease names.
-// Taking the Lease would overwrite the proof of that record. If the stream lost records, this log must have all that was
-// done.
+// Taking the Lease would overwrite the proof of that record. If the stream lost records, this log must have all that
+// was done.
 func (r replicated) Ready(before lease.Said, own lease.Log) error {
 	short := r.Short()
 	if err := r.Behind(); err != nil && !errors.Is(short, replicating.ErrGone) {

@@ -81,7 +81,7 @@ type cutter struct {
 	m     *Member
 	marks []mark // oldest first
 	told  string // why nothing is cut, or which replica no longer counts
-	first uint64 // where the stream begins, as this leader left it; 0 until it was asked
+	first uint64 // where the stream begins, as this leader found or left it
 }
 
 // run marks and cuts until ctx ends. It retries a cut that fails. It returns an error if somebody else cut the stream:
@@ -140,9 +140,6 @@ func (c *cutter) cut(ctx context.Context) error {
 		return err
 	}
 	c.m.bytes.Store(now.Bytes)
-	if c.first == 0 {
-		c.first = now.First
-	}
 	if now.First > c.first {
 		return fmt.Errorf("%w: it began with place %d, begins with %d now, and this process has not cut it there",
 			fence.ErrWentBack, c.first, now.First)

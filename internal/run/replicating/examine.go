@@ -86,7 +86,8 @@ func notOurs(c *Config, f *File) []string {
 	switch {
 	case err != nil:
 		return []string{err.Error()}
-	case before != nil && before.Log == f.Log && before.Stream == f.Stream && f.after == before.Incarnation: // made in its place
+	case before != nil && before.Log == f.Log && before.Stream == f.Stream && f.after == before.Incarnation:
+		return nil // it was made in the place of that one
 	case before != nil && !slices.Equal([]string{before.Log, before.Of()}, []string{f.Log, f.Of()}):
 		return []string{fmt.Sprintf("it is incarnation %s of log %s, and %s in %s names incarnation %s of log %s",
 			f.Incarnation, f.Log, FileName, c.Dir, before.Incarnation, before.Log)}

@@ -250,16 +250,18 @@ func (m *Member) Exchange(ctx context.Context) error {
 	return m.exchange.Run(ctx, shared, func() exchange.Head {
 		id, head := m.log.Durable()
 		h := exchange.Head{
-			Epoch: id.Epoch, Head: head, First: 1, Leads: m.leads.Load(), Term: m.log.Term(), Incarnation: m.of().Incarnation,
+			Epoch: id.Epoch, Head: head, First: 1, Leads: m.leads.Load(), Incarnation: m.of().Incarnation,
 		}
 		if f := m.follower.Load(); f != nil {
 			h.Place = f.Place()
+			_, h.Term = f.Ends()
 		}
 		if files, err := shared.Files(); err == nil && len(files) > 0 {
 			h.First = files[0].First
 		}
 		if h.Leads {
-			h.Place = m.line.State().Place
+			state := m.line.State()
+			h.Place, h.Term = state.Place, state.Term
 		}
 		return h
 	})

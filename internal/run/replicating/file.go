@@ -28,7 +28,8 @@ type File struct {
 	Begun bool `json:"begun"`
 	// Replica is random, and identifies this directory among the replicas. A copy of the directory has the same one.
 	Replica string `json:"replica,omitempty"`
-	// Servers are those of --replicate when the stream was found last. Others that have no such stream may be the wrong ones.
+	// Servers are those of --replicate when the stream was found last. Others that have no such stream may be the wrong
+	// ones.
 	Servers string `json:"servers,omitempty"`
 	// Refill is what the stream got again from this directory, until the log has a record of it.
 	Refill *Refill `json:"refill,omitempty"`

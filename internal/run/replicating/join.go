@@ -95,9 +95,10 @@ type Member struct {
 	monitors monitors
 	bytes    atomic.Int64 // size of the stream when it was asked for last
 	released chan struct{}
+	first    uint64 // where the stream began when it was taken over
 
 	follower atomic.Pointer[replica.Follower] // nil until the stream was there
-	stale    bool                             // the stream was lost: another follower is wanted. Owned by Follow, then Take
+	stale    bool                             // another follower is wanted; owned by Follow, then by Take
 
 	mu   sync.Mutex
 	file File // see of and note
@@ -171,7 +172,7 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	m.begins = before == nil || !before.Begun || c.NewStream
 	m.line = line.New(line.Config{Stream: m.stream, Key: sha256.Sum256(c.Key[:]), Reader: c.Reader})
 	if m.stale {
-		c.Logger.Warn("the NATS servers have no stream of the log any more: the controller that led makes it again, from its log",
+		c.Logger.Warn("the NATS servers have no stream of the log any more: who led makes it again, from its log",
 			"stream", m.file.Stream, "incarnation", m.file.Incarnation, "logID", m.file.Log, "nats", c.Dial.Servers())
 		return m, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// A stream is lost if its servers say that there is none (deleted, or their data are gone), or if it ends before a message
-// that was read (restored from an older copy, or its newest part was not on their disks). Followers then wait for the
-// process that leads next, and begin with the stream again; see refill.go for that process.
+// A stream is lost if its servers say that there is none (deleted, or their data are gone), or if it ends before a
+// message that was read (restored from an older copy, or its newest part was not on their disks). Followers then wait
+// for the process that leads next, and begin with the stream again; see refill.go for that process.
 
 // ErrGone: the servers say that they have no stream of that name, and there was one.
 var ErrGone = errors.New("the stream of the log is gone: its NATS servers say that they have none of that name")
@@ -81,8 +81,8 @@ func (l *lost) isGone(now time.Time) bool {
 	return !l.gone.IsZero() && now.Sub(l.gone) >= lostFor
 }
 
-// heed looks for a loss in the answer of the servers to where the stream ends, which was asked at a time. It returns err, or
-// why the process is behind.
+// heed looks for a loss in the answer of the servers to where the stream ends, which was asked at a time. It returns
+// err, or why the process is behind.
 func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err error) error {
 	if stream.Gone(err) {
 		m.lost.said(asked, true, false)
@@ -137,8 +137,8 @@ func (m *Member) recognize(ctx context.Context) (done bool, err error) {
 	return true, m.note(func(now *File) { now.Incarnation = f.Incarnation })
 }
 
-// succeeds reports whether a stream is the one before, or was made in its place: by a holder of the log's key, or as the
-// Lease says.
+// succeeds reports whether a stream is the one before, or was made in its place: by a holder of the log's key, or as
+// the Lease says.
 func (m *Member) succeeds(before, f *File) bool {
 	m.lost.mu.Lock()
 	named := m.lost.named
@@ -165,8 +165,8 @@ func (m *Member) Waits(why error) {
 	}
 }
 
-// Short returns why the stream cannot just be claimed: ErrGone, or another error if it ends before this process's log. It
-// returns nil if it can, or if that is not known.
+// Short returns why the stream cannot just be claimed: ErrGone, or another error if it ends before this process's log.
+// It returns nil if it can, or if that is not known.
 func (m *Member) Short() error {
 	if m.lost.isGone(time.Now()) {
 		return ErrGone
@@ -176,8 +176,8 @@ func (m *Member) Short() error {
 		return nil
 	}
 	_, own := m.log.Durable()
-	ends, claimed := f.Ends()
-	if ends >= own.Sequence || !claimed && m.begins {
+	ends, term := f.Ends()
+	if ends >= own.Sequence || term == 0 && m.begins {
 		return nil
 	}
 	return fmt.Errorf("%w: it ends with record %d, and this log with %d", errShort, ends, own.Sequence)

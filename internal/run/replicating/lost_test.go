@@ -127,9 +127,9 @@ func purged(t *testing.T, s *natstest.Server, _ string) {
 	}
 }
 
-// TestALostStreamIsRefilled: the leader is killed, and the stream loses records that two logs have. The standby, which is
-// not certain to have all, does not take it. The leader does when it is there again, and says from where on it filled it.
-// The standby reads the stream from its beginning, and both logs and the stream are one chain.
+// TestALostStreamIsRefilled: the leader is killed, and the stream loses records that two logs have. The standby, which
+// is not certain to have all, does not take it. The leader does when it is there again, and says from where on it
+// filled it. The standby reads the stream from its beginning, and both logs and the stream are one chain.
 func TestALostStreamIsRefilled(t *testing.T) {
 	for _, row := range []struct {
 		sentence string
@@ -173,7 +173,8 @@ func TestALostStreamIsRefilled(t *testing.T) {
 			if !row.read {
 				natstest.Eventually(t, "the standby knows that the stream is short", func() error { return isShort(b) })
 			}
-			if err := b.Yields(ctx, false, led); err == nil || !strings.Contains(err.Error(), "the one that led last is none of them") {
+			const unproved = "the one that led last is none of them"
+			if err := b.Yields(ctx, false, led); err == nil || !strings.Contains(err.Error(), unproved) {
 				t.Errorf("it would lead: %v", err)
 			}
 			a = lives(t, ca, own)
@@ -182,7 +183,8 @@ func TestALostStreamIsRefilled(t *testing.T) {
 				t.Error(err) // both have all: the leader before answers
 			}
 			term, _ := a.lead()
-			if f := a.Refilled(); term < 2 || f == nil || f.From != row.from || f.Through != head.Sequence || (f.Place > 0) != row.place {
+			f := a.Refilled()
+			if term < 2 || f == nil || f.From != row.from || f.Through != head.Sequence || (f.Place > 0) != row.place {
 				t.Errorf("in term %d it refilled %+v of %d records", term, f, head.Sequence)
 			}
 			if err := a.Recorded(); err != nil || a.Refilled() != nil {
@@ -224,7 +226,9 @@ func same(t *testing.T, what string, l *life, head store.Head) {
 
 // TestALeaderEndsWhenItsStreamIsLost: deleted, or purged by somebody else. With nothing to write it asks every 2 s.
 func TestALeaderEndsWhenItsStreamIsLost(t *testing.T) {
-	for sentence, lose := range map[string]func(*testing.T, *natstest.Server, string){"deleted": deleted, "purged": purged} {
+	for sentence, lose := range map[string]func(*testing.T, *natstest.Server, string){
+		"deleted": deleted, "purged": purged,
+	} {
 		t.Run(sentence, func(t *testing.T) {
 			server := natstest.NewServer(t, natstest.Inside).Start()
 			c := config(t, server)

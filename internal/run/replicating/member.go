@@ -73,8 +73,8 @@ func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// Follow follows the stream until ctx ends, and then returns nil. If the stream lost messages, or is gone, it begins with
-// it again, once there is one. It returns an error if the log cannot be continued.
+// Follow follows the stream until ctx ends, and then returns nil. If the stream lost messages, or is gone, it begins
+// with it again, once there is one. It returns an error if the log cannot be continued.
 func (m *Member) Follow(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if m.stale {
@@ -121,6 +121,8 @@ func explain(err error) error {
 // lets another try.
 const takeWithin = 30 * time.Second
 
+var errSlow = fmt.Errorf("the stream of the log does not answer: the Lease is given back after %s", takeWithin)
+
 // Take claims the stream. Call it after Follow has returned, with the Lease held and a ctx that ends with the Lease. A
 // stream that is gone is made again, and one that ends before the log gets the rest from it: the caller has asked Short
 // and Yields. After an error the process must end.
@@ -131,10 +133,15 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	if !ok || !ok1 {
 		return 0, errNoReplica
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	slow := time.AfterFunc(takeWithin, cancel)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slow := time.AfterFunc(takeWithin, func() { cancel(errSlow) })
 	defer slow.Stop()
+	defer func() {
+		if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+			err = fmt.Errorf("%w: %w", errSlow, err)
+		}
+	}()
 	if m.stale {
 		if err := m.restore(ctx, holds, follows); err != nil {
 			return 0, err
@@ -150,6 +157,9 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	})
 	if err != nil {
 		return 0, explain(err)
+	}
+	if m.first, err = m.stream.First(ctx); err != nil {
+		return 0, err
 	}
 	m.leads.Store(true)
 	return term, m.note(func(f *File) { f.Begun = true })
@@ -185,7 +195,7 @@ func (m *Member) Write(ctx context.Context) error {
 	cutting := make(chan struct{})
 	go func() { // ends with running
 		defer close(cutting)
-		if err := (&cutter{m: m}).run(running); err != nil {
+		if err := (&cutter{m: m, first: m.first}).run(running); err != nil {
 			stop(err)
 		}
 	}()

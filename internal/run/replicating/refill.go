@@ -85,8 +85,8 @@ func (m *Member) survey(ctx context.Context) ([]exchange.Head, error) {
 }
 
 // Yields returns an error if this process may not lead a stream that lost records: another replica has more of the log,
-// or it is not certain that this log has all that was done. It is if had says so, or if the replica that led last answers
-// with no more. It asks all replicas, and gives them 2 s.
+// or it is not certain that this log has all that was done. It is if had says so, or if the replica that led last
+// answers with no more. It asks all replicas, and gives them 2 s.
 func (m *Member) Yields(ctx context.Context, had bool, last string) error {
 	heads, err := m.survey(ctx)
 	if err != nil {
@@ -100,8 +100,9 @@ func (m *Member) Yields(ctx context.Context, had bool, last string) error {
 		had = had || last != "" && h.Replica == last && !h.Leads
 	}
 	if !had {
-		return fmt.Errorf("%w: %d other replicas answer, and the one that led last is none of them. Start the controller that "+
-			"led last, on its volume: it has all that was done, and stores in the stream what is missing there", errUnproved, len(heads))
+		return fmt.Errorf("%w: %d other replicas answer, and the one that led last is none of them. Start the controller "+
+			"that led last, on its volume: it has all that was done, and stores in the stream what is missing there",
+			errUnproved, len(heads))
 	}
 	return nil
 }
@@ -113,6 +114,8 @@ var errUnproved = errors.New("it is not known whether this log has all records")
 // more. One with another history is named, and does not count.
 func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []exchange.Head, err error) {
 	id, own := m.log.Durable()
+	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
+	defer cancel()
 	for _, h := range heads {
 		at := min(h.Head.Sequence, own.Sequence)
 		theirs := &h.Head.Hash
@@ -132,8 +135,8 @@ func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []excha
 			m.config.Logger.Error("a replica has another history than this log: it does not count", "replica", h.Name, "record",
 				uint64(at), "its hash", theirs.String(), "ours", hash.String())
 		case more:
-			return nil, fmt.Errorf("replica %s has record %d of epoch %d, and this log ends with record %d of epoch %d: it is to lead",
-				h.Name, h.Head.Sequence, h.Epoch, own.Sequence, id.Epoch)
+			return nil, fmt.Errorf("replica %s has record %d of epoch %d, and this log ends with record %d of epoch %d: "+
+				"it is to lead", h.Name, h.Head.Sequence, h.Epoch, own.Sequence, id.Epoch)
 		default:
 			on = append(on, h)
 		}
@@ -174,14 +177,15 @@ func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base
 func (m *Member) keeps(at events.Sequence) error {
 	files, err := m.log.(store.Shared).Files()
 	if err == nil && len(files) > 0 && files[0].First > at {
-		err = fmt.Errorf("%w: the stream goes on with record %d, and this log keeps record %d and later ones. Delete the stream "+
-			"(nats stream rm %s): it is made again behind what the replicas have", store.ErrPruned, at, files[0].First, m.stream.Name())
+		err = fmt.Errorf("%w: the stream goes on with record %d, and this log keeps record %d and later ones. Delete the "+
+			"stream (nats stream rm %s): it is made again behind what the replicas have",
+			store.ErrPruned, at, files[0].First, m.stream.Name())
 	}
 	return err
 }
 
-// newestFile returns the head before the newest file of the log, or behind the newest change of the epoch in it. With no
-// other replica at hand the stream gets that file: it is the only other copy.
+// newestFile returns the head before the newest file of the log, or behind the newest change of the epoch in it. With
+// no other replica at hand the stream gets that file: it is the only other copy.
 func (m *Member) newestFile(ctx context.Context) (b takeover.Base, err error) {
 	log := m.log.(store.Shared)
 	files, err := log.Files()

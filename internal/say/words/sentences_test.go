@@ -66,7 +66,8 @@ func TestWhatIsNotThereIsNotTold(t *testing.T) {
 			&events.StreamRefilled{From: 5, Through: 9, Place: 7}, events.Evidence{},
 		},
 		{
-			"the stream of the log was gone, and was made again: all replicas have the log up to record 9, it goes on behind that",
+			"the stream of the log was gone, and was made again: " +
+				"all replicas have the log up to record 9, it goes on behind that",
 			&events.StreamRefilled{From: 10, Through: 9}, events.Evidence{},
 		},
 		{"not ours", &events.JobSeen{ManagedBy: "kueue"}, events.Evidence{}},

@@ -47,7 +47,7 @@ type Head struct {
 	First   events.Sequence // the oldest record that it keeps
 	Place   uint64          // the newest message of the stream that it has read
 	Leads   bool
-	Term    uint64 // the newest that began in its log
+	Term    uint64 // of the newest claim that it has read
 	// Incarnation is that of the stream that it follows.
 	Incarnation string
 	Heard       time.Time // when this head arrived

@@ -56,9 +56,9 @@ func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
 	}, w.GetNonce(), err == nil
 }
 
-// Survey asks all replicas for their heads, and returns those that answered before ctx ends, by name. It returns as soon
-// as enough says that no further answer is needed. An answer was made for this request: a head that was said before, and
-// is sent again, is none.
+// Survey asks all replicas for their heads, and returns those that answered before ctx ends, by name. It returns as
+// soon as enough says that no further answer is needed. An answer was made for this request: a head that was said
+// before, and is sent again, is none.
 func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head, error) {
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails

@@ -33,7 +33,8 @@ func TestEachReplicaSaysItsHeadWhenItIsAsked(t *testing.T) {
 	}
 	bound, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
-	if heads, err = asks.Survey(bound, func(all []exchange.Head) bool { return len(all) == 2 }); err != nil || len(heads) != 1 {
+	heads, err = asks.Survey(bound, func(all []exchange.Head) bool { return len(all) == 2 })
+	if err != nil || len(heads) != 1 {
 		t.Errorf("within a bound %+v answer, %v", heads, err)
 	}
 }

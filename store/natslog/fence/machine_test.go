@@ -119,7 +119,8 @@ func TestAStreamThatEndsEarlierForLongWentBack(t *testing.T) {
 	}
 }
 
-// TestAStreamThatIsSaidNotToExistForLongWentBack: for 5 s without another word, to an idle writer and to one that waits.
+// TestAStreamThatIsSaidNotToExistForLongWentBack: for 5 s without another word, to an idle writer and to one that
+// waits.
 func TestAStreamThatIsSaidNotToExistForLongWentBack(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		m, group := leading(t)

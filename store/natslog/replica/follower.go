@@ -44,7 +44,7 @@ type Follower struct {
 	last    []byte          // SHA-256 of the newest message read; nil before the first
 	place   atomic.Uint64   // state.Place, for other goroutines
 	ends    atomic.Uint64   // state.Head.Sequence, likewise
-	claimed atomic.Bool     // state.Term > 0, likewise
+	term    atomic.Uint64   // state.Term, likewise
 	voids   atomic.Uint64   // state.Voids, likewise
 	key     events.Hash     // the key that a claim must have; zero for any
 
@@ -60,11 +60,12 @@ func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVers
 	if err != nil {
 		return nil, err
 	}
-	look := func() error { return f.base(ctx, now.First) }
 	if now.First > 1 {
-		look = func() error { return f.middle(ctx, now.First, now.Last) }
+		err = f.middle(ctx, now.First, now.Last)
+	} else {
+		err = f.base(ctx, now.First)
 	}
-	if err := look(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("follow the stream %s from place %d: %w", s.Name(), now.First, err)
 	}
 	f.place.Store(f.state.Place)
@@ -119,18 +120,18 @@ func (f *Follower) Place() uint64 { return f.place.Load() }
 // Voids returns how many of the messages read were void. Any goroutine may call it.
 func (f *Follower) Voids() uint64 { return f.voids.Load() }
 
-// Ends returns the last record of the stream as far as it was read, and whether the stream has a claim. Any goroutine may
-// call it.
-func (f *Follower) Ends() (last events.Sequence, claimed bool) {
-	return events.Sequence(f.ends.Load()), f.claimed.Load()
+// Ends returns the last record of the stream as far as it was read, and the term of its newest claim; 0 without one. Any
+// goroutine may call it.
+func (f *Follower) Ends() (last events.Sequence, term uint64) {
+	return events.Sequence(f.ends.Load()), f.term.Load()
 }
 
 // TellReleased sets a channel, with room for one value, that gets one when the writer has released its term, and the
 // stream had nothing later then: nobody leads.
 func (f *Follower) TellReleased(released chan<- struct{}) { f.released = released }
 
-// Same reports whether the stream still has the newest message that was read, or cut it: it has neither lost messages nor
-// got others in their places.
+// Same reports whether the stream still has the newest message that was read, or cut it: it has neither lost messages
+// nor got others in their places.
 func (f *Follower) Same(ctx context.Context) (bool, error) {
 	if f.last == nil {
 		return true, nil
@@ -208,7 +209,7 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	sum := sha256.Sum256(m.Data)
 	f.state, f.last = state, sum[:]
 	f.ends.Store(uint64(state.Head.Sequence))
-	f.claimed.Store(state.Term > 0)
+	f.term.Store(state.Term)
 	f.place.Store(state.Place)
 	f.voids.Store(state.Voids)
 	if m.Last && v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Released {

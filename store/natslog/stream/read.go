@@ -82,6 +82,8 @@ func (r *Reader) begin(ctx context.Context) error {
 	defer cancel()
 	c, err := r.s.js.OrderedConsumer(ctx, r.s.name, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
+		// By default it tries for ever while there is no stream, and heeds no context. Next begins again instead
+		MaxResetAttempts: 1,
 	})
 	if err != nil {
 		return err

@@ -150,7 +150,8 @@ func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err 
 	}
 	info, conn := now.CachedInfo(), js.Conn()
 	i = Info{
-		Config: &info.Config, Server: conn.ConnectedServerVersion(), First: max(1, info.State.FirstSeq), Last: info.State.LastSeq,
+		Config: &info.Config, Server: conn.ConnectedServerVersion(),
+		First: max(1, info.State.FirstSeq), Last: info.State.LastSeq,
 		Bytes: int64(min(info.State.Bytes, 1<<62)),
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" {

@@ -19,8 +19,8 @@
 // Invariants:
 //
 //   - Nothing is sent to the stream unless the Lease was held right before.
-//   - A claim names the end of the stream as it was read, which must be a head of the local log. If that is not its end,
-//     nothing is claimed without Short's word.
+//   - A claim names the end of the stream as it was read, which must be a head of the local log. If it is not the log's
+//     end, nothing is claimed without Short's word.
 //   - A term begins when the claim has come back through the stream at the place where it was acknowledged, all records
 //     before it are durable in the local log, and the Lease is held.
 //

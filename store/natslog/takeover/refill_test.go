@@ -20,8 +20,8 @@ import (
 // payload is the server's max_payload.
 const payload = 128 << 10
 
-// TestGroupsOfALogAreThoseOfItsWriter: from each end of a batch on, readers take them behind a claim there. A group ends
-// with a file, and has about a message's bytes. One epoch ends among them.
+// TestGroupsOfALogAreThoseOfItsWriter: from each end of a batch on, readers take them behind a claim there. A group
+// ends with a file, and has about a message's bytes. One epoch ends among them.
 func TestGroupsOfALogAreThoseOfItsWriter(t *testing.T) {
 	ctx, cancel := patience.Context(t.Context())
 	defer cancel()
@@ -145,8 +145,8 @@ func TestAStreamThatEndsBeforeTheLogIsRefilled(t *testing.T) {
 	}
 }
 
-// TestAFollowerNoticesThatItsStreamWentBack: another message stands in the place of the newest one that it read, or none.
-// Void messages that are merely forged change nothing.
+// TestAFollowerNoticesThatItsStreamWentBack: another message stands in the place of the newest one that it read, or
+// none. Void messages that are merely forged change nothing.
 func TestAFollowerNoticesThatItsStreamWentBack(t *testing.T) {
 	ctx, cancel := patience.Context(t.Context())
 	defer cancel()

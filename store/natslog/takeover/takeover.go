@@ -147,8 +147,8 @@ func (c *Config) ends() (stream, own events.Sequence) {
 	return c.Follower.State().Head.Sequence, head.Sequence
 }
 
-// claim claims the stream behind all that was read, and refills it if it ends before the log. If it meets records in its
-// place, it follows these, and returns line.ErrOvertaken.
+// claim claims the stream behind all that was read, and refills it if it ends before the log. If it meets records in
+// its place, it follows these, and returns line.ErrOvertaken.
 func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	state := c.Follower.State()
 	id, head := c.Log.Durable()

@@ -156,7 +156,7 @@ type ReplicaHead struct {
 	Place uint64 `protobuf:"varint,9,opt,name=place,proto3" json:"place,omitempty"`
 	// leads: it writes the stream.
 	Leads bool `protobuf:"varint,10,opt,name=leads,proto3" json:"leads,omitempty"`
-	// term is the newest one that began in the replica's log.
+	// term is that of the newest claim of the stream that it has read.
 	Term uint64 `protobuf:"varint,11,opt,name=term,proto3" json:"term,omitempty"`
 	// nonce is that of the question, so that an old head is no answer; none in what is said each second.
 	Nonce         []byte `protobuf:"bytes,12,opt,name=nonce,proto3" json:"nonce,omitempty"`
