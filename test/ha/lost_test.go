@@ -16,10 +16,12 @@ import (
 // streamName is that of the log's stream.
 const streamName = "jobledger-log"
 
+const purged = "purged"
+
 // losses are the ways in which the stream goes back, by sentence. before is an older copy of the servers' stores.
 var losses = map[string]func(w *world, before []string){
 	"deleted": func(w *world, _ []string) { w.deleteStream() },
-	"purged": func(w *world, _ []string) {
+	purged: func(w *world, _ []string) {
 		s, err := natstest.JetStream(w.T, w.servers.URL()).Stream(w.ctx, streamName)
 		if err == nil {
 			err = s.Purge(w.ctx)
@@ -124,7 +126,8 @@ func TestALostStreamIsRefilled(t *testing.T) {
 			w.finish()
 			w.start(next)
 			w.judge()
-			if text := w.refilled(next); !strings.Contains(text, "the stream of the log") {
+			// A standby that has read all before a purge claims the stream as it is
+			if text := w.refilled(next); sentence != purged && !strings.Contains(text, "the stream of the log") {
 				t.Errorf("the log says nothing of it: %s", text)
 			}
 		})

@@ -12,7 +12,6 @@ import (
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/natslog"
 	"github.com/jobledger/jobledger/store/natslog/exchange"
-	"github.com/jobledger/jobledger/store/natslog/fence"
 )
 
 const (
@@ -27,6 +26,9 @@ const (
 
 	leastCopies = 2 // disks that must have a record before it is cut
 )
+
+// ErrPurged: the stream was cut, and not by its leader. What went may be on the leader's disk alone.
+var ErrPurged = errors.New("messages of the stream of the log were removed by somebody else")
 
 // mark is a place for a message of this leader, and the head that the message would continue.
 type mark struct {
@@ -94,7 +96,7 @@ func (c *cutter) run(ctx context.Context) error {
 		if time.Since(last) >= cmp.Or(c.m.config.CutEvery, cutEvery) {
 			last = time.Now()
 			err := c.cut(ctx)
-			if errors.Is(err, fence.ErrWentBack) {
+			if errors.Is(err, ErrPurged) {
 				return err
 			}
 			if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {
@@ -141,8 +143,7 @@ func (c *cutter) cut(ctx context.Context) error {
 	}
 	c.m.bytes.Store(now.Bytes)
 	if now.First > c.first {
-		return fmt.Errorf("%w: it began with place %d, begins with %d now, and this process has not cut it there",
-			fence.ErrWentBack, c.first, now.First)
+		return fmt.Errorf("%w: it began with place %d, and begins with %d now", ErrPurged, c.first, now.First)
 	}
 	k := copies{
 		bytes: now.Bytes, members: cmp.Or(c.m.config.Members, DefaultMembers), most: cmp.Or(c.m.config.MaxBytes, DefaultMaxBytes),

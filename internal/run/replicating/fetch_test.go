@@ -328,7 +328,7 @@ func gives(t *testing.T, server *natstest.Server, m *replicating.Member, log *bo
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { // ends with stop
-		ended <- x.Run(ctx, log, func() exchange.Head { return exchange.Head{Head: log.Head(), First: 1} })
+		ended <- x.Run(ctx, log, func() exchange.Head { return exchange.Head{Epoch: 1, Head: log.Head(), First: 1} })
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -226,10 +226,12 @@ func same(t *testing.T, what string, l *life, head store.Head) {
 
 // TestALeaderEndsWhenItsStreamIsLost: deleted, or purged by somebody else. With nothing to write it asks every 2 s.
 func TestALeaderEndsWhenItsStreamIsLost(t *testing.T) {
-	for sentence, lose := range map[string]func(*testing.T, *natstest.Server, string){
-		"deleted": deleted, "purged": purged,
-	} {
-		t.Run(sentence, func(t *testing.T) {
+	for _, row := range []struct {
+		sentence string
+		lose     func(*testing.T, *natstest.Server, string)
+		want     error
+	}{{"deleted", deleted, fence.ErrWentBack}, {"purged", purged, replicating.ErrPurged}} {
+		t.Run(row.sentence, func(t *testing.T) {
 			server := natstest.NewServer(t, natstest.Inside).Start()
 			c := config(t, server)
 			c.CutEvery = 100 * time.Millisecond
@@ -238,12 +240,12 @@ func TestALeaderEndsWhenItsStreamIsLost(t *testing.T) {
 			w := storetest.NewWriter(t, a.Member.Log(a.log))
 			w.Create()
 			w.Durable(storetest.Pod("job-a", 1))
-			lose(t, server, "")
+			row.lose(t, server, "")
 			ctx, cancel := patience.Context(t.Context())
 			defer cancel()
 			select {
 			case err := <-wrote:
-				if !errors.Is(err, fence.ErrWentBack) {
+				if !errors.Is(err, row.want) {
 					t.Errorf("it ends with %v", err)
 				}
 			case <-ctx.Done():

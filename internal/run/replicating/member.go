@@ -9,7 +9,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
-	"github.com/jobledger/jobledger/store/natslog/fence"
 	"github.com/jobledger/jobledger/store/natslog/line"
 	"github.com/jobledger/jobledger/store/natslog/replica"
 	"github.com/jobledger/jobledger/store/natslog/stream"
@@ -205,7 +204,7 @@ func (m *Member) Write(ctx context.Context) error {
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil:
 		return nil // stopped on request
-	case errors.Is(cause, ErrAway), errors.Is(cause, fence.ErrWentBack):
+	case errors.Is(cause, ErrAway), errors.Is(cause, ErrPurged):
 		return cause
 	}
 	return err

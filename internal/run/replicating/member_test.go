@@ -176,7 +176,12 @@ func TestTheWrongStreamIsRefused(t *testing.T) {
 	if err := js.DeleteStream(ctx, "log"); err != nil {
 		t.Fatal(err)
 	}
-	refused(c, replicating.Own{LogID: id}, "this log was in one")
+	elsewhere := c // other servers than before may be the wrong ones
+	elsewhere.Dial.URL = strings.Replace(c.Dial.URL, "127.0.0.1", "localhost", 1)
+	refused(elsewhere, replicating.Own{LogID: id}, "this log was in one")
+	if m, err := join(t, c, replicating.Own{LogID: id}); err != nil || m.LogID() != id || names() != 0 {
+		t.Errorf("on the servers where it was: %v; there are %d streams", err, names())
+	}
 	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "log", Subjects: []string{stream.Subject("log")}}); err != nil {
 		t.Fatal(err)
 	}
