@@ -288,11 +288,12 @@ func (m *Member) right(own Own, before *File) error {
 	case own.LogID != "" && own.LogID != m.file.Log:
 		return fmt.Errorf("the stream %s is of log %s, and the one in %s is log %s: give --log another directory",
 			m.file.Stream, m.file.Log, m.config.Dir, own.LogID)
-	case m.config.NewStream, m.stale, before != nil && m.succeeds(before, &m.file):
+	case m.config.NewStream, m.stale:
 		return nil
-	case before != nil && (before.Stream != m.file.Stream || before.Incarnation != m.file.Incarnation):
+	case before != nil && !m.succeeds(before, &m.file):
 		return other(FileName+" in "+m.config.Dir, before.Of())
-	case own.LogOf == m.file.Log && own.Lease != "" && own.Lease != m.file.Of():
+	case own.LogOf == m.file.Log && own.Lease != "" && own.Lease != m.file.Of() &&
+		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the one in whose place it was made
 		return other("the Lease", own.Lease)
 	}
 	return nil
