@@ -21,13 +21,15 @@ import (
 // Config configures a Loop. ZoneData, the snapshot settings and fields with a stated default are optional; the others
 // are required.
 type Config struct {
-	Log           store.Log
-	World         *projector.World // state up to the log's head; the Loop owns it from here on
-	Settings      events.Settings
-	Program       string          // program version, recorded at the start
-	Key           string          // ID of the key that hashes specs and templates in observations
-	ZoneData      string          // version of the time zone database
-	Leader        string          // this process's Lease identity; empty without a Lease
+	Log      store.Log
+	World    *projector.World // state up to the log's head; the Loop owns it from here on
+	Settings events.Settings
+	Program  string // program version, recorded at the start
+	Key      string // ID of the key that hashes specs and templates in observations
+	ZoneData string // version of the time zone database
+	Leader   string // this process's Lease identity; empty without a Lease
+	// Refilled is what the stream of a replicated log got again before this start, which records it; nil for nothing.
+	Refilled      *events.StreamRefilled
 	Patience      time.Duration   // observed Jobs: how long the other controller may take; observe.DefaultPatience if 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 if 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 if 0
@@ -55,6 +57,7 @@ type Loop struct {
 	key      string
 	zoneData string
 	leader   string
+	refilled *events.StreamRefilled // see Config.Refilled
 	salt     func() events.Salt
 	urgency  tasks.Urgency
 
@@ -105,7 +108,7 @@ func New(c Config) *Loop {
 	head := c.Log.Head()
 	l := &Loop{
 		log: c.Log, world: c.World, intake: intake.Intake{World: c.World}, settings: c.Settings,
-		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, salt: c.Salt,
+		program: c.Program, key: c.Key, zoneData: c.ZoneData, leader: c.Leader, refilled: c.Refilled, salt: c.Salt,
 		urgency: tasks.NewUrgency(c.Busy), next: head.Sequence + 1, durable: head.Sequence, heads: map[events.Stream]events.Sequence{},
 		pasts:     map[events.Stream]*admission.Past{},
 		snapshots: checkpoint.NewSnapshots(c.World, head.Sequence, cmp.Or(c.SnapshotEvery, 100_000), cmp.Or(c.SnapshotStep, 64)),
@@ -158,6 +161,9 @@ func (l *Loop) Start(now events.Time) error {
 	}))
 	if l.leader != "" {
 		l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Leading: true, Identity: l.leader}))
+	}
+	if l.refilled != nil {
+		l.put(b, controllerDraft(events.KindStreamRefilled, l.refilled))
 	}
 	resources := []events.Resource{events.Jobs, events.Pods}
 	if l.settings.CronJobs {

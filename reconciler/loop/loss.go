@@ -97,23 +97,6 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 	return nil
 }
 
-// RecordRefill records that the stream of a replicated log got records again, and returns when that is durable. world
-// is the state of the log. There must be no other writer. It needs no free room, because it is one small record.
-func RecordRefill(
-	ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt,
-	facts *events.StreamRefilled,
-) error {
-	l := New(Config{Log: log, World: world, Salt: salt, Settings: world.Settings})
-	b := l.begin(now)
-	l.put(b, controllerDraft(events.KindStreamRefilled, facts))
-	l.startTerm(b)
-	l.commit(b, true)
-	if _, err := log.Wait(ctx, l.next-2); err != nil {
-		return fmt.Errorf("record that the stream of the log got records again: %w", err)
-	}
-	return nil
-}
-
 // backward yields the stream's records of this epoch, newest first, as far as the log has them. A read error ends the
 // iteration, and the turn.
 func (l *Loop) backward(s events.Stream) iter.Seq[*events.Record] {

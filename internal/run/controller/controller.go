@@ -36,12 +36,13 @@ type controller struct {
 	logger   *slog.Logger
 	cluster  *Cluster
 	registry *prometheus.Registry
-	lease    *lease.Lease        // nil if no Lease is wanted
-	identity string              // the identity that holds the Lease
-	adopts   bool                // the log differs from the one before, and this was reported
-	member   *replicating.Member // nil unless the log is replicated
-	standby  *following.Standby  // nil unless the log is followed
-	logID    string              // of the log that is followed
+	lease    *lease.Lease           // nil if no Lease is wanted
+	identity string                 // the identity that holds the Lease
+	adopts   bool                   // the log differs from the one before, and this was reported
+	member   *replicating.Member    // nil unless the log is replicated
+	standby  *following.Standby     // nil unless the log is followed
+	logID    string                 // of the log that is followed
+	refilled *events.StreamRefilled // what the log's stream got again before this process led; nil for nothing
 
 	giver *feed.Giver // gives the log's records to readers elsewhere; nil for none
 
@@ -191,7 +192,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	c.runner = &loop.Runner{
 		Loop: loop.New(loop.Config{
 			Log: c.log, World: world, Settings: c.settings, Program: c.config.Program.Version, Key: c.key.ID(), ZoneData: zoneData(&c.settings), Salt: salt,
-			Leader: c.identity, Patience: c.config.Patience, Busy: busy, Clock: func() time.Duration { return time.Since(began) },
+			Refilled: c.refilled,
+			Leader:   c.identity, Patience: c.config.Patience, Busy: busy, Clock: func() time.Duration { return time.Since(began) },
 		}),
 		Queue: c.queue, Executor: hands, Clock: clock, Log: c.logger,
 		Full: c.full, Relist: c.relist, Behind: c.informer.Behind, ServerTime: c.cluster.time,

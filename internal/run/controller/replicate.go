@@ -274,10 +274,8 @@ func (f *follower) lead(ctx context.Context) error {
 		wrote <- err
 	}()
 	f.health.set(func(h *Health) { h.standby, h.second = false, "" })
-	err := f.recordRefill(leading)
-	if err == nil {
-		err = f.controller.lead(leading, f.log)
-	}
+	f.recordRefill(leading)
+	err := f.controller.lead(leading, f.log)
 	if err == nil && errors.Is(context.Cause(leading), context.Cause(ctx)) && !f.leaseLost() {
 		f.giveBack()
 	}
@@ -307,21 +305,24 @@ func (f *follower) take(ctx context.Context) error {
 	return nil
 }
 
-// recordRefill records what the source stored again where the log comes from.
-func (f *follower) recordRefill(ctx context.Context) error {
+// recordRefill makes the loop record what the source stored again where the log comes from: in its first batch.
+func (f *follower) recordRefill(ctx context.Context) {
 	from, is := f.source.(refiller)
 	if !is {
-		return nil
+		return
 	}
-	facts := from.Refilled()
-	if facts == nil {
-		return nil
+	if f.refilled = from.Refilled(); f.refilled == nil {
+		return
 	}
-	err := loop.RecordRefill(ctx, f.controller.log, f.fold.World(), events.At(time.Now()), salt, facts)
-	if err != nil {
-		return unlessStopped(ctx, err)
-	}
-	return from.Recorded()
+	head := f.log.Head().Sequence
+	go func() { // ends with ctx, or when that batch is durable
+		if _, err := f.log.Wait(ctx, head); err != nil {
+			return
+		}
+		if err := from.Recorded(); err != nil {
+			f.logger.Warn("the next leader of this directory records once more that the stream got records again", "error", err)
+		}
+	}()
 }
 
 // giveBack tells the source that this process has ended in good order.

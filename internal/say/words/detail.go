@@ -107,10 +107,7 @@ func controllerDetail(r *events.Record, zone Zone) string {
 	case *events.Synced:
 		return syncedText(f)
 	case *events.RivalFound:
-		if r.Evidence.Sentence == "" { // the sentence was erased
-			return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
-		}
-		return r.Evidence.Sentence
+		return rivalText(r, f)
 	case *events.LossFound:
 		return "records are lost: " + f.Loss.String()
 	case *events.RivalGone:
@@ -134,6 +131,13 @@ func leadershipText(f *events.LeadershipChanged) string {
 		return f.Identity + " leads"
 	}
 	return f.Identity + " no longer leads"
+}
+
+func rivalText(r *events.Record, f *events.RivalFound) string {
+	if r.Evidence.Sentence == "" { // the sentence was erased
+		return fmt.Sprintf("another controller runs the same Jobs: %d acts of it were seen", len(f.Acts))
+	}
+	return r.Evidence.Sentence
 }
 
 func startedText(f *events.ControllerStarted) string {
