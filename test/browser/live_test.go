@@ -149,6 +149,8 @@ func TestAPageOfARunningJob(t *testing.T) {
 		t.Errorf("a page that is read has changed: %q, and was %q", v.text("h1"), before)
 	}
 	v.do(chromedp.Click(chromedp.CSS(".more")))
+	v.until(`document.querySelector("details[open]") === null`) // it is shown
+	eval[bool](v, `window.scrollTo(0, 0) || true`)              // further changes are shown at once
 	v.until(visible(".verdict", "Running"))
 	stopped = true
 	if err := c.Kill(); err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
-	"github.com/jobledger/jobledger/internal/read/turns"
 	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/store"
 )
@@ -130,43 +129,44 @@ func (s *stream) send(e *event) bool {
 // look counts what is new. It takes a turn like any request; if none is free, the event has only the clock.
 func (s *site) look(ctx context.Context, r *http.Request, user string, seen *changes) *event {
 	v := newView(s, r)
+	v.readZone()
 	ctx, cancel := context.WithTimeout(ctx, lookWithin)
 	defer cancel()
 	if done, err := s.Turns.Take(ctx, user); err == nil {
 		defer done()
-		if err := v.look(ctx, seen); err != nil {
-			v.note(seen.lost(err, v.zone))
+		v.request = v.request.WithContext(ctx)
+		given, err := s.Source(v.request, v.about(), v.damage, v.note)
+		if err == nil {
+			if given.Done != nil {
+				defer given.Done()
+			}
+			v.src = given.Source
+			err = seen.take(ctx, v)
+		}
+		if err != nil {
+			v.Notes = append(v.Notes, words.Clean(seen.lost(err, v.zone)))
 		}
 	}
 	return &event{Clock: v.zone.Second(events.At(s.Clock())), Changes: seen.says(), Notes: v.Notes}
 }
 
-func (v *view) look(ctx context.Context, seen *changes) error {
-	v.request = v.request.WithContext(ctx)
-	v.readZone()
-	given, err := v.site.Source(v.request, v.about(), v.damage, v.note)
-	if err != nil {
-		return err
-	}
-	if given.Done != nil {
-		defer given.Done()
-	}
-	v.src = given.Source
+// take reads what is new.
+func (c *changes) take(ctx context.Context, v *view) error {
 	_, head, err := v.src.Head(ctx)
 	if err != nil {
 		return err
 	}
-	seen.head, seen.at = head.Sequence, v.site.Clock()
-	if head.Sequence <= seen.through || seen.count() > mostChanges {
+	c.head, c.at = head.Sequence, v.site.Clock()
+	if head.Sequence <= c.through || c.count() > mostChanges {
 		return nil
 	}
-	switch seen.of {
+	switch c.of {
 	case still:
 		return nil
 	case watchesJob, watchesCronJob:
-		return seen.one(ctx, v, head.Sequence)
+		return c.one(ctx, v, head.Sequence)
 	default:
-		return seen.all(ctx, v, head.Sequence)
+		return c.all(ctx, v, head.Sequence)
 	}
 }
 
@@ -245,11 +245,6 @@ func (c *changes) says() string {
 	default:
 		return words.Count(n, "change")
 	}
-}
-
-// newStreams returns the bound on open event streams.
-func newStreams() *turns.Turns {
-	return turns.New(turns.Config{All: mostLive, Each: liveEach, Wait: time.Millisecond})
 }
 
 // Live returns the address of the page's events; empty for a file, and for a page with an error.

@@ -230,7 +230,7 @@ func (v *view) strip(
 		from = max(from, first)
 	}
 	if all.Continue != "" {
-		v.note(fmt.Sprintf("of the newest %d Jobs only", mostCounted))
+		s.Rest = append(s.Rest, fmt.Sprintf("drawn: the newest %d Jobs", mostCounted))
 	}
 	s.From, s.To = v.zone.Second(from), v.zone.Second(until)
 	s.Strip = drawn(picture.Ended(all.Items, gaps, from, until, v.zone))

@@ -86,7 +86,7 @@ func New(config Config) http.Handler {
 	if config.Clock == nil {
 		config.Clock = time.Now
 	}
-	s := &site{config, newStreams()}
+	s := &site{config, turns.New(turns.Config{All: mostLive, Each: liveEach, Wait: time.Millisecond})}
 	mux := http.NewServeMux()
 	for pattern, of := range map[string]struct {
 		show screen
