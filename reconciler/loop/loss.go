@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
@@ -31,6 +33,14 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 		return events.Loss{Witness: events.WitnessPod, Epoch: c.Epoch, Job: c.Job, Ordinal: c.Ordinal, Pod: f.UID}, true
 	}
 	return events.Loss{}, false
+}
+
+// Undecided reports, as a loss, a pod that claims a create of this epoch that the log did not decide. The caller must
+// have checked the claim, or have a reason to believe it. No Loop needs to run.
+func Undecided(log store.Log, world *projector.World, claim events.Claim, pod types.UID) (events.Loss, bool, error) {
+	l := &Loop{log: log, world: world}
+	loss, is := l.loses(&events.Observation{Claim: claim, Facts: &events.PodSeen{UID: pod}})
+	return loss, is, l.broken
 }
 
 // decided reports whether the log has the create that a pod of this epoch claims, or can no longer know, because the

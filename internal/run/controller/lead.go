@@ -23,6 +23,9 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	if err := c.heedCopy(ctx, log); err != nil {
 		return err
 	}
+	if err := c.provenByPods(ctx, log, world); err != nil {
+		return err
+	}
 	if c.copier, err = c.newCopier(c.dir, log); err != nil {
 		return err
 	}

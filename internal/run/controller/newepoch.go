@@ -5,18 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/pager"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/internal/run/copying"
+	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/open"
@@ -64,7 +59,7 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 		losses = append(slices.Clone(losses), world.Lost)
 	}
 	if epoch > now {
-		more, err := c.survey(ctx, log)
+		more, err := c.survey(ctx, log, world)
 		if err != nil {
 			return fmt.Errorf("--%s=%d: every epoch that was seen must be known before another one begins: %w", EpochFlag, epoch, err)
 		}
@@ -91,7 +86,7 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 
 // survey asks each place that may have seen later records of the log or a later epoch: the Lease, the pods, the stream
 // and the copy. It returns the losses that they prove.
-func (c *controller) survey(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
+func (c *controller) survey(ctx context.Context, log store.Opened, world *projector.World) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
 	if c.lease != nil {
@@ -99,7 +94,7 @@ func (c *controller) survey(ctx context.Context, log store.Opened) (losses []eve
 			return nil, err
 		}
 	}
-	byPods, err := c.surveyPods(ctx, log)
+	byPods, err := c.surveyPods(ctx, log, world)
 	if err != nil {
 		return nil, err
 	}
@@ -135,36 +130,6 @@ func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses
 
 // surveyWithin bounds all questions of survey together.
 const surveyWithin = time.Minute
-
-// surveyPods returns the pods of this log that carry a later epoch, as losses.
-func (c *controller) surveyPods(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
-	key, err := open.Key(c.config.Log)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // without the key, a seal cannot be told from a forged one
-	}
-	if err != nil {
-		return nil, err
-	}
-	id := log.Identity()
-	list := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-		return c.cluster.Client.CoreV1().Pods(c.settings.Namespace).List(ctx, o)
-	})
-	err = list.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
-		pod := o.(*corev1.Pod)
-		command := pod.Annotations[events.CommandAnnotation]
-		life, job, ordinal, ok := events.ParseCommand(command)
-		if ok && life.LogID == id.LogID && life.Epoch > id.Epoch && pod.Annotations[events.SealAnnotation] == key.Seal(pod.Namespace, command) {
-			losses = append(losses, events.Loss{
-				Witness: events.WitnessPod, Epoch: life.Epoch, Job: job, Ordinal: ordinal, Pod: pod.UID,
-			})
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list the pods: %w", err)
-	}
-	return losses, nil
-}
 
 // surveyStream asks the NATS stream for the newest record of this log.
 func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]events.Loss, error) {
