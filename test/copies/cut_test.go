@@ -44,6 +44,7 @@ func (w *world) cut(r *rand.Rand) {
 	aside, err := w.controller.LoseLog()
 	w.must(err)
 	dead := w.archive(aside)
+	pods := w.pods()
 
 	said := w.told("restore", "--from", w.place.address, "--log", w.log())
 	restored := w.archive(w.log()).Head()
@@ -72,9 +73,11 @@ func (w *world) cut(r *rand.Rand) {
 	case len(all) > 1:
 		w.Errorf("the log says %d times that records are lost: %v", len(all), all)
 	case len(all) == 1:
-		w.gap(all[0], dead, restored)
+		w.gap(all[0], log, dead, restored)
 	case dead.Head() != restored:
-		w.Errorf("%d records are lost, and the log does not say so", dead.Head().Sequence-restored.Sequence)
+		for name := range w.unknown(pods, log, restored.Sequence) {
+			w.Errorf("%d records are lost, pod/%s shows that, and the log does not say so", dead.Head().Sequence-restored.Sequence, name)
+		}
 	}
 	w.sound(w.log())
 	w.whole("again")

@@ -2,10 +2,12 @@ package copies
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
@@ -121,8 +123,10 @@ func (w *world) losses(log store.Archive, behind events.Sequence) (all []lost) {
 	return all
 }
 
-// gap checks the one record that says which records are lost: it is what the dead log had, behind what was restored.
-func (w *world) gap(l lost, dead store.Archive, restored store.Head) {
+// gap checks the one record that says which records are lost: it is what the dead log had, behind what was restored. A
+// run may have found the loss in a pod after it listed the cluster; its records are then before it, and none of them is a
+// decision.
+func (w *world) gap(l lost, log, dead store.Archive, restored store.Head) {
 	w.Helper()
 	f := l.facts
 	wrong := func(what string) {
@@ -132,8 +136,17 @@ func (w *world) gap(l lost, dead store.Archive, restored store.Head) {
 	if f.Reason != events.EpochRestored {
 		wrong(fmt.Sprintf("its reason is %v", f.Reason))
 	}
-	if l.at != restored.Sequence+1 {
-		wrong("it does not follow what was restored")
+	found := l.at == restored.Sequence+1
+	for rec, err := range log.Read(w.ctx, restored.Sequence+1) {
+		if w.must(err); rec.Sequence == l.at {
+			break
+		}
+		if found = rec.Kind == events.KindLossFound; rec.Kind == events.KindDecided {
+			wrong(fmt.Sprintf("record %d before it is a decision", rec.Sequence))
+		}
+	}
+	if !found {
+		wrong("it follows neither what was restored nor a record that the loss was found")
 	}
 	if f.Lost.Epoch != dead.Identity().Epoch {
 		wrong("it is of another epoch")
@@ -147,4 +160,39 @@ func (w *world) gap(l lost, dead store.Archive, restored store.Head) {
 	if hash, err := dead.Chain(f.Lost.Sequence); err != nil || hash != f.Lost.Hash {
 		wrong(fmt.Sprintf("the dead log has hash %s there (%v)", hash, err))
 	}
+}
+
+// pods are the commands that made the pods that are there, by the pods' names.
+func (w *world) pods() map[string]string {
+	w.Helper()
+	list, err := w.client.CoreV1().Pods(w.namespace).List(w.ctx, metav1.ListOptions{})
+	w.must(err)
+	all := map[string]string{}
+	for _, pod := range list.Items {
+		all[pod.Name] = pod.Annotations[events.CommandAnnotation]
+	}
+	return all
+}
+
+// unknown leaves the pods that no create made which the log decided up to a record.
+func (w *world) unknown(pods map[string]string, log store.Archive, through events.Sequence) map[string]string {
+	w.Helper()
+	left := maps.Clone(pods)
+	for rec, err := range log.Read(w.ctx, 0) {
+		if w.must(err); rec.Sequence > through {
+			break
+		}
+		decided, is := rec.Facts.(*events.Decision)
+		if !is {
+			continue
+		}
+		for _, c := range decided.Commands() {
+			create, is := c.(*events.CreatePod)
+			maps.DeleteFunc(left, func(_, command string) bool {
+				_, job, ordinal, ok := events.ParseCommand(command)
+				return ok && is && events.JobStream(job) == rec.Stream && ordinal == create.Ordinal
+			})
+		}
+	}
+	return left
 }
