@@ -56,6 +56,9 @@
 // row, other Jobs of a record or two, lacks of pods, causes, a Keeper's steps. Packages ask and which were added, with
 // each question asked of recorded logs. No new seed was drawn that day: the machine was busy.
 //
+// On 30 November 2026 history, joblist and ask got tests of whole values: what each field of a record changes, a list
+// that goes on beside one that is made at once, and questions with one record damaged in turn.
+//
 // A mutant that makes no visible difference is listed in equivalent.txt with the reason. The run fails on an unlisted
 // survivor, and on an entry that is killed or no longer exists.
 //
