@@ -131,15 +131,12 @@ func (l *list) check() error {
 
 // extend writes the list of a file again, with further records. It removes a list that is malformed, which is then
 // written from the start of the file.
-func (k *Keeper) extend(m *merge, f store.File, l *list) error {
-	err := k.write(m, f, l)
-	if errors.Is(err, errMalformed) && l != nil {
-		err = errors.Join(err, os.Remove(l.file.Name()))
-	}
-	return err
-}
-
-func (k *Keeper) write(m *merge, f store.File, l *list) error {
+func (k *Keeper) extend(m *merge, f store.File, l *list) (err error) {
+	defer func() {
+		if errors.Is(err, errMalformed) && l != nil {
+			err = errors.Join(err, os.Remove(l.file.Name()))
+		}
+	}()
 	p := newPart(m.config.Log, f, l, m.complete)
 	if err := p.advance(m.ctx, min(p.through+k.every, f.End.Sequence)); err != nil {
 		return err
