@@ -136,7 +136,7 @@ func (d *docs) read(file string) string {
 }
 
 // otherPrograms are programs of which only the named files are checked.
-var otherPrograms = []string{"cd", "cp", "cut", "export", "git", "grep", "kustomize", "nats", "sed", "skopeo", "sleep", "tail", "tar"}
+var otherPrograms = []string{"cd", "cp", "cut", "export", "git", "grep", "head", "kustomize", "nats", "nsc", "sed", "skopeo", "sleep", "tail", "tar"}
 
 // verbs are those of kubectl that the pages use.
 var verbs = []string{

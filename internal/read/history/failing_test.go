@@ -176,7 +176,7 @@ func unlessUnknown[T any](answer T, err error) (any, error) {
 // TestAReadThatFailsIsTold: whichever read fails, whatever is asked.
 func TestAReadThatFailsIsTold(t *testing.T) {
 	n := 0
-	for _, log := range []*memlog.Log{historytest.HardCrons(t, 3), historytest.Hard(t, 4)} {
+	for _, log := range []*memlog.Log{historytest.HardCrons(t, 6), historytest.Hard(t, 4)} {
 		records := historytest.Records(t, log)
 		var crons, jobs []events.Stream
 		for _, r := range records {

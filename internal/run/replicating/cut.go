@@ -28,7 +28,7 @@ const (
 )
 
 // ErrPurged: the stream was cut, and not by its leader. What went may be on the leader's disk alone.
-var ErrPurged = errors.New("messages of the stream of the log were removed by somebody else")
+var ErrPurged = errors.New("messages of the stream of the log were removed, and not by a controller")
 
 // mark is a place for a message of this leader, and the head that the message would continue.
 type mark struct {

@@ -89,6 +89,9 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 		return ErrGone
 	}
 	f := m.follower.Load()
+	if err == nil {
+		err = m.begun(f)
+	}
 	if err != nil || f == nil || place >= f.Place() {
 		if err == nil {
 			m.lost.said(asked, false, false)
@@ -106,6 +109,21 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 	m.lost.said(asked, false, true)
 	return fmt.Errorf("%w: it ends at place %d, and was read through %d", errShort, now.Last, f.Place())
 }
+
+// begun notes in REPLICA that the stream has a claim. One without any has lost it then, for this process and for the next
+// one in this directory.
+func (m *Member) begun(f *replica.Follower) error {
+	if f == nil || m.of().Begun {
+		return nil
+	}
+	if _, term := f.Ends(); term == 0 {
+		return nil
+	}
+	return m.note(func(f *File) { f.Begun = true })
+}
+
+// mayBegin reports whether the log may begin a stream without a claim, although it has records.
+func (m *Member) mayBegin() bool { return m.begins && !m.of().Begun }
 
 // again waits for the stream, and begins with it again.
 func (m *Member) again(ctx context.Context) error {
@@ -177,7 +195,7 @@ func (m *Member) Short() error {
 	}
 	_, own := m.log.Durable()
 	ends, term := f.Ends()
-	if ends >= own.Sequence || term == 0 && m.begins {
+	if ends >= own.Sequence || term == 0 && m.mayBegin() {
 		return nil
 	}
 	return fmt.Errorf("%w: it ends with record %d, and this log with %d", errShort, ends, own.Sequence)

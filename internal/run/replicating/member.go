@@ -88,6 +88,9 @@ func (m *Member) Follow(ctx context.Context) error {
 		m.lost.follows(nil)
 		cause := context.Cause(following)
 		stop(nil)
+		if noted := m.begun(m.follower.Load()); err == nil {
+			err = noted
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -148,7 +151,7 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	}
 	term, err = takeover.Take(ctx, takeover.Config{
 		Stream: m.stream, Follower: m.follower.Load(), Line: m.line, Log: to, Holds: holds, Least: m.config.Least,
-		Begins: m.begins, Short: m.base, Refills: m.refills,
+		Begins: m.mayBegin(), Short: m.base, Refills: m.refills,
 		Step: func(step string) {
 			slow.Reset(takeWithin)
 			m.step(step)

@@ -313,7 +313,7 @@ func (c *Case) ruledOut() []explain.Sentence {
 	tooLate := slices.ContainsFunc(c.Due.Entries, func(e duetimes.Entry) bool { return e.Fate == events.TickTooLate })
 	deadline := c.State.Spec.Deadline != nil || ever(func(f *events.CronJobSeen) bool { return f.Deadline != nil })
 	add(!tooLate && !deadline, "a starting deadline")
-	add(len(c.Due.Refusals) == 0 && !c.wasHeldBy(events.HeldNoCreate), "a refusal")
+	add(len(c.Due.Refusals) == 0 && !c.wasHeldBy(events.HeldNoCreate), "a refusal of its Jobs")
 	add(len(c.Due.Changes) == 0, "an edit")
 	unwatched := func(e duetimes.Entry) bool { return e.Fate == events.TickUnwatched || e.Fate == events.TickUnknown }
 	add(len(c.touching()) == 0 && !slices.ContainsFunc(c.Due.Entries, unwatched), "a gap")

@@ -23,7 +23,7 @@ var cronExcluded = []struct {
 }{
 	{"suspension", "", regexp.MustCompile(`(?i)\bsuspended (at|for|since)|was suspended|suspend false → true`)},
 	{"a starting deadline", "", regexp.MustCompile(`startingDeadlineSeconds (is )?\d|too late`)},
-	{"a refusal", "REFUSED", regexp.MustCompile(`API server refuse`)},
+	{"a refusal of its Jobs", "REFUSED", regexp.MustCompile(`API server refuse(s|d [^i]|d it )`)}, // not: refused its pods
 	{"an edit", "EDITED", regexp.MustCompile(`suspended at [^;]*field manager|→`)},
 	{"a gap", "", regexp.MustCompile(`\bGAP\b|no controller watched|it was not watched`)},
 }
