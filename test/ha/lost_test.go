@@ -153,7 +153,7 @@ func TestALeaderThatIsKilledWhileItRefills(t *testing.T) {
 			w.await(4)
 			before := w.copyStores()
 			w.create(2, 4)
-			w.await(10)
+			w.finish() // both disks have the same records then; a standby with more would lead
 			first, others := w.leader()
 			if err := first.Kill(); err != nil {
 				t.Fatal(err)
@@ -182,7 +182,12 @@ func TestALeaderThatIsKilledWhileItRefills(t *testing.T) {
 			w.leads(first)
 			w.finish()
 			w.judge()
-			if text := w.refilled(first); strings.Count(text, "the stream of the log") != 1 {
+			most := 1
+			if step == failpoint.RefillRecorded {
+				most = 2 // a process that ends before it notes that the log has the record leaves it to the next one
+			}
+			text := w.refilled(first)
+			if n := strings.Count(text, "the stream of the log"); n < 1 || n > most {
 				t.Errorf("the log says of it: %s", text)
 			}
 		})
