@@ -172,7 +172,7 @@ var ranges = map[string]map[string]span{
 		"went":  uid,
 	},
 	"PastSchedule":  {"until": instant},
-	"RunState":      {"seen": instant},
+	"RunState":      {"seen": instant, "ended": instant},
 	"CronPass":      {"kept": uid, "found": uid, "missing": uid, "since": instant},
 	"CronStart":     {"stage": {max: 9}, "at": instant},
 	"ClaimRetry":    {"pod": uid},
