@@ -186,9 +186,9 @@ func TestALeaderThatIsKilledWhileItRefills(t *testing.T) {
 			if step == failpoint.RefillRecorded {
 				most = 2 // a process that ends before it notes that the log has the record leaves it to the next one
 			}
-			text := w.refilled(first)
-			if n := strings.Count(text, "the stream of the log"); n < 1 || n > most {
-				t.Errorf("the log says of it: %s", text)
+			says := w.refilled(first)
+			if n := strings.Count(says, "the stream of the log"); n < 1 || n > most {
+				t.Errorf("the log says of it: %s", says)
 			}
 		})
 	}

@@ -191,7 +191,7 @@ func (m *Member) Short() error {
 	}
 	f := m.follower.Load()
 	if f == nil || m.Behind() != nil {
-		return nil
+		return nil //nolint:nilerr // not known
 	}
 	_, own := m.log.Durable()
 	ends, term := f.Ends()

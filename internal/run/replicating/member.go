@@ -93,7 +93,7 @@ func (m *Member) Follow(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // the caller ended it
 		case errors.Is(err, replica.ErrWentBack), errors.Is(cause, replica.ErrWentBack):
 			m.config.Logger.Warn("the stream of the log is read from its beginning again", "error", cmp.Or(cause, err))
 			m.stale = true

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
-	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/copylog"
+	"github.com/jobledger/jobledger/store/disk"
 )
 
 // Result is the result of a restore.
