@@ -174,6 +174,10 @@ func unlessUnknown[T any](answer T, err error) (any, error) {
 }
 
 // TestAReadThatFailsIsTold: whichever read fails, whatever is asked.
+//
+// Seed 3 of HardCrons fails: a stored state stands behind the record of the newest due time, so a CronJob that is followed
+// from there has no lastDue, and has one if the first read fails. The answer is silent, not wrong. To mend it, older records
+// have to be read, and damage in them told.
 func TestAReadThatFailsIsTold(t *testing.T) {
 	n := 0
 	for _, log := range []*memlog.Log{historytest.HardCrons(t, 6), historytest.Hard(t, 4)} {
