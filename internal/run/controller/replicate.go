@@ -314,15 +314,35 @@ func (f *follower) recordRefill(ctx context.Context) {
 	if f.refilled = from.Refilled(); f.refilled == nil {
 		return
 	}
+	done := func() {
+		if err := from.Recorded(); err != nil {
+			f.logger.Warn("REPLICA still says that the stream got records again", "error", err)
+		}
+	}
+	if hasRefill(ctx, f.log, *f.refilled) { // the process before ended in between
+		f.refilled = nil
+		done()
+		return
+	}
 	head := f.log.Head().Sequence
 	go func() { // ends with ctx, or when that batch is durable
-		if _, err := f.log.Wait(ctx, head); err != nil {
-			return
-		}
-		if err := from.Recorded(); err != nil {
-			f.logger.Warn("the next leader of this directory records once more that the stream got records again", "error", err)
+		if _, err := f.log.Wait(ctx, head); err == nil {
+			done()
 		}
 	}()
+}
+
+// hasRefill reports whether the log has the record of a refill.
+func hasRefill(ctx context.Context, log store.Log, of events.StreamRefilled) bool {
+	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
+		if err != nil || r.Sequence <= of.Through {
+			break
+		}
+		if f, ok := r.Facts.(*events.StreamRefilled); ok && *f == of {
+			return true
+		}
+	}
+	return false
 }
 
 // giveBack tells the source that this process has ended in good order.
