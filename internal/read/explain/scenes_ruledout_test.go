@@ -35,7 +35,7 @@ func TestWhatAnEditTookAwayIsNotRuledOut(t *testing.T) {
 		}, []string{"startingDeadlineSeconds", "suspension", "!a starting deadline"}},
 		"nothing of that": {nil, func(c *sceneCron) {
 			c.ledger("09:00:31", "09:00:00", "", events.NotHeld, c.fate("09:00:00", "09:00:00", events.TickLost, nil))
-		}, []string{"suspension, a starting deadline, a refusal, an edit"}},
+		}, []string{"suspension, a starting deadline, a refusal of its Jobs, an edit"}},
 	} {
 		for _, ours := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, ours: %t", name, ours), func(t *testing.T) {
