@@ -2,15 +2,12 @@ package main
 
 import (
 	"debug/buildinfo"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line as it is typed.
-func TestScripts(t *testing.T) { runScripts(t, ownState, "testdata/script") }
+func TestScripts(t *testing.T) { runScripts(t, ownState, absolute(t, "testdata/script")) }
 
 // TestARacedController runs the script of a whole controller with the program that JOBLEDGER_RACED names. make test
 // builds it under the race detector; a race ends it with another exit code than the script wants. This test itself is
@@ -54,7 +51,7 @@ func TestARacedController(t *testing.T) {
 		e.Setenv("GORACE", "atexit_sleep_ms=20") // else it waits a second at its end for reports of other threads
 		return ownState(e)
 	}
-	runScripts(t, first, "", "testdata/script/run.txtar")
+	runScripts(t, first, "", absolute(t, "testdata/script/run.txtar"))
 }
 
 // runScripts plays the scripts of a directory, or those that are named.
@@ -63,12 +60,22 @@ func runScripts(t *testing.T, setup func(*testscript.Env) error, dir string, fil
 	testscript.Run(t, testscript.Params{
 		Dir: dir, Files: files,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"makelog": makelog, "streamlog": streamlog, "damage": damage, "nthfile": nthFile, "holdlog": holdlog, "exits": exits,
+			"jl": line, "makelog": makelog, "streamlog": streamlog, "damage": damage, "nthfile": nthFile, "holdlog": holdlog, "exits": exits,
 			"sealpod": sealPod, "kubeapi": startKubeAPI, "deniedapi": startDeniedAPI, "unauthorizedapi": startUnauthorizedAPI,
 			"triggerapi": startTriggerAPI, "bucket": bucket, "cronlog": cronlog, "nightslog": nightslog, "await": await, "awaitoutput": awaitOutput, "probe": probe, "awaitprobe": awaitProbe,
 		},
 		RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update, Setup: setup, Condition: condition,
 	})
+}
+
+// absolute returns the absolute path, which stays right while a line of a script changes the directory.
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // condition adds a condition for lines of a script: [root].
@@ -86,20 +93,4 @@ func ownState(e *testscript.Env) error {
 		e.Setenv(name, os.Getenv(name))
 	}
 	return nil
-}
-
-// exits runs a command that must end with that code: exits CODE COMMAND….
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND…")
-	}
-	err := ts.Exec(args[1], args[2:]...)
-	code := 0
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
-		code = failed.ExitCode()
-	}
-	if args[0] != strconv.Itoa(code) {
-		ts.Fatalf("%q ended with %d, not %s", args[1:], code, args[0])
-	}
 }
