@@ -6,6 +6,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
+	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/explain/whentest"
 	"github.com/jobledger/jobledger/internal/read/history"
 )
@@ -72,6 +73,48 @@ func TestRatesOfOthers(t *testing.T) {
 		a.ends(row.how, alike(row.alike))
 		if got := strings.Join(a.parts, ""); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+// TestFatesThatOthersShare: the words of how a try was ended are those of the tries of other Jobs.
+func TestFatesThatOthersShare(t *testing.T) {
+	exited := &try.Try{Reason: "Error", Containers: []events.ContainerEnd{whentest.Exit("main", 3, nil)}}
+	shared := map[try.By]string{
+		try.ByOwnLimit: "a limit of the pod's own", try.ByDeadline: "the pod's own deadline",
+		try.ByKubelet: "ended by a kubelet (Error)", try.ByItself: "main exit 3", try.BySignal: "main exit 3",
+	}
+	for _, by := range []try.By{try.ByEviction, try.ByPreemption, try.ByTaint, try.ByDevice, try.ByOther, try.ByNodeGone} {
+		shared[by] = string(by)
+	}
+	for _, by := range []try.By{
+		try.ByUs, try.ByController, try.ByClient, try.ByUnknown, try.ByNamespace, try.ByJobDeleted, try.ByNothing, try.ByNobody,
+	} {
+		shared[by] = ""
+	}
+	for by, want := range shared {
+		if got := fate(exited, by); got != want {
+			t.Errorf("%s: %q, want %q", by, got, want)
+		}
+	}
+	if got := fate(&try.Try{}, try.ByKubelet); got != "" {
+		t.Errorf("a kubelet ended it without a reason: %q", got)
+	}
+	for word, want := range map[string]string{
+		"ErrImagePull": "ImagePullBackOff", "ImagePullBackOff": "ImagePullBackOff", "ContainerCreating": "", "": "",
+	} {
+		if got := waitFate(word); got != want {
+			t.Errorf("it waits for %q: %q, want %q", word, got, want)
+		}
+	}
+	said := func(text string) func(*events.ContainerEnd) { return func(k *events.ContainerEnd) { k.Message = text } }
+	for want, all := range map[string][]events.ContainerEnd{
+		"": {whentest.Exit("ok", 0, said("fine")), whentest.Exit("main", 1, nil)},
+		"second": {whentest.Exit("ok", 0, said("fine")), whentest.Exit("first", 1, nil), whentest.Exit("main", 2,
+			said("second")), whentest.Exit("last", 3, said("third"))},
+	} {
+		if got := messageOf(&try.Try{Containers: all}); got != want {
+			t.Errorf("its message is %q, want %q", got, want)
 		}
 	}
 }

@@ -154,3 +154,37 @@ func TestWhoDeletedARun(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryLimits: a Job is one too many only by a limit that is known and set, among those of its own result.
+func TestHistoryLimits(t *testing.T) {
+	const complete, failed = events.ResultComplete, events.ResultFailed
+	both := &events.CronJobSeen{KeepSucceeded: new(int32(2)), KeepFailed: new(int32(0))}
+	for _, row := range []struct {
+		name             string
+		spec             *events.CronJobSeen
+		succeeded, fails int
+		of               events.JobResult
+		want             bool
+	}{
+		{"the CronJob is unknown", nil, 9, 9, complete, false},
+		{"it keeps all", &events.CronJobSeen{}, 9, 9, complete, false},
+		{"it keeps all that failed", &events.CronJobSeen{KeepSucceeded: new(int32(0))}, 9, 9, failed, false},
+		{"it keeps all that succeeded", &events.CronJobSeen{KeepFailed: new(int32(0))}, 9, 9, complete, false},
+		{"one more", both, 3, 0, complete, true},
+		{"as many", both, 2, 9, complete, false},
+		{"one failed", both, 0, 1, failed, true},
+		{"none failed", both, 9, 0, failed, false},
+	} {
+		w := &jobcase.Owner{Spec: row.spec, Ends: map[types.UID]events.JobResult{}}
+		for n := range row.succeeded + row.fails {
+			result := complete
+			if n >= row.succeeded {
+				result = failed
+			}
+			w.Ends[types.UID(rune('a'+n))] = result
+		}
+		if overLimit(w, row.of) != row.want {
+			t.Errorf("%s: over the limit: %t", row.name, !row.want)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func Find(c *jobcase.Case, running int) *Stuckness {
 // heldGroup returns the newest refusal of a command for the Job's Workload and PodGroup, while the Job has no pod
 // because of it (J-241); nil for none.
 func heldGroup(c *jobcase.Case) *jobcase.Refusal {
-	if c.Job.State != history.StateWaiting || c.Job.Reason != history.NoPodGroup {
+	if c.Job.Reason != history.NoPodGroup {
 		return nil
 	}
 	var newest *jobcase.Refusal

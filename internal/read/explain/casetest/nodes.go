@@ -1,0 +1,20 @@
+package casetest
+
+import (
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
+	"github.com/jobledger/jobledger/internal/read/explain/whentest"
+	"github.com/jobledger/jobledger/internal/read/history"
+)
+
+// NodesSeen returns a case that has seen nodes: what the n-th record says, from record 1 in second 1 on.
+func NodesSeen(all ...events.Facts) *jobcase.Case {
+	c := &jobcase.Case{}
+	for i, f := range all {
+		n := events.Sequence(i + 1)
+		c.After(history.NewFold(), &events.Record{
+			Header: events.Header{Sequence: n, Time: whentest.Sec(float64(n)), Stream: events.Controller}, Facts: f,
+		})
+	}
+	return c
+}
