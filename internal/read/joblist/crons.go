@@ -157,7 +157,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 			r, err = decodeCronRow(it.content)
 		}
 		if errors.Is(err, errMalformed) { // a list is derived: the records tell
-			m.open[f.First] = nil
+			m.forget(f)
 			p, err := m.fold(f, nil)
 			if err != nil {
 				return err

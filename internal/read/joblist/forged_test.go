@@ -2,8 +2,12 @@ package joblist
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +122,7 @@ func TestAListThatLies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		noneIsOpen(t, c.Dir, "pages")
 		return page, crons, all
 	}
 	wantJobs, wantCrons, wantOne := lists()
@@ -160,6 +165,7 @@ func TestAListThatLies(t *testing.T) {
 		row.change(p)
 		p.put(t, c.Dir)
 		checked, err := Check(t.Context(), c)
+		noneIsOpen(t, c.Dir, "a comparison, "+row.says)
 		if said := fmt.Sprint(checked.Wrong, checked.Notes); err != nil || !strings.Contains(said, row.says) || len(checked.Wrong)+len(checked.Notes) != 1 {
 			t.Errorf("%q is not said: %v, %v", row.says, said, err)
 		}
@@ -170,5 +176,71 @@ func TestAListThatLies(t *testing.T) {
 		if d := cmp.Diff([]any{wantJobs, wantCrons, wantOne}, []any{gotJobs, gotCrons, gotOne}); d != "" {
 			t.Errorf("%q, and it is believed:\n%.2000s", row.says, d)
 		}
+	}
+}
+
+// noneIsOpen tests that no file of the directory is open any more. A file that is left open is closed when its memory is
+// collected, so that must not happen during the test.
+func noneIsOpen(t *testing.T, dir, behind string) {
+	t.Helper()
+	const mine = "/proc/self/fd"
+	all, err := os.ReadDir(mine)
+	if err != nil {
+		t.Skip("the open files are not known:", err)
+	}
+	for _, f := range all {
+		if path, err := os.Readlink(filepath.Join(mine, f.Name())); err == nil && strings.HasPrefix(path, dir) {
+			t.Errorf("%s is open behind %s", path, behind)
+		}
+	}
+}
+
+// TestAReadThatFailsBesideAListThatLies: what a list says wrong is read from the records, and if that fails, it is told.
+func TestAReadThatFailsBesideAListThatLies(t *testing.T) {
+	c, file := lied(t)
+	sound, err := os.ReadFile(listPath(c.Dir, file.First))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var questions []historytest.Question
+	for name, change := range map[string]func(p *parts){
+		"a row of nothing":      func(p *parts) { p.tables[0][0].content = nil },
+		"a row without its key": func(p *parts) { p.tables[0][0].key = []byte{1} },
+		"a row with more":       func(p *parts) { p.tables[0][0].content = append(p.tables[0][0].content, 1) },
+		"a stream of nothing":   func(p *parts) { p.tables[1][0].content = []byte{1} },
+		"a CronJob of nothing":  func(p *parts) { p.tables[2][0].content = []byte("{}") },
+		"another controller":    func(p *parts) { p.header.controller = []byte("x") },
+		"other records":         func(p *parts) { p.header.through.Sequence--; p.header.through.Hash[0]++ },
+	} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(c.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		path := listPath(dir, file.First)
+		if err := os.WriteFile(path, sound, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := openList(dir, c.Log.Identity(), file, c.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := partsOf(t, l, c.Log.Identity())
+		l.close()
+		change(p)
+		p.put(t, dir)
+		ask := func(what string, of func(ctx context.Context, lists *Lists) (any, error)) {
+			questions = append(questions, historytest.Question{Name: name + ": " + what, Folds: true,
+				Ask: func(ctx context.Context, f *historytest.Failing, _ *store.Damage) (string, error) {
+					answer, err := of(ctx, New(Config{Log: f, Files: f.Files(c.Files), Dir: dir, Every: c.Every}))
+					noneIsOpen(t, dir, name)
+					text, unwritten := json.Marshal(answer)
+					return string(text), errors.Join(err, unwritten)
+				}})
+		}
+		ask("jobs", func(ctx context.Context, l *Lists) (any, error) { return l.Page(ctx, history.ListQuery{}) })
+		ask("cronjobs", func(ctx context.Context, l *Lists) (any, error) { return l.CronJobs(ctx, history.CronListQuery{}) })
+	}
+	if n := historytest.EachReadFails(t, c.Log, questions...); n < 60 {
+		t.Errorf("only %d reads failed", n)
 	}
 }

@@ -269,7 +269,8 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 		err := p.advance(m.ctx, through)
 		switch {
 		case errors.Is(err, errMalformed) && l != nil:
-			m.open[f.First], l = nil, nil // fold the whole file instead
+			m.forget(f) // fold the whole file instead
+			l = nil
 			continue
 		case m.beside(err):
 			err = nil
@@ -280,7 +281,7 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 
 // replace replaces a source whose list is damaged by a fold of its file.
 func (m *merge) replace(s *source, before events.Sequence) error {
-	m.open[s.file.First] = nil
+	m.forget(s.file)
 	p, err := m.fold(s.file, nil)
 	if err != nil {
 		return err

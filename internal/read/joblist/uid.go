@@ -76,7 +76,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	}
 	rows, err := l.jobsLike([]byte(prefix))
 	if errors.Is(err, errMalformed) { // a list is derived: the records tell
-		m.open[f.First] = nil
+		m.forget(f)
 		p, err := m.fold(f, nil)
 		if err != nil {
 			return err
