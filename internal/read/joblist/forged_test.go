@@ -179,8 +179,8 @@ func TestAListThatLies(t *testing.T) {
 	}
 }
 
-// noneIsOpen tests that no file of the directory is open any more. A file that is left open is closed when its memory is
-// collected, so that must not happen during the test.
+// noneIsOpen tests that no file of the directory is open any more. A file that is left open is closed when its memory
+// is collected, so that must not happen during the test.
 func noneIsOpen(t *testing.T, dir, behind string) {
 	t.Helper()
 	const mine = "/proc/self/fd"
@@ -195,7 +195,8 @@ func noneIsOpen(t *testing.T, dir, behind string) {
 	}
 }
 
-// TestAReadThatFailsBesideAListThatLies: what a list says wrong is read from the records, and if that fails, it is told.
+// TestAReadThatFailsBesideAListThatLies: what a list says wrong is read from the records, and if that fails, it is
+// told.
 func TestAReadThatFailsBesideAListThatLies(t *testing.T) {
 	c, file := lied(t)
 	sound, err := os.ReadFile(listPath(c.Dir, file.First))

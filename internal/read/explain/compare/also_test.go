@@ -88,7 +88,8 @@ func TestFatesThatOthersShare(t *testing.T) {
 		shared[by] = string(by)
 	}
 	for _, by := range []try.By{
-		try.ByUs, try.ByController, try.ByClient, try.ByUnknown, try.ByNamespace, try.ByJobDeleted, try.ByNothing, try.ByNobody,
+		try.ByUs, try.ByController, try.ByClient, try.ByUnknown, try.ByNamespace, try.ByJobDeleted, try.ByNothing,
+		try.ByNobody,
 	} {
 		shared[by] = ""
 	}
