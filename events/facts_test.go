@@ -91,6 +91,13 @@ func checkObject(t *testing.T, kind events.Kind, row *events.FactTraits, like ev
 		"JobSeen": "named", "JobGone": "named", "CronJobSeen": "named", "CronJobGone": "named",
 		"RunSeen": "run", "RunGone": "run",
 	}
+	record := events.Record{Header: events.Header{Stream: events.JobStream("named")}, Facts: f}
+	if got := record.Object(); got != object {
+		t.Errorf("a record of it is about %+v, and the observation about %+v", got, object)
+	}
+	if got, ok := record.Subject(); got != object || ok != (object.UID == "named") {
+		t.Errorf("a record of it observes the subject of its stream: %t, %+v", ok, got)
+	}
 	if want := cmp.Or(uids[reflect.TypeOf(like).Elem().Name()], "own"); row.About != 0 && object.UID != want {
 		t.Errorf("it is about %s, not %s", object.UID, want)
 	}

@@ -48,6 +48,21 @@ func (o *Observation) Object() Object {
 	return Object{}
 }
 
+// Object returns the object that the record observes. It is the zero Object for a record that observes none.
+func (r *Record) Object() Object {
+	if about, ok := r.Facts.(aboutObject); ok {
+		return about.object(types.UID(r.Stream.ID))
+	}
+	return Object{}
+}
+
+// Subject returns the Job or CronJob of the record's stream, if the record observes it. ok is false for all other
+// records, such as those of a Job's pods or of a CronJob's Jobs.
+func (r *Record) Subject() (o Object, ok bool) {
+	o = r.Object()
+	return o, o.UID != "" && string(o.UID) == r.Stream.ID
+}
+
 // aboutObject is implemented by facts with About in their row. of is the UID of the Job or CronJob of the observation,
 // for facts that hold no UID.
 type aboutObject interface{ object(of types.UID) Object }

@@ -30,13 +30,21 @@ type decision struct {
 // End returns the name of the command that a record ends: by its outcome, or by a Job that shows the result of a status
 // write. ok is false for all other records.
 func End(r *events.Record) (name events.CommandID, ok bool) {
+	name, _, ok = end(r)
+	return name, ok
+}
+
+// end is End, and returns the kind of the command too; 0 if the record does not say it.
+func end(r *events.Record) (name events.CommandID, kind events.CommandKind, ok bool) {
 	switch f := r.Facts.(type) {
 	case *events.CommandEnded:
-		return f.Command, true
+		return f.Command, f.Type, true
 	case *events.JobSeen:
-		return f.Confirms, f.Confirms != events.CommandID{}
+		if f.Confirms != (events.CommandID{}) {
+			return f.Confirms, events.CommandWriteStatus, true
+		}
 	}
-	return events.CommandID{}, false
+	return events.CommandID{}, 0, false
 }
 
 // concludes reports whether the end in r is final. A refused command may be retried.
@@ -47,15 +55,8 @@ func concludes(r *events.Record) bool {
 
 // TypeOf returns the kind of the command that a record ends, if the record itself says it; else 0.
 func TypeOf(r *events.Record) events.CommandKind {
-	switch f := r.Facts.(type) {
-	case *events.CommandEnded:
-		return f.Type
-	case *events.JobSeen:
-		if f.Confirms != (events.CommandID{}) {
-			return events.CommandWriteStatus
-		}
-	}
-	return 0
+	_, kind, _ := end(r)
+	return kind
 }
 
 // Ended returns the command that a record ends. It returns nil when an earlier record reported that end, when the

@@ -60,15 +60,12 @@ func (j *Jobs) Of(ctx context.Context, r *events.Record) (events.JobRef, error) 
 // Shown caches what later records may need, and moves a Job that the record ends to the smaller cache. Call it for
 // every record, in order, after Of.
 func (j *Jobs) Shown(r *events.Record) {
-	switch r.Facts.(type) {
-	case *events.JobSeen, *events.CronJobSeen:
+	switch object, subject := r.Subject(); {
+	case subject && !object.Gone:
 		if ref, ok := Named(r); ok && j.known[r.Stream].Name == "" {
 			j.keep(r.Stream, ref, false)
 		}
-	default:
-		if !ends(r) {
-			return
-		}
+	case ends(r):
 		if ref, ok := j.remembered(r.Stream); ok {
 			j.keep(r.Stream, ref, true)
 		}
@@ -77,11 +74,9 @@ func (j *Jobs) Shown(r *events.Record) {
 
 // ends reports whether few records of the stream follow this one.
 func ends(r *events.Record) bool {
-	switch r.Facts.(type) {
-	case *events.JobRetired, *events.JobGone, *events.CronJobGone:
-		return true
-	}
-	return false
+	_, retired := r.Facts.(*events.JobRetired)
+	object, subject := r.Subject()
+	return retired || subject && object.Gone
 }
 
 func (j *Jobs) remembered(s events.Stream) (ref events.JobRef, ok bool) {
