@@ -79,8 +79,8 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 		}
 	}
 	if backedUp.MatchString(text) && slices.ContainsFunc(f.records, func(r *events.Record) bool {
-		return isPod(r) &&
-			slices.ContainsFunc(f.follows(r, text), is)
+		pod := r.Object().Resource == events.ObjectPod // backoffs begin with the ends of pods
+		return pod && slices.ContainsFunc(f.follows(r, text), is)
 	}) {
 		return true
 	}
@@ -94,15 +94,6 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 		func(r *events.Record) bool {
 			return slices.ContainsFunc(timesOf(r), is)
 		})
-}
-
-// isPod reports whether a record is about a pod: backoffs begin with the ends of pods.
-func isPod(r *events.Record) bool {
-	switch r.Facts.(type) {
-	case *events.PodSeen, *events.PodGone:
-		return true
-	}
-	return false
 }
 
 // backoffs are the waits for the next pod after consecutive failures, by the default settings.

@@ -44,41 +44,24 @@ func Played(t *testing.T, steps []Step) *memlog.Log {
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
 	last := map[events.Stream]events.Sequence{}
 	for _, x := range append([]Step{{"00:00:00", &events.LogCreated{LogID: "0f0f", Epoch: 1, Format: events.Format}, events.Evidence{}}}, steps...) {
-		s, kind := events.Controller, events.KindLogCreated
+		s, kind := events.Controller, events.TraitsOf(x.facts).Kinds[0].Kind
+		if kind.Source() != events.FromController || kind == events.KindStateStored {
+			s = Nightly
+		}
 		switch f := x.facts.(type) {
-		case *events.ControllerStarted:
-			kind = events.KindControllerStarted
-		case *events.ListingStarted:
-			kind = events.KindListingStarted
-		case *events.Synced:
-			kind = events.KindSynced
-		case *events.LogCreated:
 		case *events.CronJobSeen:
-			if s, kind = Nightly, events.KindCronJobChanged; last[s] == 0 {
-				kind = events.KindCronJobAdded
+			if last[s] != 0 {
+				kind = events.KindCronJobChanged
 			}
 			seen := *f
 			seen.Version, seen.Generation = uint64(log.Head().Sequence)+1, int64(log.Head().Sequence)
 			x.facts = &seen
-		case *events.CronJobGone:
-			s, kind = Nightly, events.KindCronJobDeleted
-		case *events.RunSeen:
-			s, kind = Nightly, events.KindRunSeen
-		case *events.RunGone:
-			s, kind = Nightly, events.KindRunGone
-		case *events.CommandEnded:
-			s, kind = Nightly, events.KindCommandEnded
-		case *events.StoredState:
-			s, kind = Nightly, events.KindStateStored
 		case *events.Decision:
-			s, kind = Nightly, events.KindDecided
 			for i := range f.Steps {
 				if f.Steps[i].Cron != nil && slices.ContainsFunc(f.Steps[i].Cron.Ticks, func(t events.Tick) bool { return t.Observed }) {
 					kind = events.KindTicksObserved
 				}
 			}
-		default:
-			t.Fatalf("%T", x.facts)
 		}
 		n := log.Head().Sequence + 1
 		if x.evidence.Name = "nightly"; x.evidence.Namespace == "" {
