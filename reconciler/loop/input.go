@@ -182,9 +182,7 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 // late reports whether an object was read for a command that has ended since. What ended it was seen later than this
 // read, and the object may be gone. Recording the read would bring the object back until the next listing.
 func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
-	switch o.Facts.(type) {
-	case *events.PodSeen, *events.JobSeen, *events.RunSeen:
-	default:
+	if read := o.Object(); read.Gone || read.Resource != events.ObjectJob && read.Resource != events.ObjectPod {
 		return false
 	}
 	s := l.world.Subject(r.Stream)

@@ -52,12 +52,10 @@ func (l *Loop) cronJobWent(s events.Stream) (version uint64, ok bool) {
 // object does not show its deletion.
 func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	for rec := range l.backward(s) {
-		switch f := rec.Facts.(type) {
-		case *events.JobGone:
-			return f.Version, true
-		case *events.CronJobGone:
-			return f.Version, true
-		case *events.JobSeen, *events.CronJobSeen:
+		switch object, subject := rec.Subject(); {
+		case subject && object.Gone:
+			return object.Version, true
+		case subject:
 			return 0, false
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // maxFactSwitches bounds the type switches over facts of the product. It only falls: a new kind of record has to be
 // looked for in each of them, while a row of the table of facts (events/facts.go) is met once.
-const maxFactSwitches = 81
+const maxFactSwitches = 79
 
 func TestFactsAreToldApartInFewPlaces(t *testing.T) {
 	facts := factTypes(t)
