@@ -131,16 +131,24 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 	}
 	args = append(args, cp.gates()...)
 	if len(cp.opts.RuntimeConfig) > 0 {
-		args = append(args, "--runtime-config="+switches(cp.opts.RuntimeConfig))
+		args = append(args, runtimeFlag+switches(cp.opts.RuntimeConfig))
 	}
 	return append(args, cp.opts.APIServerArgs...)
 }
 
-func (cp *ControlPlane) gates() []string {
-	if len(cp.opts.FeatureGates) == 0 {
+// Beginnings of the arguments that depend on the version of Kubernetes.
+const (
+	gatesFlag   = "--feature-gates="
+	runtimeFlag = "--runtime-config="
+)
+
+func (cp *ControlPlane) gates() []string { return gatesOf(cp.opts.FeatureGates) }
+
+func gatesOf(gates map[string]bool) []string {
+	if len(gates) == 0 {
 		return nil
 	}
-	return []string{"--feature-gates=" + switches(cp.opts.FeatureGates)}
+	return []string{gatesFlag + switches(gates)}
 }
 
 func (cp *ControlPlane) startControllerManager() error {

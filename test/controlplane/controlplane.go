@@ -28,7 +28,8 @@ type ControlPlane struct {
 	audited     audited
 
 	mu        sync.Mutex
-	processes []*process // in the order of their start
+	processes []*process              // in the order of their start
+	replaced  map[string]binaries.Set // by component: the programs that it is one of, if not programs; see Replace
 	err       error      // of the first process that ended by itself
 	stopped   bool
 	done      chan struct{} // closed when err is set or Stop was called
@@ -131,8 +132,20 @@ func (cp *ControlPlane) path(name string) string { return filepath.Join(cp.dir, 
 // LogDir holds a log of each component.
 func (cp *ControlPlane) LogDir() string { return cp.path("logs") }
 
-// Version is the version of Kubernetes, such as v1.37.2.
-func (cp *ControlPlane) Version() string { return cp.programs.Version(binaries.APIServer) }
+// Version is the version of the API server that runs, such as v1.37.2.
+func (cp *ControlPlane) Version() string {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	return cp.programsLocked(binaries.APIServer).Version(binaries.APIServer)
+}
+
+// programsLocked returns the set with the program of a component.
+func (cp *ControlPlane) programsLocked(component string) binaries.Set {
+	if s, is := cp.replaced[component]; is {
+		return s
+	}
+	return cp.programs
+}
 
 // Done is closed when a component has ended by itself, see Err, or when Stop is called.
 func (cp *ControlPlane) Done() <-chan struct{} { return cp.done }
@@ -166,7 +179,11 @@ func (cp *ControlPlane) PID(program string) int {
 }
 
 // Program returns the path of a program, for callers that run one more process of it.
-func (cp *ControlPlane) Program(name string) string { return cp.programs.Path(name) }
+func (cp *ControlPlane) Program(name string) string {
+	cp.mu.Lock()
+	defer cp.mu.Unlock()
+	return cp.programsLocked(name).Path(name)
+}
 
 // Stop ends all processes. It removes what the control plane wrote, unless Keep is set or a component ended by itself:
 // then the error names the component and says where the logs are. A second call does nothing.
@@ -216,7 +233,7 @@ func (cp *ControlPlane) launch(name string, args ...string) error {
 	if cp.stopped {
 		return fmt.Errorf("start %s: the control plane was stopped", name)
 	}
-	p, err := launch(name, cp.path(filepath.Join("logs", name+".log")), append([]string{cp.programs.Path(name)}, args...)...)
+	p, err := launch(name, cp.path(filepath.Join("logs", name+".log")), append([]string{cp.programsLocked(name).Path(name)}, args...)...)
 	if err != nil {
 		return err
 	}
