@@ -60,6 +60,23 @@ type Options struct {
 	Progress io.Writer
 }
 
+// WithGangs returns the options with what gangs of Kubernetes 1.37 need: gates, the API of Workloads and PodGroups, and
+// the controller that removes the finalizer of PodGroups.
+func (o Options) WithGangs() Options {
+	r := Gangs()
+	o.FeatureGates, o.RuntimeConfig = r.FeatureGates, r.RuntimeConfig
+	o.Controllers = append(slices.Clip(o.Controllers), "podgroup-protection-controller")
+	return o
+}
+
+// Gangs returns the newest release with the gates and the API of gangs.
+func Gangs() Release {
+	return Release{
+		FeatureGates:  map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true},
+		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1beta1": true},
+	}
+}
+
 func (o *Options) validate() error {
 	if o.Bare && (o.BuiltinBatch || len(o.Controllers) > 0 || o.Nodes > 0) {
 		return errors.New("a bare control plane has no controllers and no nodes")

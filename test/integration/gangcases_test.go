@@ -300,11 +300,7 @@ func TestGangsWhileTheirAPIIsOff(t *testing.T) {
 	}
 	t.Parallel()
 	const api = "--runtime-config=scheduling.k8s.io/v1beta1="
-	w := newWorldOn(t, controlplane.ForTest(t, controlplane.Options{
-		FeatureGates:  map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true},
-		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1beta1": true},
-		APIServerArgs: []string{"--request-timeout=10s"},
-	}))
+	w := newWorldOn(t, controlplane.ForTest(t, controlplane.Options{APIServerArgs: []string{"--request-timeout=10s"}}.WithGangs()))
 	w.rough = true
 	if err := controller.GrantGangs(t.Context(), w.cp, w.namespace, w.namespace); err != nil {
 		t.Fatal(err)

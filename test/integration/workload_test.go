@@ -22,11 +22,7 @@ import (
 // (J-239 to J-247).
 func TestGangs(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.ForTest(t, controlplane.Options{
-		BuiltinBatch: true, Controllers: []string{"podgroup-protection-controller"},
-		FeatureGates:  map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true},
-		RuntimeConfig: map[string]bool{"scheduling.k8s.io/v1beta1": true},
-	})
+	cp := controlplane.ForTest(t, controlplane.Options{BuiltinBatch: true}.WithGangs())
 	for name, play := range map[string]func(*world){
 		"objects are those of the built-in controller": objectsAlike,
 		"too few pods are left for a gang":             tooFewLeft,

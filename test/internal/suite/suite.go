@@ -28,6 +28,7 @@ type Options struct {
 
 	APIServerArgs []string // see controlplane.Options
 	AuditBodies   bool     // likewise
+	Gangs         bool     // see controlplane.Options.WithGangs
 }
 
 // Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. If a test
@@ -51,9 +52,11 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 	if s.Program, err = built.Program(ctx, dir, options.Tags...); err != nil {
 		return 0, err
 	}
-	if s.ControlPlane, err = controlplane.Start(ctx, controlplane.Options{
-		Controllers: options.Controllers, APIServerArgs: options.APIServerArgs, AuditBodies: options.AuditBodies,
-	}); err != nil {
+	opts := controlplane.Options{Controllers: options.Controllers, APIServerArgs: options.APIServerArgs, AuditBodies: options.AuditBodies}
+	if options.Gangs {
+		opts = opts.WithGangs()
+	}
+	if s.ControlPlane, err = controlplane.Start(ctx, opts); err != nil {
 		return 0, err
 	}
 	config := s.RESTConfig()
