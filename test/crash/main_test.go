@@ -16,5 +16,5 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", most); err != nil { // a flag on the command line wins: it is read later
 		panic(err)
 	}
-	shared.Main(m, suite.Options{Tags: []string{"failpoints"}})
+	shared.Main(m, suite.Options{Tags: []string{"failpoints"}, Gangs: true})
 }

@@ -56,8 +56,8 @@ func newTrial(t *testing.T) *trial {
 	return newTrialOf(t, "")
 }
 
-// newTrialOf starts a row with a controller that runs with that --manage; empty: the default.
-func newTrialOf(t *testing.T, manage string) *trial {
+// newTrialOf starts a row with a controller that runs with that --manage and further arguments; empty: the default.
+func newTrialOf(t *testing.T, manage string, args ...string) *trial {
 	t.Helper()
 	ctx, cancel := patience.Context(t.Context())
 	t.Cleanup(cancel)
@@ -73,7 +73,7 @@ func newTrialOf(t *testing.T, manage string) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir, Manage: manage})
+	c := controller.New(controller.Config{Program: shared.Program, Kubeconfig: kubeconfig, Namespace: namespace, Dir: dir, Manage: manage, Args: args})
 	watching, end := context.WithCancel(ctx)
 	h, err := history.Watch(watching, shared.Admin, namespace)
 	if err != nil {
