@@ -22,6 +22,7 @@ type flavour struct {
 	minor string   // one of binaries.Minors; empty: the version of test/tools
 	off   []string // feature gates that are turned off
 	gangs bool     // the gates of gangs are on
+	quick bool     // the server gives up a request after ten seconds, so that what a dead one left is soon known
 }
 
 // gates of 1.32 that matter when a Job is created, by the field that the API server drops without them.
@@ -64,6 +65,9 @@ func (f flavour) options() controlplane.Options {
 		gates[gate] = false
 	}
 	o := controlplane.Options{Minor: f.minor, FeatureGates: gates}
+	if f.quick {
+		o.APIServerArgs = []string{"--request-timeout=10s"}
+	}
 	if f.gangs {
 		return gangOptions(o)
 	}
