@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,9 +53,12 @@ func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, stri
 	n := setting(t, "JOBLEDGER_SEEDS", otherwise)
 	t.Logf("JOBLEDGER_SEED=%d JOBLEDGER_SEEDS=%d", from, n)
 	var acted sync.Map // the mends that acted
-	if n >= enough {
-		t.Cleanup(func() { missing(t, mends, &acted) })
-	}
+	var played atomic.Uint64
+	t.Cleanup(func() {
+		if played.Load() >= enough {
+			missing(t, mends, &acted)
+		}
+	})
 	workers := uint64(runtime.GOMAXPROCS(0))
 	for worker := range workers {
 		t.Run(fmt.Sprintf("worker=%d", worker), func(t *testing.T) {
@@ -62,6 +66,7 @@ func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, stri
 			known, others := map[string]int{}, 0
 			for i := worker; i < n; i += workers {
 				v := seed(t, generate, from+i)
+				played.Add(1)
 				if v.known != nil {
 					known[v.known.Rule]++
 				}

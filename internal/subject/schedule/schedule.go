@@ -9,7 +9,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed schedule with its zone.
+// Schedule is a parsed schedule with its zone. The zero Schedule has no due time: it stands for one that does not parse.
 type Schedule struct {
 	when   cron.Schedule
 	onDays bool // some days do not match
@@ -93,6 +93,9 @@ func NamesZone(text string) bool { return strings.Contains(text, "TZ") }
 // If a zone skipped a day (Samoa in 2011), the library loops forever there when it looks for a matching day. No
 // CronJob is that old, so a t before 2012 counts as the start of 2012.
 func (s Schedule) Next(t time.Time) time.Time {
+	if s.when == nil {
+		return time.Time{}
+	}
 	if s.onDays && t.Before(oldest) {
 		t = oldest.Add(-time.Second)
 	}

@@ -183,3 +183,25 @@ func TestADayWithout(t *testing.T) {
 		}
 	}
 }
+
+// TestTheZeroScheduleIsNeverDue: it stands for a schedule that does not parse.
+func TestTheZeroScheduleIsNeverDue(t *testing.T) {
+	var s schedule.Schedule
+	from, to := at(t, "2026-01-01T00:00:00Z"), at(t, "2026-02-01T00:00:00Z")
+	for name, got := range map[string]time.Time{
+		"Next": s.Next(from), "Last": s.Last(from, to), "Wake": s.Wake(from, to), "WakeFrom": s.WakeFrom(from, to),
+	} {
+		if !got.IsZero() {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if due, err := s.Due(from, to); err == nil || !due.At.IsZero() {
+		t.Errorf("due %+v, %v", due, err)
+	}
+	if base := s.Base(from, to); !base.Equal(to) {
+		t.Errorf("base %s", base)
+	}
+	for due := range s.Between(from, to) {
+		t.Errorf("due at %s", due)
+	}
+}
