@@ -30,7 +30,7 @@ type ControlPlane struct {
 	mu        sync.Mutex
 	processes []*process              // in the order of their start
 	replaced  map[string]binaries.Set // by component: the programs that it is one of, if not programs; see Replace
-	err       error      // of the first process that ended by itself
+	err       error                   // of the first process that ended by itself
 	stopped   bool
 	done      chan struct{} // closed when err is set or Stop was called
 }
