@@ -319,6 +319,15 @@ func (m *merge) list(f store.File) *list {
 	return l
 }
 
+// forget closes the list of a file, so that nothing else uses it.
+func (m *merge) forget(f store.File) {
+	if m.open == nil {
+		m.open = map[events.Sequence]*list{}
+	}
+	m.open[f.First].close()
+	m.open[f.First] = nil
+}
+
 // complete returns the list of the file that holds record at, if the list covers the whole file; else nil.
 func (m *merge) complete(at events.Sequence) (*list, error) {
 	i := sort.Search(len(m.files), func(i int) bool { return m.files[i].First > at }) - 1

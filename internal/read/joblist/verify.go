@@ -72,15 +72,6 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	return checked, nil
 }
 
-// forget closes the list of a file, so that nothing else uses it.
-func (m *merge) forget(f store.File) {
-	if m.open == nil {
-		m.open = map[events.Sequence]*list{}
-	}
-	m.open[f.First].close()
-	m.open[f.First] = nil
-}
-
 // rowError says how a row differs from the records.
 type rowError struct{ says string }
 
