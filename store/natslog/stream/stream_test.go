@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -121,6 +122,8 @@ func TestAReaderGoesOnBehindARestart(t *testing.T) {
 	defer r.Stop()
 	for last := range uint64(6) {
 		natstest.Eventually(t, "a message is stored", func() error {
+			ctx, cancel := context.WithTimeout(ctx, time.Second) // as a writer does: an answer that the restart took never comes
+			defer cancel()
 			_, err := s.Send(ctx, last, []byte{byte(last)})
 			if data, found, _ := s.At(ctx, last+1); found && data[0] == byte(last) {
 				return nil
