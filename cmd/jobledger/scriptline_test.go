@@ -15,13 +15,14 @@ import (
 
 // A line "jl get jobs" of a script is executed by the process of the test, and "exec jobledger get jobs" by one of its
 // own. A process takes a tenth of a second to set up all that the program is made of, and scripts have some 900 such
-// lines. Commands that read the environment of their process, that get signals, or go on in the background need a
-// process, and so does a controller.
+// lines. Commands that read a kubeconfig or the time zone of their process, that get signals, or go on in the background
+// need a process, and so does a controller.
 
 // directory is held while the process of the test is in the directory of a script. Scripts run side by side.
 var directory sync.Mutex
 
-// here executes a command line of a script in this process, and returns its exit code.
+// here executes a command line of a script in this process, and returns its exit code. It has no client of Kubernetes:
+// that would read the kubeconfig of whoever runs the tests.
 func here(ts *testscript.TestScript, args []string) int {
 	directory.Lock()
 	defer directory.Unlock()
@@ -29,9 +30,7 @@ func here(ts *testscript.TestScript, args []string) int {
 	ts.Check(err)
 	ts.Check(os.Chdir(ts.MkAbs(".")))
 	defer func() { ts.Check(os.Chdir(before)) }()
-	return execute(context.Background(), &cli.CLI{
-		Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv, KubeNamespace: kubeNamespace, FindReader: findReader,
-	}, append([]string{"jobledger"}, args...))
+	return execute(context.Background(), &cli.CLI{Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv}, append([]string{"jobledger"}, args...))
 }
 
 // line is the command "jl" of scripts.

@@ -60,10 +60,12 @@ type Options struct {
 	Progress io.Writer
 }
 
-// WithGangs returns the options with what gangs of Kubernetes 1.37 need: gates, the API of Workloads and PodGroups, and
-// the controller that removes the finalizer of PodGroups.
+// WithGangs returns the options and, unless they say otherwise, what gangs of Kubernetes 1.37 need: gates, the API of
+// Workloads and PodGroups, and the controller that removes the finalizer of PodGroups.
 func (o Options) WithGangs() Options {
 	r := Gangs()
+	maps.Copy(r.FeatureGates, o.FeatureGates)
+	maps.Copy(r.RuntimeConfig, o.RuntimeConfig)
 	o.FeatureGates, o.RuntimeConfig = r.FeatureGates, r.RuntimeConfig
 	o.Controllers = append(slices.Clip(o.Controllers), "podgroup-protection-controller")
 	return o

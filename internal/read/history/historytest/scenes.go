@@ -48,6 +48,10 @@ func Played(t *testing.T, steps []Step) *memlog.Log {
 		if kind.Source() != events.FromController || kind == events.KindStateStored {
 			s = Nightly
 		}
+		of := events.Record{Header: events.Header{Stream: s}, Facts: x.facts}
+		if object, subject := of.Subject(); object.Resource != 0 && object.Resource != events.ObjectCronJob && (subject || object.Resource != events.ObjectJob) {
+			t.Fatalf("a scene is of a CronJob and its Jobs, and not of %T", x.facts)
+		}
 		switch f := x.facts.(type) {
 		case *events.CronJobSeen:
 			if last[s] != 0 {
