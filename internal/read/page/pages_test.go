@@ -231,36 +231,59 @@ func wellFormed(t *testing.T, address string, text []byte) {
 // TestWhatABrowserLoadsIsSmall: style and script are together 40 KB at most, compressed, and a page with them 60 KB.
 func TestWhatABrowserLoadsIsSmall(t *testing.T) {
 	h := site(t, "delegated")
-	document := get(t, h, "/job/backoff-limit/etl-orders").Body
+	const address = "/job/bad-indexes/shards" // the largest of the sample
+	document := get(t, h, address).Body
 	sum, lines := 0, 0
 	for _, m := range regexp.MustCompile(`"(/(?:style|script)-[^"]*)"`).FindAllStringSubmatch(document.String(), -1) {
-		w := get(t, h, m[1])
+		w := get(t, h, m[1], "Accept-Encoding", "gzip")
 		if w.Code != http.StatusOK {
 			t.Fatalf("%s: %d", m[1], w.Code)
 		}
 		if strings.HasSuffix(m[1], ".js") {
-			lines = strings.Count(w.Body.String(), "\n")
+			lines = strings.Count(get(t, h, m[1]).Body.String(), "\n")
 		}
-		sum += compressed(t, w.Body.Bytes())
+		sum += w.Body.Len()
 	}
-	whole := sum + compressed(t, document.Bytes())
+	whole := sum + get(t, h, address, "Accept-Encoding", "gzip").Body.Len()
 	t.Logf("style and script are %d bytes compressed, a page with them %d; the script has %d lines", sum, whole, lines)
 	if sum == 0 || sum > 40<<10 || whole > 60<<10 || lines == 0 || lines > 700 {
 		t.Errorf("style and script are %d bytes compressed, a page with them %d; the script has %d lines", sum, whole, lines)
 	}
 }
 
-func compressed(t *testing.T, text []byte) int {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
+// TestABrowserGetsGzip: a client that takes gzip gets it, and the same document; parts and streams are never compressed.
+func TestABrowserGetsGzip(t *testing.T) {
+	h := site(t, "delegated")
+	const address = "/job/backoff-limit/etl-orders?at=500"
+	plain := get(t, h, address)
+	packed := get(t, h, address, "Accept-Encoding", "gzip")
+	z, err := gzip.NewReader(packed.Body)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
+	text, err := io.ReadAll(z)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Len()
+	if !bytes.Equal(text, plain.Body.Bytes()) || packed.Header().Get("ETag") != plain.Header().Get("ETag") {
+		t.Errorf("%d bytes with tag %s compressed, %d with %s plain", len(text), packed.Header().Get("ETag"), plain.Body.Len(), plain.Header().Get("ETag"))
+	}
+	for name, w := range map[string]*httptest.ResponseRecorder{"compressed": packed, "plain": plain} {
+		if vary := w.Header().Get("Vary"); vary != "Accept-Encoding" {
+			t.Errorf("%s: Vary %q", name, vary)
+		}
+	}
+	for takes, want := range map[string]string{
+		"br, GZIP;q=0.5": "gzip", "deflate,gzip": "gzip", "gzip;q=0": "", "gzip; q=0.000, br": "", "br": "", "*": "", "": "",
+	} {
+		if is := get(t, h, address, "Accept-Encoding", takes).Header().Get("Content-Encoding"); is != want {
+			t.Errorf("who takes %q gets %q, want %q", takes, is, want)
+		}
+	}
+	part := get(t, h, address, "Accept-Encoding", "gzip", "Range", "bytes=0-1199")
+	if part.Code != http.StatusPartialContent || part.Header().Get("Content-Encoding") != "" || !bytes.Equal(part.Body.Bytes(), plain.Body.Bytes()[:1200]) {
+		t.Errorf("a part: %d, encoding %q, %d bytes", part.Code, part.Header().Get("Content-Encoding"), part.Body.Len())
+	}
 }
 
 func TestAnswersOfRequests(t *testing.T) {

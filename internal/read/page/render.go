@@ -49,10 +49,11 @@ func (a asset) name() string {
 }
 
 // ServeHTTP sends the file.
-func (a asset) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", a.kind)
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write([]byte(a.text)) // the client may be gone
+func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(packed(h, r, []byte(a.text))) // the client may be gone
 }
 
 // filePolicy returns the policy of a file: it allows only the file's own style.

@@ -204,7 +204,8 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// send writes a response. If the browser has the same bytes already, it sends 304 Not Modified.
+// send writes a response. If the browser has the same document already, it sends 304 Not Modified. The tag is weak: it
+// names the document, which goes out compressed or plain.
 func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	h := w.Header()
 	if out.kind == "" {
@@ -215,12 +216,13 @@ func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	if out.file != "" {
 		h.Set("Content-Disposition", `attachment; filename="`+out.file+`"`)
 	}
+	body := packed(h, r, out.body)
 	if out.status != 0 {
 		w.WriteHeader(out.status)
-		_, _ = w.Write(out.body) // the client may be gone
+		_, _ = w.Write(body) // the client may be gone
 		return
 	}
 	sum := sha256.Sum256(out.body)
-	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(out.body))
+	h.Set("ETag", `W/"`+hex.EncodeToString(sum[:12])+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
