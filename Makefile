@@ -164,7 +164,12 @@ integration := $(gotest) -count=1 -timeout
 # Packages of hours have no test that runs without JOBLEDGER_LONG: they would be compiled and linked for nothing. internal/dev/archtest
 # finds a test that they have for make test; make lint compiles them.
 hours := (beside|cronjobs|disk|minors|soak)
-longest := ./integration ./handover ./observe ./crash ./uninstall ./stream
+# Packages of journeys: installed, upgraded, handed over, copied, left. CI plays them (WHOLE=1); what they go through is tried in parts by
+# the packages that do it. See package internal/dev/effort for the three lengths of a run.
+journeys := (bench|cmd/biglog|cmd/demo|controlplane|copies|ha|handover|observe|rewind|stream|uninstall|upgrade)
+WHOLE ?=
+longest := ./integration $(if $(WHOLE),./handover ./observe) ./crash $(if $(WHOLE),./uninstall ./stream)
+left_out := /test/($(hours)$(if $(WHOLE),,|$(journeys)))$$
 
 # What make test plays with the oracle is the same each time, so that no change fails for another's fault. At length it plays other
 # scenarios each time, from a seed that is printed. SEED=n plays those again.
@@ -189,7 +194,8 @@ failure := ^( *--- FAIL: |FAIL	|panic: |fatal error: | +[a-z_]+_test\.go:[0-9]+:
 test: export GOGC = 100
 # The tests of the cluster copy the program that was built first; else each of their packages asks go build again.
 test: export JOBLEDGER_BUILT = $(CURDIR)/bin/test
-test: ## All that a change must not break: unit, race, integration (under 20 min; SHUFFLE=on: in another order)
+test test-units test-cluster: export JOBLEDGER_WHOLE = $(WHOLE)
+test: ## What a change must not break: unit, race, integration (SHUFFLE=on: in another order; WHOLE=1: all rows and journeys, as CI)
 	CGO_ENABLED=0 go build -o bin/test/jobledger ./cmd/jobledger
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=line) test-units test-cluster | tee bin/test/said.txt || \
 	{ echo; echo "What failed, the first that was told first; all is in bin/test/said.txt:"; grep -E '$(failure)' bin/test/said.txt | cut -c1-200 | head -n 80; exit 1; } >&2
@@ -207,7 +213,7 @@ test-units: ## The part of make test that needs no cluster
 
 .PHONY: test-cluster
 test-cluster: ## The part of make test that starts control planes
-	cd test && $(integration) 60m $(longest) $$(go list ./... | grep -vE '/test/$(hours)$$')
+	cd test && $(integration) 60m $(longest) $$(go list ./... | grep -vE '$(left_out)')
 
 # Chromium is Debian's package. axe-core judges what of the pages a program can judge.
 .PHONY: test-browser

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/reconciler/loop"
 	"github.com/jobledger/jobledger/store"
@@ -408,6 +409,7 @@ func start(dir string) (r typed) {
 // table in docs/format.md; -update rewrites it. No damage may stay silent, no command may panic, and the records in
 // files without damage can be read.
 func TestDamageTable(t *testing.T) {
+	effort.Whole(t)
 	base := t.TempDir()
 	dir, older, other := filepath.Join(base, "log"), filepath.Join(base, "older"), filepath.Join(base, "other")
 	makeSeason(t, dir, older, seasonJobs)

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
@@ -51,11 +52,14 @@ func gangRows() (rows []gangRow) {
 
 // TestCrashesOfAGang kills the controller at each point of a gang, on a control plane with the scheduler of gangs. There
 // is never a second Workload or PodGroup, no pod is ever outside the gang or older than it, and the Job completes
-// (J-242, J-245, J-247). Without JOBLEDGER_LONG, every second row runs (after each call), and every eighth also with the
-// log lost.
+// (J-242, J-245, J-247). Without JOBLEDGER_LONG, every second row runs in CI (after each call), and every eighth also
+// with the log lost; make test plays a third of these.
 func TestCrashesOfAGang(t *testing.T) {
 	for log, each := range map[string]int{"the log is kept": 2, "the log is lost": 8} {
 		t.Run(log, func(t *testing.T) {
+			if !effort.IsWhole() {
+				each *= 3
+			}
 			for i, r := range gangRows() {
 				if !long && i%each != 1 {
 					continue

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // A row is a list of crashes: the controller starts, ends as the first one says, starts again, ends as the second one
@@ -94,7 +96,8 @@ func atRandom(seed uint64) row {
 	return r
 }
 
-// long enables many more rows, which take hours. Without it, only every fourth row also runs with the log lost.
+// long enables many more rows, which take hours. Without it, only every fourth row also runs with the log lost. Make test
+// plays every third of these.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func allRows() []row {
@@ -127,7 +130,7 @@ func allRows() []row {
 func TestCrashes(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
-			for i, r := range allRows() {
+			for i, r := range effort.Each(3, allRows()) {
 				if log == "the log is lost" && i%4 != 0 && !long {
 					continue
 				}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
@@ -41,7 +42,7 @@ var ttlRows = []ttlRow{
 func TestCrashesAroundADelete(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
-			for _, r := range ttlRows {
+			for _, r := range effort.Each(3, ttlRows) {
 				t.Run(r.sentence, func(t *testing.T) {
 					t.Parallel()
 					x := newTrialOf(t, "all")

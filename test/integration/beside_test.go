@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
@@ -85,6 +86,7 @@ func jobsOfTools(t *testing.T) map[string]*batchv1.Job {
 // TestJobsOfOtherTools: each manifest of docs/beside.md makes a Job that Jobledger runs, with the status by which the
 // tool waits for it.
 func TestJobsOfOtherTools(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.run("")
@@ -119,6 +121,7 @@ func TestJobsOfOtherTools(t *testing.T) {
 // TestWhatAQueueDoes plays what Kueue does to a Job: it holds it, admits a part of it on other nodes, evicts it, and
 // admits all of it.
 func TestWhatAQueueDoes(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.run("")

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
@@ -23,6 +24,7 @@ func selecting(labels map[string]string) option {
 // J-177: the pod had ended before it was adopted, and counts.
 // J-181: a Job with its own selector is like any other.
 func TestOverlappingSelectors(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	shared := map[string]string{"app": "shared"}

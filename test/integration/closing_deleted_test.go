@@ -5,12 +5,15 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // J-085: TestALargeJobIsDisturbedAsItEnds: a Job of 64 pods, or of 500 with JOBLEDGER_LONG, has published how it will
 // end, but not yet that it has ended. Then it is deleted, or its controller is killed, or it is suspended and its
 // parallelism lowered. No pod keeps its finalizer, and none is counted wrongly.
 func TestALargeJobIsDisturbedAsItEnds(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	n := int32(64)
 	if long {

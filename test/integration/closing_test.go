@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
@@ -19,6 +20,7 @@ var mostAtEnd = int(events.DefaultSettings().HeldAtEnd)
 // moment later none has one. A user who waits for the end may then delete the pods, uninstall, or switch the controller
 // off. If it is killed at that time, few pods still wait for it.
 func TestFewFinalizersAtTheEnd(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	n := int32(80)
 	if long {

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -19,6 +20,7 @@ import (
 // TestAStartOnAFullDisk: a controller starts on a full disk, with a new log or an old one. It does nothing, says so to
 // probes and to the waiting Jobs, and continues by itself once there is room.
 func TestAStartOnAFullDisk(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	disk := smallDisk(t, "48m") // before the world, which reads the log at its end
 	w := newWorld(t)

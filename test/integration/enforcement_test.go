@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -20,6 +21,7 @@ import (
 //
 // TestPodsMayBlockTheDeletionOfTheirJob runs a Job on such a server.
 func TestPodsMayBlockTheDeletionOfTheirJob(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
 		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},

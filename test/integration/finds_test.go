@@ -30,6 +30,7 @@ import (
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/forwarding"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/wire/httpport"
@@ -43,6 +44,7 @@ import (
 // the host's network. All that the API server decides is real. With the same rights no port of the controller's pod is
 // reached, and no other namespace is read.
 func TestTheCommandFindsTheReader(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	cert, key, _ := w.certificate()

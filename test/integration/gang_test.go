@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
@@ -15,6 +16,7 @@ import (
 // TestGangsAreRefusedWhereTheyCannotBeMade: a server without the gate has no Workloads and PodGroups. So
 // --gang-scheduling exits with 2, says what it needs, and makes no log. No Job silently gets plain pods (J-239).
 func TestGangsAreRefusedWhereTheyCannotBeMade(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{Bare: true})
 	ctx, cancel := patience.Context(t.Context())

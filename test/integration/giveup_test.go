@@ -15,6 +15,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -64,6 +65,7 @@ func newHanging(w *world) (h *hanging, kubeconfig string) {
 // TestUsersHearOfNoFailureOfOurs: creates that hang when the controller stops, or when its Lease ends, are given up.
 // The next start creates the pods. No Event says that they could not be created.
 func TestUsersHearOfNoFailureOfOurs(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	creates := func(r *http.Request) bool {
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pods")

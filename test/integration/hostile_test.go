@@ -13,6 +13,7 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
@@ -20,6 +21,7 @@ import (
 // endless connections to the ports. Meanwhile a Job runs to its end, the controller is ready, and all records are
 // published.
 func TestReadersThatMeanHarmDoNotHarmJobs(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	c := w.newController("", "--nats-embedded", "--nats-listen=127.0.0.1:0", "--metrics-bind-address=127.0.0.1:0")

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -171,6 +172,7 @@ func (w *world) endsItself(c *controller.Controller, says ...string) {
 // single namespace exits with a message that names the other. A Lease that a tenant writes in its own namespace stops
 // no controller.
 func TestTheLeaseOfAllNamespaces(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})
 	w := newWorldOn(t, cp)
@@ -306,6 +308,7 @@ func (w *world) forge(namespace, scope string) string {
 // Lease and without one. The figures are for people. The test fails only if a start waits for the Lease of the killed
 // process.
 func TestARestartAfterAKillIsAsFastWithALease(t *testing.T) {
+	effort.Whole(t)
 	const rounds = 5
 	w := newWorld(t)
 	controllers := map[string]*controller.Controller{}

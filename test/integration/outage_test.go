@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -25,6 +26,7 @@ var lasting = []string{"--server-request-timeout=10s", "--leader-elect=false"}
 // TestOutages breaks its own control planes. Requests that were in flight when the API server was killed are in doubt
 // for as long as a server may act on them: ten seconds here, by the flags of the server and of the controller.
 func TestOutages(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	breakable := func(t *testing.T) *controlplane.ControlPlane {
 		return controlplane.ForTest(t, controlplane.Options{APIServerArgs: []string{"--request-timeout=10s"}})

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -25,6 +26,7 @@ import (
 // from one template, with up to two seconds in between; some come back with another managedBy. Each Job that stays long
 // enough gets its pod, even if its predecessor was in backoff. None inherits anything (J-107, J-182, J-102, J-005).
 func TestRecreatedUnderItsName(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	names, loops := 20, 4
 	if long {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -119,6 +120,7 @@ func (w *world) tells(j *batchv1.Job, o *obstacle) (bool, error) {
 // of a pod is a hint that there is room (J-058). A machine on which a pod takes longer proves nothing, so there are
 // three rounds.
 func TestAFullQuotaIsFilledAgain(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	k, err := kubelet.New(t.Context(), w.client)
@@ -180,6 +182,7 @@ func (w *world) placed(name string) corev1.Pod {
 // TestANamespaceThatGoes: in a namespace that is being deleted, creates are refused. That is no failure: there is no
 // Event, and only one try a minute (J-059).
 func TestANamespaceThatGoes(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{})
 	w := newWorldOn(t, cp)

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/internal/oldlog"
 )
 
@@ -17,6 +18,7 @@ import (
 // Job ends wrong, or later than the same Job of a second controller that keeps its whole log. Readers say what is no
 // longer kept.
 func TestOldRecordsGoWhileJobsRun(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	const most, late = 16 << 20, 20 * time.Second
 	w := newWorld(t)

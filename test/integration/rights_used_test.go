@@ -12,6 +12,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -27,6 +28,7 @@ var streamed = []string{"list nodes. in all namespaces", "list namespaces. in al
 // carries out all their actions, and compares the rights with the audit log. The rows run one after the other, because
 // most of them run the Jobs of all namespaces.
 func TestNoRightIsUnused(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{
 		AuditReads:    true,

@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/child"
@@ -32,6 +33,7 @@ import (
 // the message names the missing right. Without an identity nothing can be read. When the controller has stopped, each
 // answer says so, and a reader beside the log goes on.
 func TestTheAPIServerDecidesWhoReadsTheLog(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	cert, key, trusted := w.certificate()

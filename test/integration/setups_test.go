@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -179,6 +180,7 @@ var wrongs = []wrong{
 // is not ready. No Job has more pods than it asks for, or counts that differ from its pods. Without JOBLEDGER_LONG,
 // every second row is played.
 func TestTwoControllersSetUpWrongly(t *testing.T) {
+	effort.Whole(t)
 	cp := controlplane.ForTest(t, controlplane.Options{})
 	s := newSetups(t, cp)
 	for i, row := range wrongs {

@@ -7,12 +7,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
 // TestSilenceAfterTheLastJob: after the last Job has finished, no record is appended and no Job or Pod is written for
 // half a minute, or a minute with JOBLEDGER_LONG.
 func TestSilenceAfterTheLastJob(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	period := 30 * time.Second
 	if long {

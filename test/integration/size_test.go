@@ -14,11 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
 // TestTheLogOfManyPods: its records take at most 2 kB per pod.
 func TestTheLogOfManyPods(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	const most = 2000
 	pods := int32(120)

@@ -8,12 +8,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
 // TestAGracefulStopLeavesNothingInDoubt: SIGTERM in the middle of a Job. After it the log says that the controller
 // stopped, has no further decision, and has the outcome of every command. The next start goes on from there.
 func TestAGracefulStopLeavesNothingInDoubt(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	c := w.run("")

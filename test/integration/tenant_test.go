@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // TestATenantDoesNotFillTheLog: a user changes the large template of a suspended Job with tiny patches, as fast as the
 // API server accepts them. Each makes another template of 40 kB. The log grows by little more than the share of the
 // namespace, the last spec is known in the end, and other Jobs of the namespace go on.
 func TestATenantDoesNotFillTheLog(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	const (
 		patches = 120

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
 	"github.com/jobledger/jobledger/test/internal/history"
@@ -103,6 +104,7 @@ func TestTTL(t *testing.T) {
 // TestTTLTurnedOff: with --ttl-after-finished=false expired Jobs stay, and the right to delete Jobs is not needed
 // (T-005, O-003).
 func TestTTLTurnedOff(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.run("all", "--ttl-after-finished=false")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/run/backup"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -43,12 +44,15 @@ var randoms = map[string]func(t *testing.T, seed uint64) random{
 	},
 }
 
-// seeds are the seeds of a test: few in make test, 1,000 at length, or JOBLEDGER_SEEDS from JOBLEDGER_SEED on.
+// seeds are the seeds of a test: 2 in make test, 6 in CI, 1,000 at length, or JOBLEDGER_SEEDS from JOBLEDGER_SEED on.
 func seeds(t *testing.T) (all []uint64) {
 	t.Helper()
-	from, n := uint64(0), uint64(6)
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	from, n := uint64(0), uint64(2)
+	switch {
+	case effort.IsLong():
 		n = 1000
+	case effort.IsWhole():
+		n = 6
 	}
 	for name, value := range map[string]*uint64{"JOBLEDGER_SEED": &from, "JOBLEDGER_SEEDS": &n} {
 		text := os.Getenv(name)

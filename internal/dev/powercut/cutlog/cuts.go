@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/powercut"
 )
 
@@ -114,7 +115,7 @@ func Need(t *testing.T, err error) {
 }
 
 // Number returns a number of trials: the value of the environment variable if it is set, else long with JOBLEDGER_LONG,
-// a fifth of daily with -short, and daily otherwise.
+// a fifth of daily with -short or in make test, and daily otherwise.
 func Number(variable string, daily, long int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
 		return n
@@ -122,8 +123,8 @@ func Number(variable string, daily, long int) int {
 	if os.Getenv("JOBLEDGER_LONG") != "" {
 		return long
 	}
-	if testing.Short() {
-		return daily / 5
+	if testing.Short() || !effort.IsWhole() {
+		return max(1, daily/5)
 	}
 	return daily
 }
