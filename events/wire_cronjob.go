@@ -120,12 +120,7 @@ func cronStepToWire(c *CronStep, free *[]string) *pb.CronStep {
 	}
 	w := &pb.CronStep{Left: uidsToWire(c.Left), Trigger: c.Trigger, Ledger: LedgerToWire(c.Ledger)}
 	for i := range c.Ticks {
-		t := &c.Ticks[i]
-		w.Ticks = append(w.Ticks, &pb.Tick{
-			First: int64(t.First), Last: int64(t.Last), Fate: pb.TickFate(t.Fate), Into: int64(t.Into), Late: int64(t.Late),
-			Job: uidToWire(t.Job), Name: t.Name, Zone: t.Zone, By: t.By,
-			Observed: t.Observed, Seen: int64(t.Seen), UnwatchedFrom: int64(t.UnwatchedFrom), UnwatchedUntil: int64(t.UnwatchedUntil),
-		})
+		w.Ticks = append(w.Ticks, TickToWire(&c.Ticks[i]))
 	}
 	for _, n := range c.Notices {
 		*free = append(*free, n.Message)
@@ -140,17 +135,31 @@ func cronStepFromWire(w *pb.CronStep, t *texts) *CronStep {
 	}
 	c := &CronStep{Left: uidsFromWire(w.GetLeft()), Trigger: w.GetTrigger(), Ledger: LedgerFromWire(w.GetLedger())}
 	for _, k := range w.GetTicks() {
-		c.Ticks = append(c.Ticks, Tick{
-			First: Time(k.GetFirst()), Last: Time(k.GetLast()), Fate: TickFate(k.GetFate()), Into: Time(k.GetInto()),
-			Late: time.Duration(k.GetLate()), Job: uidFromWire(k.GetJob()), Name: k.GetName(), Zone: k.GetZone(), By: k.GetBy(),
-			Observed: k.GetObserved(), Seen: time.Duration(k.GetSeen()),
-			UnwatchedFrom: Time(k.GetUnwatchedFrom()), UnwatchedUntil: Time(k.GetUnwatchedUntil()),
-		})
+		c.Ticks = append(c.Ticks, TickFromWire(k))
 	}
 	for _, n := range w.GetNotices() {
 		c.Notices = append(c.Notices, Notice{Reason: n.GetReason(), Message: t.take()})
 	}
 	return c
+}
+
+// TickToWire translates a due time with its fate, for a record or a stored state.
+func TickToWire(t *Tick) *pb.Tick {
+	return &pb.Tick{
+		First: int64(t.First), Last: int64(t.Last), Fate: pb.TickFate(t.Fate), Into: int64(t.Into), Late: int64(t.Late),
+		Job: uidToWire(t.Job), Name: t.Name, Zone: t.Zone, By: t.By,
+		Observed: t.Observed, Seen: int64(t.Seen), UnwatchedFrom: int64(t.UnwatchedFrom), UnwatchedUntil: int64(t.UnwatchedUntil),
+	}
+}
+
+// TickFromWire is the inverse of TickToWire.
+func TickFromWire(k *pb.Tick) Tick {
+	return Tick{
+		First: Time(k.GetFirst()), Last: Time(k.GetLast()), Fate: TickFate(k.GetFate()), Into: Time(k.GetInto()),
+		Late: time.Duration(k.GetLate()), Job: uidFromWire(k.GetJob()), Name: k.GetName(), Zone: k.GetZone(), By: k.GetBy(),
+		Observed: k.GetObserved(), Seen: time.Duration(k.GetSeen()),
+		UnwatchedFrom: Time(k.GetUnwatchedFrom()), UnwatchedUntil: Time(k.GetUnwatchedUntil()),
+	}
 }
 
 // LedgerToWire translates a ledger of due times, for a record or a stored state. Nil gives nil.

@@ -51,6 +51,7 @@ type CronJob struct {
 	Went []types.UID
 
 	Sight CronSight // what another controller does
+	Told  Told      // what answers say of earlier records
 
 	byName  []*Run             // Runs, sorted by name
 	listed  map[types.UID]bool // set of Active; nil while Active is short
@@ -69,6 +70,9 @@ type Run struct {
 	Removed bool        // the API server deleted it for us; an observation without a deletion is older
 	First   events.Time // when first seen
 	Ended   events.Time // when its end was first seen; 0 while it runs
+	// Asked is TickManual or TickTriggered if the ledger says that no due time asked for the Job, and AskedBy who did.
+	Asked   events.TickFate
+	AskedBy string
 }
 
 // Finished reports whether the Job has ended (C-102).

@@ -47,15 +47,15 @@ func (c *CronJob) Apply(rec *events.Record) {
 		}
 	case *events.TimerFired:
 		c.happened()
-	case *events.Decision:
-		if rec.Kind == events.KindDecided || rec.Kind == events.KindTicksObserved {
-			c.decided(rec, f)
-		}
 	case *events.CommandEnded:
+		c.Told.ended(rec.Sequence, f)
 		c.book.End(rec, f)
 		c.come()
+	case *events.Decision:
+		c.decided(rec, f)
 	case *events.ClockStepped:
 		c.book.Shift(f.Step)
+		c.Told.Backoff = Place{} // its time is of another clock
 		c.Edited = shifted(c.Edited, f.Step)
 		c.pendAnew()
 		c.Sight.shift(f.Step)
@@ -67,6 +67,21 @@ func (c *CronJob) Apply(rec *events.Record) {
 	}
 	if !c.Busy() {
 		c.Went = nil
+	}
+}
+
+// ended notes a failure, or clears it when a command of the same sort succeeds.
+func (t *Told) ended(at events.Sequence, f *events.CommandEnded) {
+	traits := f.Type.Traits()
+	if traits == nil {
+		return
+	}
+	switch f.Ending {
+	case events.Done:
+		t.Failed[traits.Sort] = 0
+	case events.Refused, events.OutcomeUnknown:
+		t.Failed[traits.Sort] = at
+	case events.Withdrawn:
 	}
 }
 
@@ -135,15 +150,44 @@ func unsaid(want, published, now events.Time) events.Time {
 // decided folds a decision: first what it says about due times and active Jobs, then its commands. The first decision
 // after a backoff starts a new pass, whether a timer or an answer caused it; its errors start another backoff.
 func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
+	if rec.Kind != events.KindDecided && rec.Kind != events.KindTicksObserved {
+		return
+	}
 	if c.Pass.Over && c.Retry().Until <= c.Now {
 		c.Pass = CronPass{Since: c.Now}
 	}
 	for i := range d.Steps {
 		if s := d.Steps[i].Cron; s != nil {
+			c.tellsStep(s)
 			c.stepped(s)
 		}
 	}
 	c.book.Decide(rec, d)
+	if rec.Kind == events.KindDecided {
+		c.Told.Decided = rec.Sequence
+	}
+}
+
+// tellsStep folds what a step says of due times. The ledger is still the one before it.
+func (c *CronJob) tellsStep(s *events.CronStep) {
+	t := &c.Told
+	for i := range s.Ticks {
+		tick := &s.Ticks[i]
+		if tick.Fate != events.TickManual && tick.Fate != events.TickTriggered {
+			t.Due, t.DueAt = *tick, c.Head
+			continue
+		}
+		if r := c.Runs[tick.Job]; r != nil {
+			r.Asked, r.AskedBy = tick.Fate, tick.By
+		}
+	}
+	switch l := s.Ledger; {
+	case l == nil:
+	case l.Open == 0 || l.Hold == events.NotHeld:
+		t.Held = Place{}
+	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold: // each refused try repeats the hold
+		t.Held = c.here()
+	}
 }
 
 func (c *CronJob) stepped(s *events.CronStep) {
@@ -329,6 +373,7 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	settings := *c.Settings
 	settings.APIBackoff, settings.MaxAPIBackoff = firstCronBackoff, maxCronBackoff
 	r := c.Retry()
+	before := r.Until
 	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass that started then ended without an error (C-191)
 		r.Clear()
 	}
@@ -338,7 +383,13 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	if waits > c.Now && waits < r.Until && f.RetryAfter == 0 {
 		r.Until = waits
 	}
+	if r.Until != before { // else the backoff that another failure began goes on
+		c.Told.Backoff = c.here()
+	}
 }
+
+// here is the record that is being folded.
+func (c *CronJob) here() Place { return Place{c.Head, c.Now} }
 
 // compareRuns orders Jobs by name, then UID.
 func compareRuns(a, b *events.RunSeen) int {

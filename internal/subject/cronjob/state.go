@@ -24,7 +24,7 @@ func (c *CronJob) ToWire() (*pb.JobState, *pb.StateNames) {
 		Ledger: events.LedgerToWire(&c.Ledger), Counting: c.Counting, Watched: int64(c.Watched), Edited: int64(c.Edited),
 		Pending: int64(c.Pending),
 		Went:    events.UIDsToWire(c.Went), Retry: commands.RetryToWire(c.Retry()), Pass: c.Pass.toWire(), Start: c.Start.toWire(), Look: c.Look, Triggered: c.Triggered,
-		Freed: int64(c.Freed),
+		Freed: int64(c.Freed), Told: c.Told.toWire(),
 	}
 	for _, r := range c.SortedRuns() {
 		s.Runs = append(s.Runs, r.toWire())
@@ -59,7 +59,7 @@ func (c *CronJob) Restore(ref events.JobRef, s *pb.CronJobState) error {
 	for _, l := range s.GetLate() {
 		c.Late = append(c.Late, *startFromWire(l))
 	}
-	c.Sight = sightFromWire(s)
+	c.Sight, c.Told = sightFromWire(s), toldFromWire(s.GetTold())
 	for _, w := range s.GetFlights() {
 		f, err := commands.FlightFromWire(w, nil)
 		if err != nil {
@@ -77,13 +77,17 @@ func (c *CronJob) Restore(ref events.JobRef, s *pb.CronJobState) error {
 }
 
 func (r *Run) toWire() *pb.RunState {
-	return &pb.RunState{Facts: events.RunToWire(&r.RunSeen), Told: r.Told, Removed: r.Removed, Seen: int64(r.First), Ended: int64(r.Ended)}
+	return &pb.RunState{
+		Facts: events.RunToWire(&r.RunSeen), Told: r.Told, Removed: r.Removed, Seen: int64(r.First), Ended: int64(r.Ended),
+		Asked: pb.TickFate(r.Asked), AskedBy: r.AskedBy,
+	}
 }
 
 func runFromWire(w *pb.RunState) *Run {
 	return &Run{
 		RunSeen: *events.RunFromWire(w.GetFacts()), Told: w.GetTold(), Removed: w.GetRemoved(),
 		First: events.Time(w.GetSeen()), Ended: events.Time(w.GetEnded()),
+		Asked: events.TickFate(w.GetAsked()), AskedBy: w.GetAskedBy(),
 	}
 }
 

@@ -550,7 +550,8 @@ type CronJobState struct {
 	// is told. 0 is not known.
 	Since int64 `protobuf:"fixed64,35,opt,name=since,proto3" json:"since,omitempty"`
 	// When the Job that had the name of last_schedule's minute went, after it had ended.
-	Freed         int64 `protobuf:"fixed64,36,opt,name=freed,proto3" json:"freed,omitempty"`
+	Freed         int64     `protobuf:"fixed64,36,opt,name=freed,proto3" json:"freed,omitempty"`
+	Told          *CronTold `protobuf:"bytes,37,opt,name=told,proto3" json:"told,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -809,6 +810,171 @@ func (x *CronJobState) GetFreed() int64 {
 	return 0
 }
 
+func (x *CronJobState) GetTold() *CronTold {
+	if x != nil {
+		return x.Told
+	}
+	return nil
+}
+
+// CronTold is what answers about a CronJob say of records before its stored state. No decision depends on it.
+type CronTold struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// due is the newest due time with a fate, and due_at the record with it.
+	Due   *Tick  `protobuf:"bytes,1,opt,name=due,proto3" json:"due,omitempty"`
+	DueAt uint64 `protobuf:"varint,2,opt,name=due_at,json=dueAt,proto3" json:"due_at,omitempty"`
+	// held is the record that began to hold the open due time back, and backoff the failure that began the backoff.
+	Held    *Told `protobuf:"bytes,3,opt,name=held,proto3" json:"held,omitempty"`
+	Backoff *Told `protobuf:"bytes,4,opt,name=backoff,proto3" json:"backoff,omitempty"`
+	// decided is the record of the newest decision.
+	Decided uint64 `protobuf:"varint,5,opt,name=decided,proto3" json:"decided,omitempty"`
+	// Records of the newest failure of each sort of command, if no command of the sort has succeeded since.
+	CreateFailed  uint64 `protobuf:"varint,6,opt,name=create_failed,json=createFailed,proto3" json:"create_failed,omitempty"`
+	ChangeFailed  uint64 `protobuf:"varint,7,opt,name=change_failed,json=changeFailed,proto3" json:"change_failed,omitempty"`
+	WriteFailed   uint64 `protobuf:"varint,8,opt,name=write_failed,json=writeFailed,proto3" json:"write_failed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CronTold) Reset() {
+	*x = CronTold{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CronTold) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CronTold) ProtoMessage() {}
+
+func (x *CronTold) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CronTold.ProtoReflect.Descriptor instead.
+func (*CronTold) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CronTold) GetDue() *Tick {
+	if x != nil {
+		return x.Due
+	}
+	return nil
+}
+
+func (x *CronTold) GetDueAt() uint64 {
+	if x != nil {
+		return x.DueAt
+	}
+	return 0
+}
+
+func (x *CronTold) GetHeld() *Told {
+	if x != nil {
+		return x.Held
+	}
+	return nil
+}
+
+func (x *CronTold) GetBackoff() *Told {
+	if x != nil {
+		return x.Backoff
+	}
+	return nil
+}
+
+func (x *CronTold) GetDecided() uint64 {
+	if x != nil {
+		return x.Decided
+	}
+	return 0
+}
+
+func (x *CronTold) GetCreateFailed() uint64 {
+	if x != nil {
+		return x.CreateFailed
+	}
+	return 0
+}
+
+func (x *CronTold) GetChangeFailed() uint64 {
+	if x != nil {
+		return x.ChangeFailed
+	}
+	return 0
+}
+
+func (x *CronTold) GetWriteFailed() uint64 {
+	if x != nil {
+		return x.WriteFailed
+	}
+	return 0
+}
+
+// Told is a record, and its time.
+type Told struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Record        uint64                 `protobuf:"varint,1,opt,name=record,proto3" json:"record,omitempty"`
+	At            int64                  `protobuf:"fixed64,2,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Told) Reset() {
+	*x = Told{}
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Told) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Told) ProtoMessage() {}
+
+func (x *Told) ProtoReflect() protoreflect.Message {
+	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Told.ProtoReflect.Descriptor instead.
+func (*Told) Descriptor() ([]byte, []int) {
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Told) GetRecord() uint64 {
+	if x != nil {
+		return x.Record
+	}
+	return 0
+}
+
+func (x *Told) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
 // PastSchedule is a schedule of a CronJob, and until when it was in force.
 type PastSchedule struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -823,7 +989,7 @@ type PastSchedule struct {
 
 func (x *PastSchedule) Reset() {
 	*x = PastSchedule{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -835,7 +1001,7 @@ func (x *PastSchedule) String() string {
 func (*PastSchedule) ProtoMessage() {}
 
 func (x *PastSchedule) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[2]
+	mi := &file_jobledger_v1_state_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -848,7 +1014,7 @@ func (x *PastSchedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PastSchedule.ProtoReflect.Descriptor instead.
 func (*PastSchedule) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{2}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PastSchedule) GetSchedule() string {
@@ -890,14 +1056,17 @@ type RunState struct {
 	// removed: the API server has deleted it at our request; what is seen of it without a deletion is older.
 	Removed bool `protobuf:"varint,4,opt,name=removed,proto3" json:"removed,omitempty"`
 	// ended is when its end was seen first; 0 while it runs.
-	Ended         int64 `protobuf:"fixed64,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended int64 `protobuf:"fixed64,5,opt,name=ended,proto3" json:"ended,omitempty"`
+	// asked is TICK_FATE_MANUAL or TICK_FATE_TRIGGERED for a Job that no due time asked for, as the ledger tells, and asked_by who did.
+	Asked         TickFate `protobuf:"varint,6,opt,name=asked,proto3,enum=jobledger.v1.TickFate" json:"asked,omitempty"`
+	AskedBy       string   `protobuf:"bytes,7,opt,name=asked_by,json=askedBy,proto3" json:"asked_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunState) Reset() {
 	*x = RunState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -909,7 +1078,7 @@ func (x *RunState) String() string {
 func (*RunState) ProtoMessage() {}
 
 func (x *RunState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[3]
+	mi := &file_jobledger_v1_state_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -922,7 +1091,7 @@ func (x *RunState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunState.ProtoReflect.Descriptor instead.
 func (*RunState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{3}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RunState) GetFacts() *RunSeen {
@@ -960,6 +1129,20 @@ func (x *RunState) GetEnded() int64 {
 	return 0
 }
 
+func (x *RunState) GetAsked() TickFate {
+	if x != nil {
+		return x.Asked
+	}
+	return TickFate_TICK_FATE_UNSPECIFIED
+}
+
+func (x *RunState) GetAskedBy() string {
+	if x != nil {
+		return x.AskedBy
+	}
+	return ""
+}
+
 // CronPass is what has been done since something last happened to the CronJob: once each.
 type CronPass struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -982,7 +1165,7 @@ type CronPass struct {
 
 func (x *CronPass) Reset() {
 	*x = CronPass{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -994,7 +1177,7 @@ func (x *CronPass) String() string {
 func (*CronPass) ProtoMessage() {}
 
 func (x *CronPass) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[4]
+	mi := &file_jobledger_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1007,7 +1190,7 @@ func (x *CronPass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CronPass.ProtoReflect.Descriptor instead.
 func (*CronPass) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{4}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CronPass) GetTold() []string {
@@ -1089,7 +1272,7 @@ type CronStart struct {
 
 func (x *CronStart) Reset() {
 	*x = CronStart{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +1284,7 @@ func (x *CronStart) String() string {
 func (*CronStart) ProtoMessage() {}
 
 func (x *CronStart) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[5]
+	mi := &file_jobledger_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1297,7 @@ func (x *CronStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CronStart.ProtoReflect.Descriptor instead.
 func (*CronStart) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CronStart) GetCreate() *CreateJob {
@@ -1157,7 +1340,7 @@ type ClaimRetry struct {
 
 func (x *ClaimRetry) Reset() {
 	*x = ClaimRetry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1169,7 +1352,7 @@ func (x *ClaimRetry) String() string {
 func (*ClaimRetry) ProtoMessage() {}
 
 func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[6]
+	mi := &file_jobledger_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1182,7 +1365,7 @@ func (x *ClaimRetry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRetry.ProtoReflect.Descriptor instead.
 func (*ClaimRetry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ClaimRetry) GetPod() []byte {
@@ -1225,7 +1408,7 @@ type GroupState struct {
 
 func (x *GroupState) Reset() {
 	*x = GroupState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1237,7 +1420,7 @@ func (x *GroupState) String() string {
 func (*GroupState) ProtoMessage() {}
 
 func (x *GroupState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[7]
+	mi := &file_jobledger_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1250,7 +1433,7 @@ func (x *GroupState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupState.ProtoReflect.Descriptor instead.
 func (*GroupState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GroupState) GetStage() uint32 {
@@ -1318,7 +1501,7 @@ type StubState struct {
 
 func (x *StubState) Reset() {
 	*x = StubState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1330,7 +1513,7 @@ func (x *StubState) String() string {
 func (*StubState) ProtoMessage() {}
 
 func (x *StubState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[8]
+	mi := &file_jobledger_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1343,7 +1526,7 @@ func (x *StubState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StubState.ProtoReflect.Descriptor instead.
 func (*StubState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *StubState) GetVersion() uint64 {
@@ -1398,7 +1581,7 @@ type FollowUpState struct {
 
 func (x *FollowUpState) Reset() {
 	*x = FollowUpState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +1593,7 @@ func (x *FollowUpState) String() string {
 func (*FollowUpState) ProtoMessage() {}
 
 func (x *FollowUpState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[9]
+	mi := &file_jobledger_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1606,7 @@ func (x *FollowUpState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowUpState.ProtoReflect.Descriptor instead.
 func (*FollowUpState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FollowUpState) GetNow() int64 {
@@ -1505,7 +1688,7 @@ type PodState struct {
 
 func (x *PodState) Reset() {
 	*x = PodState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1700,7 @@ func (x *PodState) String() string {
 func (*PodState) ProtoMessage() {}
 
 func (x *PodState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[10]
+	mi := &file_jobledger_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1713,7 @@ func (x *PodState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodState.ProtoReflect.Descriptor instead.
 func (*PodState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PodState) GetFacts() *PodSeen {
@@ -1726,7 +1909,7 @@ type CreateState struct {
 
 func (x *CreateState) Reset() {
 	*x = CreateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1738,7 +1921,7 @@ func (x *CreateState) String() string {
 func (*CreateState) ProtoMessage() {}
 
 func (x *CreateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[11]
+	mi := &file_jobledger_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1751,7 +1934,7 @@ func (x *CreateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateState.ProtoReflect.Descriptor instead.
 func (*CreateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CreateState) GetCreate() *CreatePod {
@@ -1819,7 +2002,7 @@ type Flight struct {
 
 func (x *Flight) Reset() {
 	*x = Flight{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1831,7 +2014,7 @@ func (x *Flight) String() string {
 func (*Flight) ProtoMessage() {}
 
 func (x *Flight) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[12]
+	mi := &file_jobledger_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1844,7 +2027,7 @@ func (x *Flight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Flight.ProtoReflect.Descriptor instead.
 func (*Flight) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Flight) GetName() *CommandName {
@@ -1898,7 +2081,7 @@ type Backoff struct {
 
 func (x *Backoff) Reset() {
 	*x = Backoff{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +2093,7 @@ func (x *Backoff) String() string {
 func (*Backoff) ProtoMessage() {}
 
 func (x *Backoff) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[13]
+	mi := &file_jobledger_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +2106,7 @@ func (x *Backoff) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backoff.ProtoReflect.Descriptor instead.
 func (*Backoff) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Backoff) GetFailures() []int64 {
@@ -1976,7 +2159,7 @@ type Retry struct {
 
 func (x *Retry) Reset() {
 	*x = Retry{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1988,7 +2171,7 @@ func (x *Retry) String() string {
 func (*Retry) ProtoMessage() {}
 
 func (x *Retry) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[14]
+	mi := &file_jobledger_v1_state_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2001,7 +2184,7 @@ func (x *Retry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retry.ProtoReflect.Descriptor instead.
 func (*Retry) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Retry) GetClass() RefusalClass {
@@ -2060,7 +2243,7 @@ type StateNames struct {
 
 func (x *StateNames) Reset() {
 	*x = StateNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2255,7 @@ func (x *StateNames) String() string {
 func (*StateNames) ProtoMessage() {}
 
 func (x *StateNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[15]
+	mi := &file_jobledger_v1_state_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2268,7 @@ func (x *StateNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateNames.ProtoReflect.Descriptor instead.
 func (*StateNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{15}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StateNames) GetNamespace() string {
@@ -2160,7 +2343,7 @@ type Tries struct {
 
 func (x *Tries) Reset() {
 	*x = Tries{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2355,7 @@ func (x *Tries) String() string {
 func (*Tries) ProtoMessage() {}
 
 func (x *Tries) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[16]
+	mi := &file_jobledger_v1_state_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2368,7 @@ func (x *Tries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tries.ProtoReflect.Descriptor instead.
 func (*Tries) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{16}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Tries) GetEnds() []*TryEnd {
@@ -2242,7 +2425,7 @@ type TryEnd struct {
 
 func (x *TryEnd) Reset() {
 	*x = TryEnd{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[17]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2254,7 +2437,7 @@ func (x *TryEnd) String() string {
 func (*TryEnd) ProtoMessage() {}
 
 func (x *TryEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[17]
+	mi := &file_jobledger_v1_state_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2267,7 +2450,7 @@ func (x *TryEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryEnd.ProtoReflect.Descriptor instead.
 func (*TryEnd) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{17}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TryEnd) GetKind() TryEndKind {
@@ -2353,7 +2536,7 @@ type TryExit struct {
 
 func (x *TryExit) Reset() {
 	*x = TryExit{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[18]
+	mi := &file_jobledger_v1_state_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2365,7 +2548,7 @@ func (x *TryExit) String() string {
 func (*TryExit) ProtoMessage() {}
 
 func (x *TryExit) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[18]
+	mi := &file_jobledger_v1_state_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2378,7 +2561,7 @@ func (x *TryExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryExit.ProtoReflect.Descriptor instead.
 func (*TryExit) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{18}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TryExit) GetContainer() string {
@@ -2420,7 +2603,7 @@ type PodNames struct {
 
 func (x *PodNames) Reset() {
 	*x = PodNames{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[19]
+	mi := &file_jobledger_v1_state_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2615,7 @@ func (x *PodNames) String() string {
 func (*PodNames) ProtoMessage() {}
 
 func (x *PodNames) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[19]
+	mi := &file_jobledger_v1_state_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2628,7 @@ func (x *PodNames) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PodNames.ProtoReflect.Descriptor instead.
 func (*PodNames) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{19}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PodNames) GetName() string {
@@ -2516,7 +2699,7 @@ type WorldState struct {
 
 func (x *WorldState) Reset() {
 	*x = WorldState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[20]
+	mi := &file_jobledger_v1_state_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2528,7 +2711,7 @@ func (x *WorldState) String() string {
 func (*WorldState) ProtoMessage() {}
 
 func (x *WorldState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[20]
+	mi := &file_jobledger_v1_state_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2541,7 +2724,7 @@ func (x *WorldState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorldState.ProtoReflect.Descriptor instead.
 func (*WorldState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{20}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WorldState) GetLogId() string {
@@ -2765,7 +2948,7 @@ type WatchGap struct {
 
 func (x *WatchGap) Reset() {
 	*x = WatchGap{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[21]
+	mi := &file_jobledger_v1_state_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2777,7 +2960,7 @@ func (x *WatchGap) String() string {
 func (*WatchGap) ProtoMessage() {}
 
 func (x *WatchGap) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[21]
+	mi := &file_jobledger_v1_state_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2790,7 +2973,7 @@ func (x *WatchGap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchGap.ProtoReflect.Descriptor instead.
 func (*WatchGap) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{21}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchGap) GetFrom() int64 {
@@ -2818,7 +3001,7 @@ type ZoneState struct {
 
 func (x *ZoneState) Reset() {
 	*x = ZoneState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[22]
+	mi := &file_jobledger_v1_state_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2830,7 +3013,7 @@ func (x *ZoneState) String() string {
 func (*ZoneState) ProtoMessage() {}
 
 func (x *ZoneState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[22]
+	mi := &file_jobledger_v1_state_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2843,7 +3026,7 @@ func (x *ZoneState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ZoneState.ProtoReflect.Descriptor instead.
 func (*ZoneState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{22}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ZoneState) GetRules() *ZoneRules {
@@ -2872,7 +3055,7 @@ type ShareState struct {
 
 func (x *ShareState) Reset() {
 	*x = ShareState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[23]
+	mi := &file_jobledger_v1_state_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2884,7 +3067,7 @@ func (x *ShareState) String() string {
 func (*ShareState) ProtoMessage() {}
 
 func (x *ShareState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[23]
+	mi := &file_jobledger_v1_state_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2897,7 +3080,7 @@ func (x *ShareState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareState.ProtoReflect.Descriptor instead.
 func (*ShareState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{23}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ShareState) GetNamespace() string {
@@ -2932,7 +3115,7 @@ type SpecState struct {
 
 func (x *SpecState) Reset() {
 	*x = SpecState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[24]
+	mi := &file_jobledger_v1_state_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2944,7 +3127,7 @@ func (x *SpecState) String() string {
 func (*SpecState) ProtoMessage() {}
 
 func (x *SpecState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[24]
+	mi := &file_jobledger_v1_state_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2957,7 +3140,7 @@ func (x *SpecState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpecState.ProtoReflect.Descriptor instead.
 func (*SpecState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{24}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SpecState) GetSpec() *JobSpec {
@@ -2985,7 +3168,7 @@ type TemplateState struct {
 
 func (x *TemplateState) Reset() {
 	*x = TemplateState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[25]
+	mi := &file_jobledger_v1_state_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2997,7 +3180,7 @@ func (x *TemplateState) String() string {
 func (*TemplateState) ProtoMessage() {}
 
 func (x *TemplateState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[25]
+	mi := &file_jobledger_v1_state_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3010,7 +3193,7 @@ func (x *TemplateState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TemplateState.ProtoReflect.Descriptor instead.
 func (*TemplateState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{25}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TemplateState) GetHash() string {
@@ -3038,7 +3221,7 @@ type PoliciesState struct {
 
 func (x *PoliciesState) Reset() {
 	*x = PoliciesState{}
-	mi := &file_jobledger_v1_state_proto_msgTypes[26]
+	mi := &file_jobledger_v1_state_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3050,7 +3233,7 @@ func (x *PoliciesState) String() string {
 func (*PoliciesState) ProtoMessage() {}
 
 func (x *PoliciesState) ProtoReflect() protoreflect.Message {
-	mi := &file_jobledger_v1_state_proto_msgTypes[26]
+	mi := &file_jobledger_v1_state_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3063,7 +3246,7 @@ func (x *PoliciesState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoliciesState.ProtoReflect.Descriptor instead.
 func (*PoliciesState) Descriptor() ([]byte, []int) {
-	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{26}
+	return file_jobledger_v1_state_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PoliciesState) GetPolicies() *JobPolicies {
@@ -3135,7 +3318,7 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\tlast_part\x18. \x01(\bR\blastPart\x12\x16\n" +
 	"\x06parted\x18/ \x01(\bR\x06parted\x125\n" +
 	"\bcron_job\x180 \x01(\v2\x1a.jobledger.v1.CronJobStateR\acronJob\x12\x16\n" +
-	"\x06parent\x181 \x01(\rR\x06parentJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\x9b\b\n" +
+	"\x06parent\x181 \x01(\rR\x06parentJ\x04\b\x15\x10\x16J\x04\b\x1f\x10 J\x04\b \x10!J\x04\b$\x10%\"\xc7\b\n" +
 	"\fCronJobState\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x12\n" +
 	"\x04head\x18\x02 \x01(\x04R\x04head\x12\x10\n" +
@@ -3169,20 +3352,35 @@ const file_jobledger_v1_state_proto_rawDesc = "" +
 	"\x04went\x18! \x03(\fR\x04went\x12+\n" +
 	"\x04late\x18\" \x03(\v2\x17.jobledger.v1.CronStartR\x04late\x12\x14\n" +
 	"\x05since\x18# \x01(\x10R\x05since\x12\x14\n" +
-	"\x05freed\x18$ \x01(\x10R\x05freed\"\x84\x01\n" +
+	"\x05freed\x18$ \x01(\x10R\x05freed\x12*\n" +
+	"\x04told\x18% \x01(\v2\x16.jobledger.v1.CronToldR\x04told\"\xa4\x02\n" +
+	"\bCronTold\x12$\n" +
+	"\x03due\x18\x01 \x01(\v2\x12.jobledger.v1.TickR\x03due\x12\x15\n" +
+	"\x06due_at\x18\x02 \x01(\x04R\x05dueAt\x12&\n" +
+	"\x04held\x18\x03 \x01(\v2\x12.jobledger.v1.ToldR\x04held\x12,\n" +
+	"\abackoff\x18\x04 \x01(\v2\x12.jobledger.v1.ToldR\abackoff\x12\x18\n" +
+	"\adecided\x18\x05 \x01(\x04R\adecided\x12#\n" +
+	"\rcreate_failed\x18\x06 \x01(\x04R\fcreateFailed\x12#\n" +
+	"\rchange_failed\x18\a \x01(\x04R\fchangeFailed\x12!\n" +
+	"\fwrite_failed\x18\b \x01(\x04R\vwriteFailed\".\n" +
+	"\x04Told\x12\x16\n" +
+	"\x06record\x18\x01 \x01(\x04R\x06record\x12\x0e\n" +
+	"\x02at\x18\x02 \x01(\x10R\x02at\"\x84\x01\n" +
 	"\fPastSchedule\x12\x1a\n" +
 	"\bschedule\x18\x01 \x01(\tR\bschedule\x12 \n" +
 	"\ttime_zone\x18\x02 \x01(\tH\x00R\btimeZone\x88\x01\x01\x12\x12\n" +
 	"\x04zone\x18\x03 \x01(\tR\x04zone\x12\x14\n" +
 	"\x05until\x18\x04 \x01(\x10R\x05untilB\f\n" +
 	"\n" +
-	"_time_zone\"\x8f\x01\n" +
+	"_time_zone\"\xd8\x01\n" +
 	"\bRunState\x12+\n" +
 	"\x05facts\x18\x01 \x01(\v2\x15.jobledger.v1.RunSeenR\x05facts\x12\x12\n" +
 	"\x04told\x18\x02 \x01(\bR\x04told\x12\x12\n" +
 	"\x04seen\x18\x03 \x01(\x10R\x04seen\x12\x18\n" +
 	"\aremoved\x18\x04 \x01(\bR\aremoved\x12\x14\n" +
-	"\x05ended\x18\x05 \x01(\x10R\x05ended\"\xd4\x01\n" +
+	"\x05ended\x18\x05 \x01(\x10R\x05ended\x12,\n" +
+	"\x05asked\x18\x06 \x01(\x0e2\x16.jobledger.v1.TickFateR\x05asked\x12\x19\n" +
+	"\basked_by\x18\a \x01(\tR\aaskedBy\"\xd4\x01\n" +
 	"\bCronPass\x12\x12\n" +
 	"\x04told\x18\x01 \x03(\tR\x04told\x12\x12\n" +
 	"\x04kept\x18\x02 \x03(\fR\x04kept\x12\x14\n" +
@@ -3403,133 +3601,142 @@ func file_jobledger_v1_state_proto_rawDescGZIP() []byte {
 }
 
 var file_jobledger_v1_state_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_jobledger_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_jobledger_v1_state_proto_goTypes = []any{
 	(TryEndKind)(0),        // 0: jobledger.v1.TryEndKind
 	(*JobState)(nil),       // 1: jobledger.v1.JobState
 	(*CronJobState)(nil),   // 2: jobledger.v1.CronJobState
-	(*PastSchedule)(nil),   // 3: jobledger.v1.PastSchedule
-	(*RunState)(nil),       // 4: jobledger.v1.RunState
-	(*CronPass)(nil),       // 5: jobledger.v1.CronPass
-	(*CronStart)(nil),      // 6: jobledger.v1.CronStart
-	(*ClaimRetry)(nil),     // 7: jobledger.v1.ClaimRetry
-	(*GroupState)(nil),     // 8: jobledger.v1.GroupState
-	(*StubState)(nil),      // 9: jobledger.v1.StubState
-	(*FollowUpState)(nil),  // 10: jobledger.v1.FollowUpState
-	(*PodState)(nil),       // 11: jobledger.v1.PodState
-	(*CreateState)(nil),    // 12: jobledger.v1.CreateState
-	(*Flight)(nil),         // 13: jobledger.v1.Flight
-	(*Backoff)(nil),        // 14: jobledger.v1.Backoff
-	(*Retry)(nil),          // 15: jobledger.v1.Retry
-	(*StateNames)(nil),     // 16: jobledger.v1.StateNames
-	(*Tries)(nil),          // 17: jobledger.v1.Tries
-	(*TryEnd)(nil),         // 18: jobledger.v1.TryEnd
-	(*TryExit)(nil),        // 19: jobledger.v1.TryExit
-	(*PodNames)(nil),       // 20: jobledger.v1.PodNames
-	(*WorldState)(nil),     // 21: jobledger.v1.WorldState
-	(*WatchGap)(nil),       // 22: jobledger.v1.WatchGap
-	(*ZoneState)(nil),      // 23: jobledger.v1.ZoneState
-	(*ShareState)(nil),     // 24: jobledger.v1.ShareState
-	(*SpecState)(nil),      // 25: jobledger.v1.SpecState
-	(*TemplateState)(nil),  // 26: jobledger.v1.TemplateState
-	(*PoliciesState)(nil),  // 27: jobledger.v1.PoliciesState
-	nil,                    // 28: jobledger.v1.WorldState.NewestEntry
-	(*JobSpec)(nil),        // 29: jobledger.v1.JobSpec
-	(*JobStatus)(nil),      // 30: jobledger.v1.JobStatus
-	(*CronJobSeen)(nil),    // 31: jobledger.v1.CronJobSeen
-	(*RunName)(nil),        // 32: jobledger.v1.RunName
-	(*TickLedger)(nil),     // 33: jobledger.v1.TickLedger
-	(*RunSeen)(nil),        // 34: jobledger.v1.RunSeen
-	(*CreateJob)(nil),      // 35: jobledger.v1.CreateJob
-	(*PodSeen)(nil),        // 36: jobledger.v1.PodSeen
-	(*CreatePod)(nil),      // 37: jobledger.v1.CreatePod
-	(*CommandName)(nil),    // 38: jobledger.v1.CommandName
-	(*Command)(nil),        // 39: jobledger.v1.Command
-	(RefusalClass)(0),      // 40: jobledger.v1.RefusalClass
-	(*Origin)(nil),         // 41: jobledger.v1.Origin
-	(ContainerKind)(0),     // 42: jobledger.v1.ContainerKind
-	(*Settings)(nil),       // 43: jobledger.v1.Settings
-	(Resource)(0),          // 44: jobledger.v1.Resource
-	(*RivalAct)(nil),       // 45: jobledger.v1.RivalAct
-	(*NodeSeen)(nil),       // 46: jobledger.v1.NodeSeen
-	(*NamespaceSeen)(nil),  // 47: jobledger.v1.NamespaceSeen
-	(*ClusterWatched)(nil), // 48: jobledger.v1.ClusterWatched
-	(*ZoneRules)(nil),      // 49: jobledger.v1.ZoneRules
-	(*JobPolicies)(nil),    // 50: jobledger.v1.JobPolicies
+	(*CronTold)(nil),       // 3: jobledger.v1.CronTold
+	(*Told)(nil),           // 4: jobledger.v1.Told
+	(*PastSchedule)(nil),   // 5: jobledger.v1.PastSchedule
+	(*RunState)(nil),       // 6: jobledger.v1.RunState
+	(*CronPass)(nil),       // 7: jobledger.v1.CronPass
+	(*CronStart)(nil),      // 8: jobledger.v1.CronStart
+	(*ClaimRetry)(nil),     // 9: jobledger.v1.ClaimRetry
+	(*GroupState)(nil),     // 10: jobledger.v1.GroupState
+	(*StubState)(nil),      // 11: jobledger.v1.StubState
+	(*FollowUpState)(nil),  // 12: jobledger.v1.FollowUpState
+	(*PodState)(nil),       // 13: jobledger.v1.PodState
+	(*CreateState)(nil),    // 14: jobledger.v1.CreateState
+	(*Flight)(nil),         // 15: jobledger.v1.Flight
+	(*Backoff)(nil),        // 16: jobledger.v1.Backoff
+	(*Retry)(nil),          // 17: jobledger.v1.Retry
+	(*StateNames)(nil),     // 18: jobledger.v1.StateNames
+	(*Tries)(nil),          // 19: jobledger.v1.Tries
+	(*TryEnd)(nil),         // 20: jobledger.v1.TryEnd
+	(*TryExit)(nil),        // 21: jobledger.v1.TryExit
+	(*PodNames)(nil),       // 22: jobledger.v1.PodNames
+	(*WorldState)(nil),     // 23: jobledger.v1.WorldState
+	(*WatchGap)(nil),       // 24: jobledger.v1.WatchGap
+	(*ZoneState)(nil),      // 25: jobledger.v1.ZoneState
+	(*ShareState)(nil),     // 26: jobledger.v1.ShareState
+	(*SpecState)(nil),      // 27: jobledger.v1.SpecState
+	(*TemplateState)(nil),  // 28: jobledger.v1.TemplateState
+	(*PoliciesState)(nil),  // 29: jobledger.v1.PoliciesState
+	nil,                    // 30: jobledger.v1.WorldState.NewestEntry
+	(*JobSpec)(nil),        // 31: jobledger.v1.JobSpec
+	(*JobStatus)(nil),      // 32: jobledger.v1.JobStatus
+	(*CronJobSeen)(nil),    // 33: jobledger.v1.CronJobSeen
+	(*RunName)(nil),        // 34: jobledger.v1.RunName
+	(*TickLedger)(nil),     // 35: jobledger.v1.TickLedger
+	(*Tick)(nil),           // 36: jobledger.v1.Tick
+	(*RunSeen)(nil),        // 37: jobledger.v1.RunSeen
+	(TickFate)(0),          // 38: jobledger.v1.TickFate
+	(*CreateJob)(nil),      // 39: jobledger.v1.CreateJob
+	(*PodSeen)(nil),        // 40: jobledger.v1.PodSeen
+	(*CreatePod)(nil),      // 41: jobledger.v1.CreatePod
+	(*CommandName)(nil),    // 42: jobledger.v1.CommandName
+	(*Command)(nil),        // 43: jobledger.v1.Command
+	(RefusalClass)(0),      // 44: jobledger.v1.RefusalClass
+	(*Origin)(nil),         // 45: jobledger.v1.Origin
+	(ContainerKind)(0),     // 46: jobledger.v1.ContainerKind
+	(*Settings)(nil),       // 47: jobledger.v1.Settings
+	(Resource)(0),          // 48: jobledger.v1.Resource
+	(*RivalAct)(nil),       // 49: jobledger.v1.RivalAct
+	(*NodeSeen)(nil),       // 50: jobledger.v1.NodeSeen
+	(*NamespaceSeen)(nil),  // 51: jobledger.v1.NamespaceSeen
+	(*ClusterWatched)(nil), // 52: jobledger.v1.ClusterWatched
+	(*ZoneRules)(nil),      // 53: jobledger.v1.ZoneRules
+	(*JobPolicies)(nil),    // 54: jobledger.v1.JobPolicies
 }
 var file_jobledger_v1_state_proto_depIdxs = []int32{
-	29, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
-	30, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
-	11, // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
-	12, // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
-	13, // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
-	13, // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
-	15, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
-	15, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
-	14, // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
-	9,  // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
-	8,  // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
-	7,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
-	13, // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
+	31, // 0: jobledger.v1.JobState.spec:type_name -> jobledger.v1.JobSpec
+	32, // 1: jobledger.v1.JobState.base:type_name -> jobledger.v1.JobStatus
+	13, // 2: jobledger.v1.JobState.pods:type_name -> jobledger.v1.PodState
+	14, // 3: jobledger.v1.JobState.creates:type_name -> jobledger.v1.CreateState
+	15, // 4: jobledger.v1.JobState.write:type_name -> jobledger.v1.Flight
+	15, // 5: jobledger.v1.JobState.reading:type_name -> jobledger.v1.Flight
+	17, // 6: jobledger.v1.JobState.creating:type_name -> jobledger.v1.Retry
+	17, // 7: jobledger.v1.JobState.writing:type_name -> jobledger.v1.Retry
+	16, // 8: jobledger.v1.JobState.ends:type_name -> jobledger.v1.Backoff
+	11, // 9: jobledger.v1.JobState.stub:type_name -> jobledger.v1.StubState
+	10, // 10: jobledger.v1.JobState.group:type_name -> jobledger.v1.GroupState
+	9,  // 11: jobledger.v1.JobState.claims:type_name -> jobledger.v1.ClaimRetry
+	15, // 12: jobledger.v1.JobState.deletion:type_name -> jobledger.v1.Flight
 	2,  // 13: jobledger.v1.JobState.cron_job:type_name -> jobledger.v1.CronJobState
-	31, // 14: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
-	32, // 15: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
-	4,  // 16: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
-	33, // 17: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
-	13, // 18: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
-	15, // 19: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
-	5,  // 20: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
-	6,  // 21: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
-	3,  // 22: jobledger.v1.CronJobState.past:type_name -> jobledger.v1.PastSchedule
-	4,  // 23: jobledger.v1.CronJobState.departed:type_name -> jobledger.v1.RunState
-	6,  // 24: jobledger.v1.CronJobState.late:type_name -> jobledger.v1.CronStart
-	34, // 25: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
-	35, // 26: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
-	32, // 27: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
-	15, // 28: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
-	13, // 29: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
-	15, // 30: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
-	10, // 31: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
-	13, // 32: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
-	15, // 33: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
-	36, // 34: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
-	13, // 35: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
-	13, // 36: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
-	13, // 37: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
-	37, // 38: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
-	13, // 39: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
-	38, // 40: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
-	39, // 41: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
-	15, // 42: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
-	40, // 43: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
-	20, // 44: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
-	41, // 45: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
-	17, // 46: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
-	18, // 47: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
-	0,  // 48: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
-	19, // 49: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
-	42, // 50: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
-	43, // 51: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
-	44, // 52: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
-	28, // 53: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
-	25, // 54: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
-	26, // 55: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
-	27, // 56: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
-	24, // 57: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
-	45, // 58: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
-	46, // 59: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
-	47, // 60: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
-	48, // 61: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
-	23, // 62: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
-	22, // 63: jobledger.v1.WorldState.gaps:type_name -> jobledger.v1.WatchGap
-	49, // 64: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
-	29, // 65: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
-	50, // 66: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
-	67, // [67:67] is the sub-list for method output_type
-	67, // [67:67] is the sub-list for method input_type
-	67, // [67:67] is the sub-list for extension type_name
-	67, // [67:67] is the sub-list for extension extendee
-	0,  // [0:67] is the sub-list for field type_name
+	33, // 14: jobledger.v1.CronJobState.facts:type_name -> jobledger.v1.CronJobSeen
+	34, // 15: jobledger.v1.CronJobState.active:type_name -> jobledger.v1.RunName
+	6,  // 16: jobledger.v1.CronJobState.runs:type_name -> jobledger.v1.RunState
+	35, // 17: jobledger.v1.CronJobState.ledger:type_name -> jobledger.v1.TickLedger
+	15, // 18: jobledger.v1.CronJobState.flights:type_name -> jobledger.v1.Flight
+	17, // 19: jobledger.v1.CronJobState.retry:type_name -> jobledger.v1.Retry
+	7,  // 20: jobledger.v1.CronJobState.pass:type_name -> jobledger.v1.CronPass
+	8,  // 21: jobledger.v1.CronJobState.start:type_name -> jobledger.v1.CronStart
+	5,  // 22: jobledger.v1.CronJobState.past:type_name -> jobledger.v1.PastSchedule
+	6,  // 23: jobledger.v1.CronJobState.departed:type_name -> jobledger.v1.RunState
+	8,  // 24: jobledger.v1.CronJobState.late:type_name -> jobledger.v1.CronStart
+	3,  // 25: jobledger.v1.CronJobState.told:type_name -> jobledger.v1.CronTold
+	36, // 26: jobledger.v1.CronTold.due:type_name -> jobledger.v1.Tick
+	4,  // 27: jobledger.v1.CronTold.held:type_name -> jobledger.v1.Told
+	4,  // 28: jobledger.v1.CronTold.backoff:type_name -> jobledger.v1.Told
+	37, // 29: jobledger.v1.RunState.facts:type_name -> jobledger.v1.RunSeen
+	38, // 30: jobledger.v1.RunState.asked:type_name -> jobledger.v1.TickFate
+	39, // 31: jobledger.v1.CronStart.create:type_name -> jobledger.v1.CreateJob
+	34, // 32: jobledger.v1.CronStart.made:type_name -> jobledger.v1.RunName
+	17, // 33: jobledger.v1.ClaimRetry.retry:type_name -> jobledger.v1.Retry
+	15, // 34: jobledger.v1.GroupState.flight:type_name -> jobledger.v1.Flight
+	17, // 35: jobledger.v1.GroupState.retry:type_name -> jobledger.v1.Retry
+	12, // 36: jobledger.v1.StubState.follow_up:type_name -> jobledger.v1.FollowUpState
+	15, // 37: jobledger.v1.FollowUpState.flights:type_name -> jobledger.v1.Flight
+	17, // 38: jobledger.v1.FollowUpState.writing:type_name -> jobledger.v1.Retry
+	40, // 39: jobledger.v1.PodState.facts:type_name -> jobledger.v1.PodSeen
+	15, // 40: jobledger.v1.PodState.drop:type_name -> jobledger.v1.Flight
+	15, // 41: jobledger.v1.PodState.delete:type_name -> jobledger.v1.Flight
+	15, // 42: jobledger.v1.PodState.claim:type_name -> jobledger.v1.Flight
+	41, // 43: jobledger.v1.CreateState.create:type_name -> jobledger.v1.CreatePod
+	15, // 44: jobledger.v1.CreateState.flight:type_name -> jobledger.v1.Flight
+	42, // 45: jobledger.v1.Flight.name:type_name -> jobledger.v1.CommandName
+	43, // 46: jobledger.v1.Flight.command:type_name -> jobledger.v1.Command
+	17, // 47: jobledger.v1.Flight.refused:type_name -> jobledger.v1.Retry
+	44, // 48: jobledger.v1.Retry.class:type_name -> jobledger.v1.RefusalClass
+	22, // 49: jobledger.v1.StateNames.pods:type_name -> jobledger.v1.PodNames
+	45, // 50: jobledger.v1.StateNames.origin:type_name -> jobledger.v1.Origin
+	19, // 51: jobledger.v1.StateNames.tries:type_name -> jobledger.v1.Tries
+	20, // 52: jobledger.v1.Tries.ends:type_name -> jobledger.v1.TryEnd
+	0,  // 53: jobledger.v1.TryEnd.kind:type_name -> jobledger.v1.TryEndKind
+	21, // 54: jobledger.v1.TryEnd.exits:type_name -> jobledger.v1.TryExit
+	46, // 55: jobledger.v1.TryExit.kind:type_name -> jobledger.v1.ContainerKind
+	47, // 56: jobledger.v1.WorldState.settings:type_name -> jobledger.v1.Settings
+	48, // 57: jobledger.v1.WorldState.pending:type_name -> jobledger.v1.Resource
+	30, // 58: jobledger.v1.WorldState.newest:type_name -> jobledger.v1.WorldState.NewestEntry
+	27, // 59: jobledger.v1.WorldState.specs:type_name -> jobledger.v1.SpecState
+	28, // 60: jobledger.v1.WorldState.templates:type_name -> jobledger.v1.TemplateState
+	29, // 61: jobledger.v1.WorldState.policies:type_name -> jobledger.v1.PoliciesState
+	26, // 62: jobledger.v1.WorldState.shares:type_name -> jobledger.v1.ShareState
+	49, // 63: jobledger.v1.WorldState.rival_acts:type_name -> jobledger.v1.RivalAct
+	50, // 64: jobledger.v1.WorldState.nodes:type_name -> jobledger.v1.NodeSeen
+	51, // 65: jobledger.v1.WorldState.namespaces:type_name -> jobledger.v1.NamespaceSeen
+	52, // 66: jobledger.v1.WorldState.watched:type_name -> jobledger.v1.ClusterWatched
+	25, // 67: jobledger.v1.WorldState.zones:type_name -> jobledger.v1.ZoneState
+	24, // 68: jobledger.v1.WorldState.gaps:type_name -> jobledger.v1.WatchGap
+	53, // 69: jobledger.v1.ZoneState.rules:type_name -> jobledger.v1.ZoneRules
+	31, // 70: jobledger.v1.SpecState.spec:type_name -> jobledger.v1.JobSpec
+	54, // 71: jobledger.v1.PoliciesState.policies:type_name -> jobledger.v1.JobPolicies
+	72, // [72:72] is the sub-list for method output_type
+	72, // [72:72] is the sub-list for method input_type
+	72, // [72:72] is the sub-list for extension type_name
+	72, // [72:72] is the sub-list for extension extendee
+	0,  // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_jobledger_v1_state_proto_init() }
@@ -3542,14 +3749,14 @@ func file_jobledger_v1_state_proto_init() {
 	file_jobledger_v1_observation_proto_init()
 	file_jobledger_v1_record_proto_init()
 	file_jobledger_v1_status_proto_init()
-	file_jobledger_v1_state_proto_msgTypes[2].OneofWrappers = []any{}
+	file_jobledger_v1_state_proto_msgTypes[4].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_jobledger_v1_state_proto_rawDesc), len(file_jobledger_v1_state_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   28,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

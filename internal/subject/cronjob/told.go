@@ -1,0 +1,62 @@
+package cronjob
+
+import (
+	"github.com/jobledger/jobledger/events"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
+)
+
+// Told is what answers about a CronJob say of earlier records. A stored state has it, so an answer that is folded from
+// the state says the same as one that is folded from the first record. No decision depends on it.
+type Told struct {
+	Due     events.Tick     // newest due time with a fate, except of Jobs that no due time asked for
+	DueAt   events.Sequence // record with Due; 0 for none
+	Held    Place           // began to hold the open due time back, for the reason in the ledger; zero for not held
+	Backoff Place           // failure that began the newest backoff; zero for none
+	Decided events.Sequence // newest decision
+	// Failed has the newest failure of each sort of command, if no command of the sort has succeeded since.
+	Failed [events.MaxSort + 1]events.Sequence
+}
+
+// Place is a record, and its time.
+type Place struct {
+	At   events.Sequence
+	Time events.Time
+}
+
+func (p Place) toWire() *pb.Told {
+	if p == (Place{}) {
+		return nil
+	}
+	return &pb.Told{Record: uint64(p.At), At: int64(p.Time)}
+}
+
+func placeFromWire(w *pb.Told) Place {
+	return Place{events.Sequence(w.GetRecord()), events.Time(w.GetAt())}
+}
+
+func (t *Told) toWire() *pb.CronTold {
+	if *t == (Told{}) {
+		return nil
+	}
+	w := &pb.CronTold{
+		DueAt: uint64(t.DueAt), Held: t.Held.toWire(), Backoff: t.Backoff.toWire(), Decided: uint64(t.Decided),
+		CreateFailed: uint64(t.Failed[events.SortCreate]), ChangeFailed: uint64(t.Failed[events.SortChange]),
+		WriteFailed: uint64(t.Failed[events.SortWrite]),
+	}
+	if t.DueAt != 0 {
+		w.Due = events.TickToWire(&t.Due)
+	}
+	return w
+}
+
+func toldFromWire(w *pb.CronTold) (t Told) {
+	if w.GetDue() != nil {
+		t.Due = events.TickFromWire(w.GetDue())
+	}
+	t.DueAt, t.Decided = events.Sequence(w.GetDueAt()), events.Sequence(w.GetDecided())
+	t.Held, t.Backoff = placeFromWire(w.GetHeld()), placeFromWire(w.GetBackoff())
+	t.Failed[events.SortCreate] = events.Sequence(w.GetCreateFailed())
+	t.Failed[events.SortChange] = events.Sequence(w.GetChangeFailed())
+	t.Failed[events.SortWrite] = events.Sequence(w.GetWriteFailed())
+	return t
+}
