@@ -9,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -21,22 +22,13 @@ type CronAccount struct {
 	Trouble     failures        // newest failure of each sort of command that did not succeed since
 	Deleted     events.Sequence // record that says that the object is gone; 0 while it exists
 	Rewound     events.Sequence // record that begins a new epoch, if the CronJob was not seen since; else 0
-	Tick        *Tick           // newest due time with a fate; nil if no folded record has one
-	Held        Place           // record since which the open due time is held back
-	Backoff     Place           // failure that began the backoff; zero if no folded record has it
 
-	heldFor heldFor            // hold that Held belongs to
-	backoff events.Time        // end of the backoff that Backoff belongs to
-	made    map[types.UID]Tick // origin of Jobs that no due time asked for
-	job     *projector.CronJob
-	summary *CronSummary // set in a brief fold once the CronJob is gone
-	names   words.Names
-}
-
-// heldFor is a due time that is held back, and the name of its events.TickHold.
-type heldFor struct {
-	due events.Time
-	by  string
+	job      *projector.CronJob
+	told     *cronjob.Told // what job says of earlier records; what the last known job said, if it is not known
+	summary  *CronSummary  // set in a brief fold once the CronJob is gone
+	due      *Tick         // newest due time with a fate, by the summary of RecallCron
+	names    words.Names
+	recalled bool // see recall
 }
 
 // Projected returns the projection of the CronJob, or its last state if it left the World. It is nil if the World never
@@ -62,17 +54,14 @@ func (f *Fold) CronAccounts() []*CronAccount {
 // restores the projection of an existing CronJob into the World separately.
 func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
-	a.First, a.Last, a.Tick, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
-	if s.Due != nil {
-		a.Held, a.heldFor = Place{Sequence: s.Due.Record, Time: s.Due.Since}, heldFor{events.Time(s.Due.At), s.Due.Hold}
-	}
+	a.First, a.Last, a.due, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
 	if s.Gone {
 		a.Deleted = a.Last
 	}
 }
 
 func (f *Fold) newCron(s events.Stream) *CronAccount {
-	a := &CronAccount{Stream: s, made: map[types.UID]Tick{}}
+	a := &CronAccount{Stream: s}
 	f.crons[s] = a
 	return a
 }
@@ -86,75 +75,43 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 			a.First = r.Sequence
 		}
 	}
+	after, begins := f.world.CronJob(r.Stream), a.Last == 0
 	a.Last, a.LastAt = r.Sequence, r.Time
-	after := f.world.CronJob(r.Stream)
 	switch {
 	case after != nil:
 		a.job, a.summary = after, nil
 	case before != nil:
 		a.job = before
 	}
+	if a.job != nil && (a.told == nil || a.job.Known()) {
+		a.told = &a.job.Told
+	}
 	a.take(r)
-	a.backs(r)
 	if !f.Brief {
+		if begins && after != nil { // with a stored state, commands may be in flight
+			for _, c := range after.Flights() {
+				a.names.Issued(a.Stream, c.Name(), c.Command)
+			}
+		}
 		a.note(r)
 	}
 	if f.Brief && after == nil {
 		s := CronSummaryOf(a)
 		a.summary, a.job = &s, nil
+		if a.told != nil {
+			told := *a.told // apart from the projection, which is large
+			a.told = &told
+		}
 	}
 }
 
-// backs notes which failure began the current backoff. A failure that does not move the end of the backoff is ignored
-// (C-089).
-func (a *CronAccount) backs(r *events.Record) {
-	if a.job == nil || a.job.Retry().Until == a.backoff {
-		return
-	}
-	a.backoff, a.Backoff = a.job.Retry().Until, Place{}
-	if _, failed := r.Facts.(*events.CommandEnded); failed && a.backoff != 0 {
-		a.Backoff = Place{uint64(r.Sequence), recordjson.Instant(r.Time)}
-	}
-}
-
-// take notes deletions and sights of the CronJob, and the fates of its due times.
+// take notes deletions and sights of the CronJob.
 func (a *CronAccount) take(r *events.Record) {
-	switch f := r.Facts.(type) {
+	switch r.Facts.(type) {
 	case *events.CronJobGone:
 		a.Deleted = r.Sequence
 	case *events.CronJobSeen:
 		a.Deleted, a.Rewound = 0, 0
-	case *events.RunGone:
-		delete(a.made, f.Job)
-	case *events.Decision:
-		if r.Kind == events.KindWouldDecide {
-			return
-		}
-		for i := range f.Steps {
-			if step := f.Steps[i].Cron; step != nil {
-				a.step(r, step)
-			}
-		}
-	}
-}
-
-func (a *CronAccount) step(r *events.Record, step *events.CronStep) {
-	for i := range step.Ticks {
-		t := TickOf(&step.Ticks[i], r.Sequence)
-		if step.Ticks[i].Fate == events.TickManual || step.Ticks[i].Fate == events.TickTriggered {
-			if a.made != nil {
-				a.made[step.Ticks[i].Job] = t
-			}
-			continue
-		}
-		a.Tick = &t
-	}
-	switch l := step.Ledger; {
-	case l == nil:
-	case l.Open == 0 || l.Hold == events.NotHeld:
-		a.Held, a.heldFor = Place{}, heldFor{}
-	case a.heldFor != heldFor{l.Open, l.Hold.String()}: // each refused try repeats the hold
-		a.Held, a.heldFor = Place{Sequence: uint64(r.Sequence), Time: recordjson.Instant(r.Time)}, heldFor{l.Open, l.Hold.String()}
 	}
 }
 

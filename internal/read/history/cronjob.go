@@ -131,7 +131,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	for _, r := range s.Active {
 		v.Published.Active = append(v.Published.Active, RunName{r.Name, string(r.UID)})
 	}
-	v.LastDue, v.Due, v.Runs = a.Tick, openOf(&c.Ledger, a.Held), a.runs()
+	v.LastDue, v.Due, v.Runs = a.lastDue(), openOf(&c.Ledger, c.Told.Held), a.runs()
 	if c.Sight.Observing || v.Gone {
 		v.Due = nil // an open due time goes with the CronJob; setNext finds the due time of one that exists
 	}
@@ -146,8 +146,19 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 			v.Trouble = append(v.Trouble, *t)
 		}
 	}
-	v.LastDecision = decisionOf(a.Decision, a.Stream, &a.names)
+	if d := a.Decision; d != nil && d.Sequence == a.told.Decided { // else it is of another epoch
+		v.LastDecision = decisionOf(d, a.Stream, &a.names)
+	}
 	return v
+}
+
+// lastDue returns the newest due time with a fate; nil if there is none.
+func (a *CronAccount) lastDue() *Tick {
+	if a.told == nil || a.told.DueAt == 0 {
+		return a.due
+	}
+	t := TickOf(&a.told.Due, a.told.DueAt)
+	return &t
 }
 
 // runs returns the CronJob's Jobs, the newest first.
@@ -163,8 +174,8 @@ func (a *CronAccount) runs() []Run {
 		if r.Manual {
 			v.Made, v.By = events.TickManual.String(), r.By
 		}
-		if t, ok := a.made[r.Job]; ok {
-			v.Made, v.By = t.Fate, t.By
+		if r.Asked != 0 {
+			v.Made, v.By = r.Asked.String(), r.AskedBy
 		}
 		if v.Made != "" {
 			v.Due = 0
@@ -202,7 +213,8 @@ func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	var out []Wait
 	if r := c.Retry(); r.Until > now {
 		w := Wait{For: "the next try: " + retried(*r), Until: recordjson.Instant(r.Until)}
-		out = append(out, w.since(a.Backoff))
+		began := c.Told.Backoff
+		out = append(out, w.since(Place{uint64(began.At), recordjson.Instant(began.Time)}))
 	}
 	if l := &c.Ledger; l.Open != 0 && !l.Closed && c.Seen.Deadline != nil {
 		if late := l.Open.Add(deadline(*c.Seen.Deadline)); late > now {

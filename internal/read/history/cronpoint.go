@@ -117,7 +117,9 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	if failed != nil {
 		now, view = last.Time, Moment{}
 	}
-	if err := firstOf(ctx, src, account); err != nil {
+	unread, err = account.complete(ctx, src)
+	failed = errors.Join(failed, unread)
+	if err != nil {
 		return CronJob{}, err
 	}
 	job = cronJobOf(fold, account, asOf, max(now, account.LastAt))
@@ -211,23 +213,6 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 		last = r
 	}
 	return fold, last, nil, nil
-}
-
-// firstOf finds the CronJob's first record, for an account that began with a stored state.
-func firstOf(ctx context.Context, src Source, a *CronAccount) error {
-	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
-		if src.Beside(err) {
-			break // damage: the first record stays unknown
-		}
-		if err != nil {
-			return fmt.Errorf("read the CronJob's first record: %w", err)
-		}
-		if a.First = 0; r.Previous == 0 {
-			a.First = r.Sequence
-		}
-		break
-	}
-	return nil
 }
 
 // cronGapAt returns the gap that contains time t, by the controller's stream; nil if none does.

@@ -154,7 +154,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	s.Schedule, s.TimeZone, s.Suspend, s.Active = c.Seen.Schedule, c.Seen.TimeZone, c.Seen.Suspend, running(c)
 	s.Created = recordjson.Instant(c.Seen.Created)
 	s.LastSchedule, s.LastSuccess = recordjson.Instant(c.LastSchedule), recordjson.Instant(c.LastSuccess)
-	s.LastDue, s.Due, s.LastRun = a.Tick, openOf(&c.Ledger, a.Held), lastResult(c)
+	s.LastDue, s.Due, s.LastRun = a.lastDue(), openOf(&c.Ledger, c.Told.Held), lastResult(c)
 	s.ZoneHash, s.Deadline = zoneHash(&c.Seen), c.Seen.Deadline
 	if !c.Ledger.Closed && c.Settings.CronJobs {
 		s.DueThrough = recordjson.Instant(c.DueThrough())

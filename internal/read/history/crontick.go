@@ -1,12 +1,12 @@
 package history
 
 import (
-	"slices"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 )
 
 // Tick is a due time of a CronJob with its fate, or a range of due times. Its JSON changes only by adding fields.
@@ -53,52 +53,6 @@ func TickOf(t *events.Tick, record events.Sequence) Tick {
 	return out
 }
 
-// Memory completes the summary of a CronJob that a stored state leaves incomplete: it finds the newest due time with a
-// fate, and since when the open one is held back. Take must get the records from the newest back.
-type Memory struct {
-	Of *CronSummary
-
-	held  heldFor
-	begun bool // a record has the hold; older ones may have it too
-	over  bool // an older record has another hold, or none
-}
-
-// Take takes in the next older record. It reports whether the summary is complete.
-func (m *Memory) Take(r *events.Record) bool {
-	var a CronAccount
-	a.take(r)
-	if m.Of.LastDue == nil {
-		m.Of.LastDue = a.Tick
-	}
-	if !m.over && tellsHold(r) {
-		m.hold(&a)
-	}
-	m.over = m.over || m.begun && r.Previous == 0
-	return m.Of.LastDue != nil && m.over
-}
-
-func (m *Memory) hold(a *CronAccount) {
-	if m.begun && a.heldFor != m.held || a.Held.Sequence == 0 {
-		m.over = true
-		return
-	}
-	m.begun, m.held = true, a.heldFor
-	m.Of.Due = &OpenDue{At: recordjson.Instant(m.held.due), Hold: m.held.by, Since: a.Held.Time, Record: a.Held.Sequence}
-}
-
-// End ends the records. If the hold may have begun before the oldest of them, its start is unknown.
-func (m *Memory) End() {
-	if m.begun && !m.over {
-		m.Of.Due.Since, m.Of.Due.Record = 0, 0
-	}
-}
-
-// tellsHold reports whether a record says what holds the open due time back, or that nothing does.
-func tellsHold(r *events.Record) bool {
-	d, ok := r.Facts.(*events.Decision)
-	return ok && r.Kind != events.KindWouldDecide && slices.ContainsFunc(d.Steps, func(s events.Step) bool { return s.Cron != nil && s.Cron.Ledger != nil })
-}
-
 // OpenDue is a due time without a fate. Its JSON changes only by adding fields.
 type OpenDue struct {
 	At     recordjson.Instant `json:"at"`
@@ -112,11 +66,12 @@ type OpenDue struct {
 }
 
 // openOf returns the open due time of a ledger; nil if there is none.
-func openOf(l *events.TickLedger, held Place) *OpenDue {
+func openOf(l *events.TickLedger, held cronjob.Place) *OpenDue {
 	if l.Open == 0 || l.Closed {
 		return nil
 	}
 	return &OpenDue{
-		At: recordjson.Instant(l.Open), Hold: l.Hold.String(), Says: words.HoldText(l.Hold), Since: held.Time, Record: held.Sequence,
+		At: recordjson.Instant(l.Open), Hold: l.Hold.String(), Says: words.HoldText(l.Hold), Since: recordjson.Instant(held.Time),
+		Record: uint64(held.At),
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/internal/say/words"
+	"github.com/jobledger/jobledger/internal/subject/cronjob"
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
@@ -254,7 +255,6 @@ func TestHowLongACronJobMayBeLate(t *testing.T) {
 }
 
 // TestAccountsThatAreRecalled: they stand by their first records, and those of which these are not known by their UIDs.
-// A hold that was told before is told again, and lasts since then.
 func TestAccountsThatAreRecalled(t *testing.T) {
 	f := NewFold()
 	uids := strings.Split("qwertyuiopasdfghjkl", "")
@@ -268,24 +268,6 @@ func TestAccountsThatAreRecalled(t *testing.T) {
 	for i, a := range f.Accounts() {
 		if c := f.CronAccounts()[i]; a.Stream.ID != want[i] || c.Stream.ID != want[i] || (a.Deleted == 9) != (want[i] == "q") || (c.Deleted == 9) != (want[i] == "q") {
 			t.Errorf("%d: %s and %s, want %s", i, a.Stream, c.Stream, want[i])
-		}
-	}
-	held := func(due events.Time, by events.TickHold) Place {
-		f.RecallCron(CronSummary{UID: "u", Due: &OpenDue{At: 10, Hold: events.HeldForbid.String(), Since: 11, Record: 3}})
-		a := f.CronAccount(events.CronJobStream("u"))
-		a.step(&events.Record{Header: events.Header{Sequence: 7, Time: 12}}, &events.CronStep{Ledger: &events.TickLedger{Open: due, Hold: by}})
-		return a.Held
-	}
-	for _, row := range []struct {
-		due  events.Time
-		by   events.TickHold
-		want Place
-	}{
-		{10, events.HeldForbid, Place{3, 11}}, {10, events.HeldSuspended, Place{7, 12}}, {20, events.HeldForbid, Place{7, 12}}, {0, events.HeldForbid, Place{}},
-		{10, events.NotHeld, Place{}},
-	} {
-		if got := held(row.due, row.by); got != row.want {
-			t.Errorf("%+v: held back since %+v", row, got)
 		}
 	}
 }
@@ -341,7 +323,8 @@ func TestTheZoneOfASchedule(t *testing.T) {
 			t.Errorf("%s is in %s: %v", row.schedule, zone, err)
 		}
 	}
-	if openOf(&events.TickLedger{Open: 5, Closed: true}, Place{}) != nil || openOf(&events.TickLedger{}, Place{}) != nil || openOf(&events.TickLedger{Open: 5}, Place{}) == nil {
+	if openOf(&events.TickLedger{Open: 5, Closed: true}, cronjob.Place{}) != nil || openOf(&events.TickLedger{}, cronjob.Place{}) != nil ||
+		openOf(&events.TickLedger{Open: 5}, cronjob.Place{}) == nil {
 		t.Error("what is open, or is not")
 	}
 }

@@ -1,10 +1,13 @@
 package history
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
+	"github.com/jobledger/jobledger/internal/say/words"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/store"
 )
@@ -66,4 +69,83 @@ func unlessPruned(err error) error {
 		return nil
 	}
 	return err
+}
+
+// complete finds what the account lacks if it began with a stored state. It returns damage of what it reads as damaged.
+func (a *CronAccount) complete(ctx context.Context, src Source) (damaged, err error) {
+	if err := firstOf(ctx, src, a); err != nil {
+		return nil, err
+	}
+	err = a.recall(ctx, src)
+	if src.Beside(err) {
+		return err, nil
+	}
+	return nil, err
+}
+
+// firstOf finds the CronJob's first record, for an account that began with a stored state.
+func firstOf(ctx context.Context, src Source, a *CronAccount) error {
+	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
+		if src.Beside(err) {
+			break // damage: the first record stays unknown
+		}
+		if err != nil {
+			return fmt.Errorf("read the CronJob's first record: %w", err)
+		}
+		if a.First = 0; r.Previous == 0 {
+			a.First = r.Sequence
+		}
+		break
+	}
+	return nil
+}
+
+// recall reads the newest decision and the newest failures, if the fold began behind them: a stored state has their
+// records. What is pruned stays unknown.
+func (a *CronAccount) recall(ctx context.Context, src Source) error {
+	if a.recalled || a.told == nil {
+		return nil
+	}
+	a.recalled = true
+	read := func(at events.Sequence) (*events.Record, error) {
+		r, err := Record(ctx, src, at)
+		if err == nil {
+			err = projector.Readable(&r)
+		}
+		if err != nil {
+			return nil, unlessPruned(err)
+		}
+		return &r, nil
+	}
+	var failed error
+	if at := a.told.Decided; a.Decision == nil && at != 0 {
+		a.Decision, failed = read(at)
+	}
+	for sort, at := range a.told.Failed {
+		if a.Trouble[sort] != nil || at == 0 || a.Rewound != 0 {
+			continue
+		}
+		says, err := a.failure(at, read)
+		a.Trouble[sort], failed = says, errors.Join(failed, err)
+	}
+	return failed
+}
+
+// failure returns the failure in a record before the fold; nil if it is pruned.
+func (a *CronAccount) failure(at events.Sequence, read func(events.Sequence) (*events.Record, error)) (*Failure, error) {
+	r, err := read(at)
+	if r == nil {
+		return nil, err
+	}
+	var names words.Names // of this record alone: the names of the fold are later ones
+	if f, ok := r.Facts.(*events.CommandEnded); ok {
+		decided, err := read(f.Command.Decided)
+		if err != nil {
+			return nil, err
+		}
+		if decided != nil {
+			names.Learn(decided)
+		}
+	}
+	return &Failure{uint64(r.Sequence), recordjson.Instant(r.Time), names.Detail(r)}, nil
 }

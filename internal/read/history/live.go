@@ -132,6 +132,9 @@ func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Recor
 			return CronJob{}, false, err
 		}
 	}
+	if err := a.recall(ctx, l.src); err != nil && !l.src.Beside(err) {
+		return CronJob{}, false, err
+	}
 	job = cronJobOf(f, a, after.Sequence, max(after.Time, a.LastAt))
 	return job, true, job.setNext(ctx, l.src, a.job)
 }

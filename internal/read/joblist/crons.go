@@ -215,34 +215,20 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	return k, ok, err
 }
 
-// mostBack bounds the records of a CronJob that are searched for its newest due time, if no list has it.
-const mostBack = 256
-
-// cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record and its
-// newest due time. It leaves out what is damaged or pruned.
+// cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record. It leaves
+// out what is damaged or pruned.
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
 	k.key, k.UID = cmp.Or(r.Previous, r.Sequence), r.Stream.ID
 	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
-		if err = failedRead(unread); unread != nil {
-			break
+		if unread != nil {
+			return k, failedRead(unread)
 		}
 		if k.key = cmp.Or(old.Previous, old.Sequence); old.Previous == 0 {
 			k.First = uint64(old.Sequence)
 		}
 		break
 	}
-	m, n := history.Memory{Of: &k.CronSummary}, 0
-	for old, unread := range p.log.ReadStream(ctx, r.Stream, r.Previous, store.Backward) {
-		if unread != nil {
-			err = cmp.Or(err, failedRead(unread))
-			break
-		}
-		if n++; n > mostBack || m.Take(&old) {
-			break
-		}
-	}
-	m.End()
-	return k, err
+	return k, nil
 }
 
 // failedRead returns err if it may be transient, and nil for damage and pruned records. A list that is written in spite

@@ -108,6 +108,11 @@ func (n *Names) Call(s events.Stream, job events.JobRef) {
 	}
 }
 
+// Issued adds a command in flight from a source other than records.
+func (n *Names) Issued(s events.Stream, name events.CommandID, c events.Command) {
+	n.of(s).commands[name] = c
+}
+
 func (s *streamNames) called(r *events.Record) {
 	if r.Evidence.Name != "" {
 		s.job.Namespace, s.job.Name = r.Evidence.Namespace, r.Evidence.Name
