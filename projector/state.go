@@ -65,6 +65,14 @@ func (w *World) ControllerFacts() []byte {
 	return marshal(s)
 }
 
+// ControllerInPart encodes the same for a world that may hold only some CronJobs. It has the rules of all known zones,
+// since CronJobs that the world does not hold yet may name them.
+func (w *World) ControllerInPart() []byte {
+	s := w.controllerToWire()
+	s.Zones = w.zones.ToWire(func(events.ZoneName) bool { return true })
+	return marshal(s)
+}
+
 // worldValue is a part of the controller's state with its own encoding.
 type worldValue interface {
 	ToWire(s *pb.WorldState)

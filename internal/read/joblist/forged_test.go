@@ -78,7 +78,13 @@ func (p *parts) row(t *testing.T, change func(s *history.Summary)) {
 // lied is a log in files that have lists, and its last file.
 func lied(t *testing.T) (c Config, file store.File) {
 	t.Helper()
-	log := historytest.HardCrons(t, 3)
+	return liedOf(t, 3)
+}
+
+// liedOf is lied of another seed of HardCrons.
+func liedOf(t *testing.T, seed uint64) (c Config, file store.File) {
+	t.Helper()
+	log := historytest.HardCrons(t, seed)
 	files := []store.File{{First: 1}}
 	for r, err := range log.Read(t.Context(), 0) {
 		if err != nil {

@@ -6,20 +6,24 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
+	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 	"github.com/jobledger/jobledger/store"
 )
 
 // behind is a log whose newest file is longer than its list: the list ends with the first batch behind so many records.
-func behind(t *testing.T, after int) (c Config, file store.File) {
+func behind(t *testing.T, seed uint64, after int) (c Config, file store.File) {
 	t.Helper()
-	c, file = lied(t)
+	c, file = liedOf(t, seed)
 	whole, err := c.Files()
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +61,7 @@ func opened(t *testing.T, c *Config, file store.File) *list {
 	return l
 }
 
-// said is what the entries say, one a line, and of which objects there is a state. What a state holds of times past
-// depends on where its fold began.
+// said is what the entries say, one a line, with the states of their objects.
 func (p *parts) said(t *testing.T) (all []string) {
 	t.Helper()
 	for _, it := range p.tables[0] {
@@ -66,7 +69,7 @@ func (p *parts) said(t *testing.T) (all []string) {
 	}
 	for _, it := range p.tables[1] {
 		d := decoder{rest: it.content}
-		all = append(all, fmt.Sprintf("stream %s %x, with a state: %t", it.key, d.bytes(8), len(d.text()) > 0))
+		all = append(all, fmt.Sprintf("stream %s %x, %s", it.key, d.bytes(8), stated(t, d.text(), d.text())))
 	}
 	for _, it := range p.tables[2] {
 		r, err := decodeCronRow(it.content)
@@ -77,16 +80,31 @@ func (p *parts) said(t *testing.T) (all []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("cronjob %s %d %s, with a state: %t", it.key, r.key, text, len(r.state) > 0))
+		all = append(all, fmt.Sprintf("cronjob %s %d %s, %s", it.key, r.key, text, stated(t, r.state, r.names)))
 	}
 	return all
+}
+
+// stated is a state, and the names in it.
+func stated(t *testing.T, state, names []byte) string {
+	t.Helper()
+	var s pb.JobState
+	var n pb.StateNames
+	if err := errors.Join(proto.Unmarshal(state, &s), proto.Unmarshal(names, &n)); err != nil {
+		t.Fatal(err)
+	}
+	text := func(m proto.Message) string {
+		return strings.ReplaceAll(prototext.MarshalOptions{}.Format(m), "  ", " ")
+	}
+	return text(&s) + ", names " + text(&n)
 }
 
 // TestAListThatGoesOnIsTheSame: a list that was made in two parts has what one has that was made at once, whether its
 // file goes on or is whole. An entry that cannot be added ends the list with its error, and nothing comes behind it.
 func TestAListThatGoesOnIsTheSame(t *testing.T) {
-	for _, after := range []int{3, 30} {
-		c, file := behind(t, after)
+	for _, row := range [][2]int{{4, 3}, {9, 30}, {11, 5}} {
+		after := row[1]
+		c, file := behind(t, uint64(row[0]), after)
 		base := opened(t, &c, file)
 		if !base.goesOn() {
 			t.Fatal("it does not go on")
@@ -144,7 +162,7 @@ func TestAListThatGoesOnIsTheSame(t *testing.T) {
 				parts[name] = partsOf(t, opened(t, &config, last), config.Log.Identity())
 			}
 			if d := cmp.Diff(parts["at once"].said(t), parts["in parts"].said(t)); d != "" {
-				t.Errorf("after %d, sealed %t (-at once +in parts):\n%.1500s", after, sealed, d)
+				t.Errorf("seed %d, after %d, sealed %t (-at once +in parts):\n%.1500s", row[0], after, sealed, d)
 			}
 			for name, p := range parts {
 				if (len(p.header.controller) == 0) != sealed {
@@ -159,7 +177,7 @@ func TestAListThatGoesOnIsTheSame(t *testing.T) {
 // list. Pages have what the records tell. The Keeper removes the list where it meets the entry, and the next one is
 // right.
 func TestAListThatLiesAndGoesOn(t *testing.T) {
-	c, file := behind(t, 30)
+	c, file := behind(t, 9, 30)
 	lists := func() string {
 		jobs, err1 := New(c).Page(t.Context(), history.ListQuery{})
 		one, err2 := New(c).Page(t.Context(), history.ListQuery{UID: jobs.Jobs[0].UID})

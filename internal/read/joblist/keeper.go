@@ -143,7 +143,7 @@ func (k *Keeper) extend(m *merge, f store.File, l *list) (err error) {
 	}
 	h := header{id: m.config.Log.Identity(), first: f.First, through: f.End}
 	if p.through != f.End.Sequence || !f.Sealed {
-		h.controller = p.fold.World().ControllerFacts()
+		h.controller = p.fold.World().ControllerInPart()
 	}
 	if p.through != f.End.Sequence {
 		hash, err := m.config.Log.Chain(p.through)
