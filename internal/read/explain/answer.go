@@ -65,6 +65,8 @@ type Sentence struct {
 	At      recordjson.Instant `json:"at,omitzero"`
 	Records []uint64           `json:"records,omitempty"` // in the order in which Text uses them
 	Detail  bool               `json:"detail,omitempty"`  // shown on a terminal only if everything is requested
+	// What nobody records about what it says, in the words in which Text says so. Only for those who make answers.
+	Unsaid []string `json:"-"`
 }
 
 // The heads of sections, in the order of printing.

@@ -17,7 +17,7 @@ import (
 // AddPods adds what deleted pods that had not ended, and the field managers to ask if that is unknown.
 func AddPods(c *jobcase.Case, a *explain.Answer) {
 	managers := managers(c)
-	a.Add(explain.HeadPods, removedPods(c, a.Verdict.Text)...)
+	a.Add(explain.HeadPods, removedPods(c, a.Verdict.Unsaid)...)
 	a.Add(explain.HeadManagers, managers...)
 }
 
@@ -64,8 +64,9 @@ func byUnknownClient(c *jobcase.Case) bool {
 	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return ending.Of(c, t).By == try.ByClient })
 }
 
-// removedPods says what deleted the pods that had not ended. What nobody records is left out if the verdict says it.
-func removedPods(c *jobcase.Case, verdict string) []explain.Sentence {
+// removedPods says what deleted the pods that had not ended. What nobody records is left out if the verdict says it:
+// told is Sentence.Unsaid of the verdict.
+func removedPods(c *jobcase.Case, told []string) []explain.Sentence {
 	var groups []*removed
 	for _, t := range c.Tries {
 		e := ending.Of(c, t)
@@ -91,7 +92,7 @@ func removedPods(c *jobcase.Case, verdict string) []explain.Sentence {
 		case n > 2:
 			names = fmt.Sprintf("%s and %s", g.tries[0].Pod, words.Count(n-1, "other pod"))
 		}
-		said := strings.Contains(verdict, g.e.Unsaid) || g.e.By == try.ByNodeGone && strings.Contains(verdict, explain.ByWhom)
+		said := slices.Contains(told, g.e.Unsaid) || g.e.By == try.ByNodeGone && slices.Contains(told, explain.ByWhom)
 		out = append(out, explain.Say(append(g.marks(), g.tries[0].AskedMarks()...), "%s: %s", names,
 			g.e.Tell(g.asked(c), !said)))
 	}

@@ -150,7 +150,10 @@ func named(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 		if x.unsaid == told {
 			x.unsaid = ""
 		}
-		told = cmp.Or(told, x.unsaid)
+		if x.unsaid != "" {
+			told = cmp.Or(told, x.unsaid)
+			v.Unsaid = append(v.Unsaid, x.unsaid)
+		}
 		said = explain.Phrase("%s%s%s", said, v.Text[done:x.begin], x.text())
 		done = x.end
 		for _, m := range explain.Marks(x.from[:min(len(x.from), explain.MostCited)]...) {

@@ -18,5 +18,7 @@ func onTheWay(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 	if text == "" {
 		return v
 	}
-	return explain.Say(append(v.Marks(), from...), "%s; %s", v.Passage(), text)
+	with := explain.Say(append(v.Marks(), from...), "%s; %s", v.Passage(), text)
+	with.Unsaid = v.Unsaid
+	return with
 }

@@ -84,7 +84,9 @@ func overVerdict(c *jobcase.Case) explain.Sentence {
 	if held, by := stuck.Meanwhile(c); held.Cut != "" {
 		if head, rest, is := strings.Cut(text, " passed"); is {
 			tail := named(c, explain.Say(nil, "%s", rest))
-			return explain.Say(slices.Concat(from, by, tail.Marks()), "%s passed%s%s", head, held, tail.Passage())
+			v := explain.Say(slices.Concat(from, by, tail.Marks()), "%s passed%s%s", head, held, tail.Passage())
+			v.Unsaid = tail.Unsaid
+			return v
 		}
 	}
 	v := named(c, explain.Say(from, "%s", text))
@@ -124,8 +126,8 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 			ttl := *t.TTLSecondsAfterFinished
 			ended = fmt.Sprintf("whether it had ended before (ttlSecondsAfterFinished is %d), ", ttl)
 		}
-		return explain.Say(explain.Marks(m), "%s, found gone %s: %swhen and by whom is unknown, as it was not watched from %s on",
-			word, c.Clock(m.At), ended, c.Clock(events.Time(g.From)))
+		return leaving(explain.ByWhom, explain.Say(explain.Marks(m),
+			"%s, found gone %s: %swhen and %s, as it was not watched from %s on", word, c.Clock(m.At), ended, explain.ByWhom, c.Clock(events.Time(g.From))))
 	}
 	who, unknown, from := deletion.Job(c, m, at)
 	after := words.Span(max(m.At.Sub(c.Start()), 0))
@@ -138,7 +140,14 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 	if held.Cut == "" {
 		held = whole(", " + what)
 	}
-	return explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s %s%s", word, after, who, held)
+	return leaving(strings.TrimPrefix(unknown, "; "),
+		explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s %s%s", word, after, who, held))
+}
+
+// leaving returns the sentence, which says that this is unknown.
+func leaving(unsaid string, v explain.Sentence) explain.Sentence {
+	v.Unsaid = append(v.Unsaid, unsaid)
+	return v
 }
 
 // queueLabel names the Kueue queue of a Job.
