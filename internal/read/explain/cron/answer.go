@@ -98,20 +98,43 @@ func (c *Case) why() []explain.Sentence {
 	if !c.State.Managed {
 		return explain.Fewer(append(c.keptBack(at), c.blockerTexts(open)...), 4)
 	}
-	hold, sep := "due "+c.At(at)+", and held back ", ""
+	text, sep := "due "+c.At(at)+", and held back ", ""
 	var from []explain.Mark
-	for i := range c.Due.Holds {
-		if h := &c.Due.Holds[i]; h.Due == at {
-			hold += fmt.Sprintf("%sfrom %s on: %s", sep, c.Seen(h.At), strings.TrimPrefix(words.HoldText(h.By), "held back: "))
-			from, sep = append(from, explain.Mark{Record: h.Record, At: h.At}), "; "
-		}
+	for _, h := range c.holds(at, open) {
+		text += fmt.Sprintf("%sfrom %s on: %s", sep, c.Seen(h.from.At), strings.TrimPrefix(h.says, "held back: "))
+		from, sep = append(from, h.from), "; "
 	}
-	out = append(out, explain.Say(from, "%s", hold))
+	out = append(out, explain.Say(from, "%s", text))
 	if x := c.refusal(at); x != nil && open.Hold == events.HeldNoCreate.String() {
 		out = append(out, explain.Say([]explain.Mark{{Record: x.First, At: x.From}, {Record: x.Last, At: x.Until}},
 			"%s (from %s to %s)", fates.RefusalText(x), c.Seen(x.From), c.Seen(x.Until)))
 	}
 	return explain.Fewer(append(out, c.blockerTexts(open)...), 4)
+}
+
+// hold is what held a due time back, in words, and since when.
+type hold struct {
+	says string
+	from explain.Mark
+}
+
+// holds returns what held the open due time back. The last of them may have begun before the records that were read: the
+// state knows since when it lasts.
+func (c *Case) holds(at events.Time, open *history.OpenDue) (all []hold) {
+	for i := range c.Due.Holds {
+		if h := &c.Due.Holds[i]; h.Due == at {
+			all = append(all, hold{words.HoldText(h.By), explain.Mark{Record: h.Record, At: h.At}})
+		}
+	}
+	begun := hold{open.Says, explain.Mark{Record: events.Sequence(open.Record), At: events.Time(open.Since)}}
+	switch n := len(all) - 1; {
+	case open.Record == 0:
+	case n < 0:
+		all = append(all, begun)
+	case all[n].says == begun.says && all[n].from.Record > begun.from.Record:
+		all[n] = begun
+	}
+	return all
 }
 
 // blockerTexts describes the Jobs that keep the open due time from starting.
@@ -326,7 +349,8 @@ func (c *Case) ruledOut() []explain.Sentence {
 // wasHeldBy reports whether by held a due time back, even if the details were not kept: the refusals of the API server,
 // or the edit that suspended the CronJob.
 func (c *Case) wasHeldBy(by events.TickHold) bool {
-	return slices.ContainsFunc(c.Due.Holds, func(h duetimes.Hold) bool { return h.By == by })
+	open := c.State.Due
+	return open != nil && open.Hold == by.String() || slices.ContainsFunc(c.Due.Holds, func(h duetimes.Hold) bool { return h.By == by })
 }
 
 // touching returns the gaps that overlap the time of the answer.
