@@ -33,7 +33,7 @@ func TestTheOracleSeesCronJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := playMended(&player{T: t}, s, nil, 1, true, newMends())
+	theirs, err := playMended(&player{T: t}, s, nil, 1, wholly, newMends())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +50,29 @@ func TestTheOracleSeesCronJobs(t *testing.T) {
 		}
 		if found := diff(theirs, mine); (found == "") != (deed == "begin a.9") {
 			t.Errorf("%s: found %q", deed, found)
+		}
+	}
+}
+
+// TestOneLookForAllEventsOfAMoment: under Replace, the first look whose create is refused deletes a Job and writes the
+// status. Upstream each of these events may cause a look of its own, which doubles the backoff. Played wholly they cause
+// one, as in ours, each time.
+func TestOneLookForAllEventsOfAMoment(t *testing.T) {
+	s, err := Parse("cronjob a schedule=@every~45.9s policy=Replace\n+500ms create a\n+1 deny createjob quota\n+1m18s allow\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, err := playOurs(s, nil, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		theirs, err := playUpstream(&player{T: t}, s, nil, seed, wholly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := diff(theirs, mine); found != "" {
+			t.Fatalf("with seed %d they differ:\n%s", seed, found)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) 
 func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v verdict, err error) {
 	var all []Picture
 	for n := range ends {
-		theirs, err := playUpstream(t, s, l, seed+uint64(n), n == 0)
+		theirs, err := playUpstream(t, s, l, seed+uint64(n), s.manner(n))
 		if err != nil {
 			return v, fmt.Errorf("upstream: %w", err)
 		}
@@ -105,7 +105,7 @@ func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict)
 	several := false // upstream comes to several ends
 	for n := uint64(0); n < ends || several && n < moreEnds; n++ {
 		m := newMends()
-		theirs, err := playMended(t, s, l, seed+n, n == 0, m)
+		theirs, err := playMended(t, s, l, seed+n, [...]manner{wholly, inOrder}[n%2], m)
 		if err != nil {
 			return v, fmt.Errorf("upstream: %w", err)
 		}
@@ -165,7 +165,7 @@ func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, t
 			return false, fmt.Errorf("ours: %w", err)
 		}
 		mine = append(mine, picture)
-		if picture, err = playUpstream(t, shifted, l, seed, true); err != nil {
+		if picture, err = playUpstream(t, shifted, l, seed, wholly); err != nil {
 			return false, fmt.Errorf("upstream: %w", err)
 		}
 		theirs = append(theirs, picture)

@@ -41,7 +41,7 @@ type shownEvent struct {
 // showUpstream plays a scenario with upstream's controller, and returns the events that watches of its cluster show.
 func showUpstream(t *testing.T, s Scenario, seed uint64) (out shown, err error) {
 	synctest.Test(t, func(*testing.T) {
-		err = inBubble(s, seed, false, nil, func(c *cluster) error { return out.all(c.world) })
+		err = inBubble(s, seed, asItComes, nil, func(c *cluster) error { return out.all(c.world) })
 	})
 	return out, err
 }

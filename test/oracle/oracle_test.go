@@ -231,7 +231,7 @@ func TestTheOracleSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := playUpstream(&player{T: t}, s, nil, 1, true)
+	theirs, err := playUpstream(&player{T: t}, s, nil, 1, wholly)
 	if err != nil {
 		t.Fatal(err)
 	}

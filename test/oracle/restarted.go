@@ -29,7 +29,7 @@ func kept(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ours: %w", err)
 	}
-	theirs, err := playUpstream(t, s, l, seed, true)
+	theirs, err := playUpstream(t, s, l, seed, wholly)
 	if err != nil {
 		return nil, fmt.Errorf("upstream: %w", err)
 	}

@@ -156,7 +156,7 @@ func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	}
 	for _, wait := range stretches {
 		for _, some := range choices(steps) {
-			theirs, err := playUpstream(t, apart.stretched(some, wait), l, seed, true)
+			theirs, err := playUpstream(t, apart.stretched(some, wait), l, seed, wholly)
 			if err != nil {
 				return nil, fmt.Errorf("upstream: %w", err)
 			}
@@ -196,7 +196,7 @@ func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	t.plays++
 	mine, theirs := o.wrote(), []time.Duration(nil)
 	synctest.Test(t.T, func(*testing.T) {
-		err = inBubble(s, seed, true, nil, func(c *cluster) error {
+		err = inBubble(s, seed, wholly, nil, func(c *cluster) error {
 			theirs = c.wrote()
 			return nil
 		})
@@ -244,7 +244,7 @@ func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	var all []Picture
 	for n := range uint64(2) {
-		theirs, err := playUpstream(t, s, l, seed+n, n == 0)
+		theirs, err := playUpstream(t, s, l, seed+n, s.manner(int(n)))
 		if err != nil {
 			return nil, fmt.Errorf("upstream: %w", err)
 		}

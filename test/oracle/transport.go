@@ -31,7 +31,7 @@ type front struct {
 	moved   *sync.Cond              // signals that a watch may have something new
 	changed chan struct{}           // signals pass that something may be due earlier
 	paused  map[apiserver.Kind]bool // watches that wait for the end of a step
-	ordered bool                    // creates that are sent at the same time arrive by index
+	manner  manner
 }
 
 func newFront(c *cluster) *front {
@@ -105,10 +105,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.respond(r, code, answer)
 }
 
-// queue delays creates of pods so that those sent at the same time arrive by index, as ours do. It does nothing unless
-// the front is ordered; then the goroutines decide the order.
+// queue delays creates of pods so that those sent at the same time arrive by index, as ours do. It does nothing if the
+// goroutines decide the order.
 func (t *transport) queue(r *http.Request, body []byte) {
-	if !t.ordered || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
+	if t.manner == asItComes || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return
 	}
 	if pod, err := decode[corev1.Pod](body); err == nil {

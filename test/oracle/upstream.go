@@ -62,17 +62,16 @@ type player struct {
 	plays int
 }
 
-// playUpstream plays a scenario with upstream's controller. With ordered, pods that it creates at the same time arrive
-// by index, as ours do.
-func playUpstream(t *player, s Scenario, l lens, seed uint64, ordered bool) (p Picture, err error) {
-	return playMended(t, s, l, seed, ordered, nil)
+// playUpstream plays a scenario with upstream's controller.
+func playUpstream(t *player, s Scenario, l lens, seed uint64, m manner) (p Picture, err error) {
+	return playMended(t, s, l, seed, m, nil)
 }
 
 // playMended is playUpstream with mends, which may be nil.
-func playMended(t *player, s Scenario, l lens, seed uint64, ordered bool, m *mends) (p Picture, err error) {
+func playMended(t *player, s Scenario, l lens, seed uint64, as manner, m *mends) (p Picture, err error) {
 	t.plays++
 	synctest.Test(t.T, func(*testing.T) {
-		err = inBubble(s, seed, ordered, m, func(c *cluster) error {
+		err = inBubble(s, seed, as, m, func(c *cluster) error {
 			p, err = c.picture(l)
 			return err
 		})
@@ -81,14 +80,14 @@ func playMended(t *player, s Scenario, l lens, seed uint64, ordered bool, m *men
 }
 
 // inBubble plays a scenario with upstream's controller, and calls show with its cluster at the end.
-func inBubble(s Scenario, seed uint64, ordered bool, m *mends, show func(*cluster) error) error {
+func inBubble(s Scenario, seed uint64, as manner, m *mends, show func(*cluster) error) error {
 	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
 	c, err := newCluster(s, seed, "job-controller")
 	if err != nil {
 		return err
 	}
 	u := &upstream{cluster: c, front: newFront(c), mends: m, sets: s.does("clock")}
-	u.front.ordered = ordered
+	u.front.manner = as
 	u.begin = u.start
 	if err := u.start(false); err != nil {
 		return err
