@@ -88,11 +88,13 @@ type RunSeen struct {
 }
 
 // RunGone, in the stream of a CronJob, records that one of its Jobs was deleted, or (Missed) was absent from a complete
-// list, or (Left) still exists and has another owner or none.
+// list, or (Left) still exists and has another owner or none. Other: the Job was not its own; it had the name of a Job
+// that a due time may have been waiting to make (C-165).
 type RunGone struct {
 	Job          types.UID
 	Version      uint64
 	Missed, Left bool
+	Other        bool `json:",omitempty"`
 }
 
 // CronStep holds the changes that a step makes to a CronJob in addition to its commands.

@@ -99,12 +99,12 @@ func cronJobGoneFromWire(w *pb.CronJobGone) *CronJobGone {
 }
 
 func runGoneToWire(f *RunGone) *pb.RunGone {
-	return &pb.RunGone{Job: uidToWire(f.Job), Version: f.Version, Missed: f.Missed, Left: f.Left}
+	return &pb.RunGone{Job: uidToWire(f.Job), Version: f.Version, Missed: f.Missed, Left: f.Left, Other: f.Other}
 }
 
 func runGoneFromWire(w *pb.RunGone) *RunGone {
 	return &RunGone{
-		Job: uidFromWire(w.GetJob()), Version: w.GetVersion(), Missed: w.GetMissed(), Left: w.GetLeft(),
+		Job: uidFromWire(w.GetJob()), Version: w.GetVersion(), Missed: w.GetMissed(), Left: w.GetLeft(), Other: w.GetOther(),
 	}
 }
 

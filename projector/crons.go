@@ -13,6 +13,9 @@ type CronJob struct {
 	stating line.Links[CronJob] // position in World.crons
 }
 
+// cronName is the namespace and name of a CronJob.
+type cronName struct{ namespace, name string }
+
 // newCronJob returns a CronJob of which only the stream is known.
 func newCronJob(stream events.Stream, w *World) *CronJob {
 	c := &CronJob{}
@@ -57,12 +60,32 @@ func (w *World) holdCron(c *CronJob) Subject {
 	for uid := range c.Runs {
 		w.runs[uid] = c.Stream
 	}
+	w.nameCron(c)
 	return c
 }
 
-// dropCron forgets a CronJob and its index of Jobs.
+// nameCron enters a CronJob into the index of names.
+func (w *World) nameCron(c *CronJob) {
+	if c.Known() {
+		w.named[cronName{c.Ref.Namespace, c.Ref.Name}] = c.Stream
+	}
+}
+
+// CronJobNamed returns the CronJob that was last seen under a name; nil if there is none.
+func (w *World) CronJobNamed(namespace, name string) *CronJob {
+	stream, ok := w.named[cronName{namespace, name}]
+	if !ok {
+		return nil
+	}
+	return w.CronJob(stream)
+}
+
+// dropCron forgets a CronJob, its name and its index of Jobs.
 func (w *World) dropCron(c *CronJob) {
 	w.stated.crons.Remove(c)
+	if name := (cronName{c.Ref.Namespace, c.Ref.Name}); w.named[name] == c.Stream {
+		delete(w.named, name)
+	}
 	for uid := range c.Runs {
 		if w.runs[uid] == c.Stream {
 			delete(w.runs, uid)
@@ -78,6 +101,7 @@ func (w *World) followRuns(c *CronJob, rec *events.Record) {
 			w.runs[f.UID] = c.Stream
 		}
 	case *events.CronJobSeen:
+		w.nameCron(c)
 		for _, uid := range c.TakeStrange() {
 			if w.runs[uid] == c.Stream {
 				delete(w.runs, uid)

@@ -27,6 +27,7 @@ type World struct {
 	subjects map[events.Stream]Subject   // all but retired Jobs
 	retired  map[types.UID]*Retired      // apart, because there may be many
 	runs     map[types.UID]events.Stream // from the Jobs of CronJobs to the CronJob
+	named    map[cronName]events.Stream  // from the names of CronJobs
 	homes    map[types.UID]events.Stream // from pod to stream
 	stated   statement                   // what the newest file has checkpointed
 
@@ -45,6 +46,7 @@ func NewWorld() *World {
 		subjects: map[events.Stream]Subject{},
 		retired:  map[types.UID]*Retired{},
 		runs:     map[types.UID]events.Stream{},
+		named:    map[cronName]events.Stream{},
 		homes:    map[types.UID]events.Stream{},
 		stated:   newStatement(),
 	}

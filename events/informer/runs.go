@@ -1,6 +1,7 @@
 package informer
 
 import (
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -75,7 +76,15 @@ func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64)
 	}
 	if known.cronJob = now; now != "" {
 		r.tellLocked(job.UID, known, r.feed.observeRun(job, version, now))
+	} else if r.feed.cronJobs != nil && namedByMinute(job.Name) {
+		known.told = true // its end is: a CronJob may wait for its name (C-165)
 	}
+}
+
+// namedByMinute reports whether a Job is named as CronJobs name theirs: with a minute at the end (C-151).
+func namedByMinute(name string) bool {
+	digits := strings.TrimRight(name, "0123456789")
+	return digits != name && strings.HasSuffix(digits, "-")
 }
 
 // runGone returns the observation of the deletion of a Job that is not reported itself.

@@ -48,6 +48,14 @@ func TestRunsAreTold(t *testing.T) {
 		expect(t, r.take(), "run uid-theirs gone v7 of uid-other left", "run theirs v7 of uid-nightly")
 		c.remove(theirs) // 8
 		expect(t, r.take(), "run uid-theirs gone v8 of uid-nightly")
+
+		// Of Jobs of no CronJob only the end is told, and only if a CronJob may wait for the name (C-165).
+		for _, name := range []string{"nightly-29540700", "nightly-", "29540700"} { // 9 to 14
+			squatter := testJob(name, managedBy("example.com/other"))
+			c.set(squatter)
+			c.remove(squatter)
+		}
+		expect(t, r.take(), "run uid-nightly-29540700 gone v10 of ")
 	})
 	bubble(t, func(t *testing.T, c *cluster, start starter) {
 		_, r := start(func(c *Config) { c.Mode = events.ModeAll })

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -93,9 +94,7 @@ func (in *Intake) FollowRun(o *events.Observation) []projector.Draft {
 	case *events.JobSeen:
 		return in.runSeen(o, o.Run, f.Version)
 	case *events.JobGone:
-		if stream, ok := in.World.RunOf(uid); ok {
-			return []projector.Draft{{Stream: stream, Kind: events.KindRunGone, Facts: &events.RunGone{Job: uid, Version: f.Version, Missed: f.Missed}}}
-		}
+		return in.runGone(o, &events.RunGone{Job: uid, Version: f.Version, Missed: f.Missed})
 	}
 	return nil
 }
@@ -110,11 +109,27 @@ func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 		in.mark(events.Jobs, f.Job)
 		return in.runSeen(o, f, f.Version)
 	case *events.RunGone:
-		if stream, ok := in.World.RunOf(f.Job); ok && stream == events.CronJobStream(o.CronJob) {
-			return []projector.Draft{{Stream: stream, Kind: events.KindRunGone, Facts: f}}
+		if stream, ok := in.World.RunOf(f.Job); !ok || stream == events.CronJobStream(o.CronJob) {
+			return in.runGone(o, f)
 		}
 	}
 	return nil
+}
+
+// runGone returns the drafts about the end of a Job, for the CronJob that owns it and for one that waits for its name.
+func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []projector.Draft) {
+	stream, ok := in.World.RunOf(f.Job)
+	if ok {
+		drafts = append(drafts, projector.Draft{Stream: stream, Kind: events.KindRunGone, Facts: f})
+	}
+	name := o.Job.Name
+	c := in.World.CronJobNamed(o.Job.Namespace, name[:max(0, strings.LastIndexByte(name, '-'))])
+	if c != nil && c.Stream != stream && !f.Left && c.WaitsFor(name, in.World.Now) {
+		gone := *f
+		gone.Other = true
+		drafts = append(drafts, projector.Draft{Stream: c.Stream, Kind: events.KindRunGone, Facts: &gone})
+	}
+	return drafts
 }
 
 // runSeen returns drafts about a Job for the CronJob that owns it, and for its former owner.

@@ -243,7 +243,10 @@ func (m *machine) cronEnded(result *events.TaskResult, args map[string]string) {
 	owner := m.nameOf(result.Stream)
 	switch c.(type) {
 	case *events.CreateJob:
-		if ended.Ending == events.Done && m.runs[name] == nil && m.jobs[name] == nil {
+		before := m.runs[name]
+		another := before != nil && m.over[name] && before.CronJob != m.crons[owner].Job.UID // had the name, and is gone
+		if ended.Ending == events.Done && (before == nil || another) && m.jobs[name] == nil {
+			m.over[name] = false
 			m.lives[name]++
 			m.runs[name] = m.newRun(name, owner)
 		}

@@ -72,7 +72,7 @@ func (k *keeping) seen(run *events.RunSeen) {
 // seen.
 func (k *keeping) left(f *events.RunGone) {
 	delete(k.runs, f.Job)
-	if f.Left {
+	if f.Left || f.Other {
 		return
 	}
 	if k.gone == nil {

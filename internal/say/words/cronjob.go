@@ -19,8 +19,11 @@ func (n *Names) cronDetail(r *events.Record) (text string, ok bool) {
 	case *events.RunSeen:
 		return runText(f), true
 	case *events.RunGone:
-		if f.Left {
+		switch {
+		case f.Left:
 			return "a Job is the CronJob's no longer", true
+		case f.Other:
+			return gone("another's Job that had the name of one of the CronJob's", f.Missed), true
 		}
 		return gone("a Job's object", f.Missed), true
 	}

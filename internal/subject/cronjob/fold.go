@@ -38,9 +38,9 @@ func (c *CronJob) Apply(rec *events.Record) {
 	case *events.RunSeen:
 		c.runSeen(rec, f)
 	case *events.RunGone:
-		c.depart(f.Job)
-		c.Went = append(slices.Clone(c.Went), f.Job)
-		c.happened()
+		if c.depart(f) || c.Edited == 0 {
+			c.happened()
+		}
 	case *events.JobResumed:
 		if c.Edited == 0 { // a list starts no pass: a changed schedule keeps waiting
 			c.happened()

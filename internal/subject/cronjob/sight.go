@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/subject/ticks"
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
@@ -151,11 +149,16 @@ func (c *CronJob) recognise(r *Run) {
 	}
 }
 
-// depart folds the deletion of a Job. The Job is kept until the ledger has it.
-func (c *CronJob) depart(uid types.UID) {
-	r := c.Runs[uid]
+// depart folds the deletion of a Job, and reports whether it is the CronJob's own. The Job is kept until the ledger has
+// it.
+func (c *CronJob) depart(f *events.RunGone) bool {
+	if f.Other {
+		return false
+	}
+	c.Went = append(slices.Clone(c.Went), f.Job)
+	r := c.Runs[f.Job]
 	c.frees(r)
-	c.dropRun(uid)
+	c.dropRun(f.Job)
 	due := events.Time(0)
 	if r != nil {
 		due = c.dueOf(r)
@@ -163,6 +166,7 @@ func (c *CronJob) depart(uid types.UID) {
 	if r != nil && c.Sight.Observing && !r.Told && (r.Manual || c.concerns(r, due) && due <= c.Now.Add(ticks.Lag)) {
 		c.Sight.Departed = append(slices.Clone(c.Sight.Departed), r)
 	}
+	return true
 }
 
 // frees records that a deleted Job frees its name. Only an ended Job of the latest started run matters: it kept other

@@ -2203,7 +2203,9 @@ type RunGone struct {
 	Version uint64                 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
 	Missed  bool                   `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
 	// left: the object exists, and has another owner or none.
-	Left          bool `protobuf:"varint,4,opt,name=left,proto3" json:"left,omitempty"`
+	Left bool `protobuf:"varint,4,opt,name=left,proto3" json:"left,omitempty"`
+	// other: the Job was not the CronJob's; it had the name of a Job that the CronJob had not made.
+	Other         bool `protobuf:"varint,5,opt,name=other,proto3" json:"other,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2262,6 +2264,13 @@ func (x *RunGone) GetMissed() bool {
 func (x *RunGone) GetLeft() bool {
 	if x != nil {
 		return x.Left
+	}
+	return false
+}
+
+func (x *RunGone) GetOther() bool {
+	if x != nil {
+		return x.Other
 	}
 	return false
 }
@@ -2472,12 +2481,13 @@ const file_jobledger_v1_observation_proto_rawDesc = "" +
 	" \x01(\x10R\x03due\x12\x16\n" +
 	"\x06manual\x18\v \x01(\bR\x06manual\x12\x0e\n" +
 	"\x02by\x18\f \x01(\tR\x02by\x12\x1c\n" +
-	"\tnamespace\x18  \x01(\tR\tnamespace\"a\n" +
+	"\tnamespace\x18  \x01(\tR\tnamespace\"w\n" +
 	"\aRunGone\x12\x10\n" +
 	"\x03job\x18\x01 \x01(\fR\x03job\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\x04R\aversion\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\bR\x06missed\x12\x12\n" +
-	"\x04left\x18\x04 \x01(\bR\x04left*\xde\x01\n" +
+	"\x04left\x18\x04 \x01(\bR\x04left\x12\x14\n" +
+	"\x05other\x18\x05 \x01(\bR\x05other*\xde\x01\n" +
 	"\n" +
 	"PodSandbox\x12\x1b\n" +
 	"\x17POD_SANDBOX_UNSPECIFIED\x10\x00\x12\x14\n" +
