@@ -45,7 +45,7 @@ var (
 	}
 	asleep = &Difference{
 		Rule:     "C-165",
-		Sentence: "The name of a Job is taken. Upstream does not look at the CronJob again by itself. Ours does, when it is due next.",
+		Sentence: "The name of a Job is taken. Upstream does not look at the CronJob again by itself. Ours does, when what has the name is gone, and when it is due next.",
 	}
 )
 

@@ -151,8 +151,8 @@ func (n mendedCronNamespace) Get(name string) (*batchv1.CronJob, error) {
 	return n.u.mends.look(cached, n.u.lags()), nil
 }
 
-// looked is a queue with two additions. It looks again at a CronJob that found a Job name taken at its due time. It
-// writes a status that could not be written before.
+// looked is a queue with two additions. It looks again at a CronJob that found a Job name taken, when the next due time
+// comes, and when that Job is gone (see follow). It writes a status that could not be written before.
 type looked struct {
 	patient
 	u      *upstream
@@ -297,6 +297,9 @@ func (q looked) Done(key string) {
 	m.mu.Lock()
 	ends := !q.again[key]
 	sleeps := ends && m.taken[key] != ""
+	if sleeps {
+		m.waits[namespace+"/"+m.taken[key]] = key
+	}
 	delete(m.taken, key)
 	delete(q.again, key)
 	delete(q.failed, key)

@@ -31,6 +31,7 @@ type mends struct {
 	doubt map[string]*batchv1.Job    // by key of a CronJob: its Job with an unknown outcome of the create
 	died  map[string]bool            // keys in doubt: the process has died since
 	taken map[string]string          // by key of a CronJob: a Job name that was found taken since the last look at it
+	waits map[string]string          // by Job name that was found taken: the key of the CronJob that sleeps since
 	made  map[types.UID]*batchv1.Job // Jobs that upstream made, until the watch shows them
 	seen  map[types.UID]bool         // Jobs that the watch has shown, maybe before the answer to their create came
 
@@ -39,7 +40,7 @@ type mends struct {
 }
 
 func newMends() *mends {
-	m := &mends{acted: map[*Difference]bool{}, taken: map[string]string{}, tried: map[string]bool{}, seen: map[types.UID]bool{}}
+	m := &mends{acted: map[*Difference]bool{}, taken: map[string]string{}, waits: map[string]string{}, tried: map[string]bool{}, seen: map[types.UID]bool{}}
 	m.forget()
 	return m
 }
@@ -60,12 +61,32 @@ func (m *mends) shown(uid types.UID) {
 	m.seen[uid] = true
 }
 
-// follow calls shown for each Job that the watch shows.
-func (m *mends) follow(jobs batchv1informers.JobInformer) error {
+// follow calls shown for each Job that the watch shows, and look with the key of a CronJob that sleeps since it found
+// the name of a Job taken, when that Job is gone.
+func (m *mends) follow(jobs batchv1informers.JobInformer, look func(key string)) error {
 	_, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { m.shown(o.(*batchv1.Job).UID) },
+		DeleteFunc: func(o any) {
+			if name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(o); err == nil {
+				if key := m.freed(name); key != "" {
+					look(key)
+				}
+			}
+		},
 	})
 	return err
+}
+
+// freed returns the key of the CronJob that sleeps since it found the name of a Job taken; empty for none.
+func (m *mends) freed(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := m.waits[name]
+	if key != "" {
+		m.acted[asleep] = true
+	}
+	delete(m.waits, name)
+	return key
 }
 
 // listed is called when a controller starts. It forgets the Jobs that were made and not shown, because a list shows

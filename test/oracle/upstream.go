@@ -53,7 +53,8 @@ type upstream struct {
 	cached   batchv1listers.CronJobLister
 	statuses typedbatchv1.CronJobInterface
 	jobs     typedbatchv1.JobInterface
-	stop     func() // ends the running controller; nil when none runs
+	look     func(key string) // puts a CronJob into the queue of a mended controller
+	stop     func()           // ends the running controller; nil when none runs
 }
 
 // player plays scenarios with upstream's controller in a test, and counts the plays.
@@ -143,7 +144,7 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 		if u.mends != nil {
 			u.cached, u.statuses, u.jobs = cronJobs.Lister(), mendedCronJobs{client.BatchV1().CronJobs(namespace), u}, client.BatchV1().Jobs(namespace)
 			u.mends.listed()
-			if err := u.mends.follow(jobs); err != nil {
+			if err := u.mends.follow(jobs, func(key string) { u.look(key) }); err != nil {
 				return nil, err
 			}
 			client, jobs, cronJobs = mendedClient{client, u}, mendedInformer{jobs, u}, mendedCronInformer{cronJobs, u}

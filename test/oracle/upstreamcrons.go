@@ -15,6 +15,7 @@ func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	*field[func() time.Time](crons, "now") = func() time.Time { return time.Now().Add(time.Duration(u.skew.Load())) }
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
 	case u.mends != nil:
+		u.look = (*queue).Add
 		if !u.sets { // upstream's queue merges delays with those after a failure; a timed queue would not
 			*queue = looked{patient: patient{*queue, u.front.manner}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
 			break
