@@ -31,6 +31,8 @@ type mends struct {
 	doubt map[string]*batchv1.Job    // by key of a CronJob: its Job with an unknown outcome of the create
 	died  map[string]bool            // keys in doubt: the process has died since
 	taken map[string]string          // by key of a CronJob: a Job name that was found taken since the last look at it
+	once  bool                       // a due time whose name an ended Job of its minute has counts as not looked at
+	other map[string]bool            // Job names that were found taken by such a Job, until it is read
 	waits map[string]string          // by Job name that was found taken: the key of the CronJob that sleeps since
 	made  map[types.UID]*batchv1.Job // Jobs that upstream made, until the watch shows them
 	seen  map[types.UID]bool         // Jobs that the watch has shown, maybe before the answer to their create came
@@ -42,6 +44,13 @@ type mends struct {
 func newMends() *mends {
 	m := &mends{acted: map[*Difference]bool{}, taken: map[string]string{}, waits: map[string]string{}, tried: map[string]bool{}, seen: map[types.UID]bool{}}
 	m.forget()
+	return m
+}
+
+// newOnceMends returns mends that also make upstream follow lookedOnce, where an ended Job has the name.
+func newOnceMends() *mends {
+	m := newMends()
+	m.once, m.other = true, map[string]bool{}
 	return m
 }
 
@@ -140,6 +149,10 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 	dead := j.u.dead()
 	made, err := j.JobInterface.Create(ctx, job, opts)
 	m, owner := j.u.mends, metav1.GetControllerOf(job)
+	var there *batchv1.Job
+	if m.once {
+		there = j.u.named(job.Name)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if key := namespace + "/" + owner.Name; err == nil && m.seen[made.UID] {
@@ -148,6 +161,9 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 		m.made[made.UID] = made
 	} else if apierrors.IsAlreadyExists(err) {
 		m.taken[key] = job.Name
+		if m.once && there != nil && apiserver.JobFinished(there) && there.Annotations[dueStamp] != job.Annotations[dueStamp] {
+			m.other[job.Name] = true
+		}
 	} else if unknownEnd(err) && !dead {
 		m.doubt[key] = job
 	}
@@ -176,11 +192,41 @@ func unknownEnd(err error) bool {
 // Get answers "not found" if a list of active Jobs has this name with another UID.
 func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions) (*batchv1.Job, error) {
 	job, err := j.JobInterface.Get(ctx, name, opts)
+	if err == nil && j.u.mends.isOther(name) {
+		job.OwnerReferences = nil // upstream leaves it alone then
+	}
 	if err == nil && j.u.listedAs(name, job.UID) {
 		j.u.mends.act(otherOfName)
 		return nil, apierrors.NewNotFound(batchv1.Resource("jobs"), name)
 	}
 	return job, err
+}
+
+// dueStamp is the annotation with the due time of a Job (C-154).
+const dueStamp = batchv1.CronJobScheduledTimestampAnnotation
+
+// named returns the Job of a name, or nil.
+func (u *upstream) named(name string) *batchv1.Job {
+	u.front.lock()
+	defer u.front.unlock()
+	for _, job := range u.world.Server.AllJobs() {
+		if job.Name == name {
+			return job
+		}
+	}
+	return nil
+}
+
+// isOther reports, once, whether a name was found taken by the ended Job of another due time.
+func (m *mends) isOther(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was := m.other[name]
+	delete(m.other, name)
+	if was {
+		m.acted[lookedOnce] = true
+	}
+	return was
 }
 
 // listedAs reports whether a list of active Jobs has this name with another UID.

@@ -26,3 +26,15 @@ func paced(t *player, s Scenario, l lens, seed uint64, mine Picture) (*Differenc
 	}
 	return lookedOnce, nil
 }
+
+// pacedOn returns lookedOnce, with the other mends that acted, if upstream comes to the picture mine of ours once it does
+// not store a due time whose name an ended Job of its minute has. It is for Jobs that follow from what is stored: an
+// @every that is set then counts from the due time before, so its Jobs come at other times for good. It returns nil if
+// not.
+func pacedOn(t *player, s Scenario, l lens, seed uint64, mine Picture) (*Difference, error) {
+	v, err := mended(t, s, l, seed, mine, verdict{}, newOnceMends)
+	if err != nil || !v.mends[lookedOnce] {
+		return nil, err
+	}
+	return v.known, nil
+}

@@ -19,4 +19,7 @@ func TestALookInAMinuteIsNoExcuse(t *testing.T) {
 	if known, err := paced(&player{T: t}, s, through(s), 1, mine); err != nil || known != nil {
 		t.Errorf("explained by %+v, %v", known, err)
 	}
+	if known, err := pacedOn(&player{T: t}, s, through(s), 1, mine); err != nil || known != nil {
+		t.Errorf("explained by mended upstream, %+v, %v", known, err)
+	}
 }

@@ -62,7 +62,9 @@ func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) 
 	}
 	v, err = compareWith(t, s, l, seed, mine)
 	if err == nil && v.diff != "" && v.known == nil && s.has("cronjob") && strings.Contains(s.String(), "@every") {
-		v.known, err = paced(t, s, l, seed, mine)
+		if v.known, err = paced(t, s, l, seed, mine); err == nil && v.known == nil {
+			v.known, err = pacedOn(t, s, l, seed, mine)
+		}
 	}
 	return v, err
 }
@@ -90,7 +92,7 @@ func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v ve
 	if v.known = explained(s, v.diff); v.known != nil || len(s.CronJobs) == 0 {
 		return v, nil
 	}
-	return mended(t, s, l, seed, mine, v)
+	return mended(t, s, l, seed, mine, v, newMends)
 }
 
 // moreEnds is how often mended upstream plays a scenario if it comes to several ends. Example: three Jobs fail at once
@@ -100,11 +102,11 @@ const moreEnds = 4 * ends
 
 // mended compares ours with upstream mended to follow the rules: see cronmends.go. The difference found is what had to
 // be mended.
-func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict) (verdict, error) {
+func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict, mends func() *mends) (verdict, error) {
 	var first Picture
 	several := false // upstream comes to several ends
 	for n := uint64(0); n < ends || several && n < moreEnds; n++ {
-		m := newMends()
+		m := mends()
 		theirs, err := playMended(t, s, l, seed+n, [...]manner{wholly, inOrder}[n%2], m)
 		if err != nil {
 			return v, fmt.Errorf("upstream: %w", err)
