@@ -116,7 +116,8 @@ func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 	return nil
 }
 
-// runGone returns the drafts about the end of a Job, for the CronJob that owns it and for one that waits for its name.
+// runGone returns the drafts about the end of a Job, for the CronJob that owns it and for one that waits for its name. One
+// in the list of active Jobs that has no owner any more is read at the next due time (C-096).
 func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []projector.Draft) {
 	stream, ok := in.World.RunOf(f.Job)
 	if ok {
@@ -124,7 +125,7 @@ func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []pr
 	}
 	name := o.Job.Name
 	c := in.World.CronJobNamed(o.Job.Namespace, name[:max(0, strings.LastIndexByte(name, '-'))])
-	if c != nil && c.Stream != stream && !f.Left && c.WaitsFor(name, in.World.Now) {
+	if c != nil && c.Stream != stream && !f.Left && !c.IsActive(f.Job) && c.WaitsFor(name, in.World.Now) {
 		gone := *f
 		gone.Other = true
 		drafts = append(drafts, projector.Draft{Stream: c.Stream, Kind: events.KindRunGone, Facts: &gone})
