@@ -64,7 +64,8 @@ func TestTheDayOfATimeOfDay(t *testing.T) {
 		}
 	}
 	w, _ := ParseWhen("12:00:00", words.Zone{})
-	for begin, want := range map[string]string{"14 12:00:00": "14 12:00:00", "14 12:00:01": "15 12:00:00", "14 00:00:00": "14 12:00:00"} {
+	for begin, want := range map[string]string{"14 12:00:00": "14 12:00:00", "14 12:00:01": "15 12:00:00",
+		"14 00:00:00": "14 12:00:00"} {
 		if got := w.Behind(clock(t, begin), clock(t, "20 09:00:00").Go(), clock(t, "20 09:00:00")); got != clock(t, want) {
 			t.Errorf("behind %s it is %s", begin, got.Go())
 		}
@@ -82,7 +83,8 @@ func TestFormsOfATime(t *testing.T) {
 		"2026-03-10T09:00Z": "10 09:00:00", "2026-03-10 09:00Z": "10 09:00:00", "2026-03-10 09:00:01Z": "10 09:00:01",
 	} {
 		w, ok := ParseWhen(text, words.Zone{})
-		if _, ofDay := w.OfDay(); !ok || ofDay || w.Ago() != !strings.HasPrefix(text, "2026") || w.Before(now.Go(), 0) != clock(t, want) ||
+		if _, ofDay := w.OfDay(); !ok || ofDay || w.Ago() != !strings.HasPrefix(text, "2026") ||
+			w.Before(now.Go(), 0) != clock(t, want) ||
 			w.Point(now.Go(), 0) != clock(t, want) || w.Behind(5, now.Go(), 0) != clock(t, want) {
 			t.Errorf("%s: %+v, %t", text, w, ok)
 		}
@@ -129,8 +131,9 @@ func (l *listed) CronJobs(context.Context, history.CronJobsQuery) (history.CronJ
 // the one that was searched already.
 func TestWhichJobOfANameIsMeant(t *testing.T) {
 	for state, want := range map[history.State]int{
-		history.StateWaiting: 0, history.StateRunning: 0, history.StateSuspended: 0, history.StateFailing: 0, history.StateFinishing: 0,
-		history.StateDeleting: 0, history.StateFailed: 1, history.StateComplete: 2, history.StateDeleted: 2,
+		history.StateWaiting: 0, history.StateRunning: 0, history.StateSuspended: 0, history.StateFailing: 0,
+		history.StateFinishing: 0,
+		history.StateDeleting:  0, history.StateFailed: 1, history.StateComplete: 2, history.StateDeleted: 2,
 	} {
 		if got := meantFirst(&history.Summary{State: state}); got != want {
 			t.Errorf("%s ranks %d, want %d", state, got, want)
@@ -138,11 +141,16 @@ func TestWhichJobOfANameIsMeant(t *testing.T) {
 	}
 	long := strings.Repeat("a", 45)
 	l := &listed{jobs: []history.Summary{
-		{Namespace: "a", Name: "etl", State: history.StateComplete, UID: "a3"}, {Namespace: "a", Name: "etl", State: history.StateFailed, UID: "a2"},
-		{Namespace: "a", Name: "etl", State: history.StateFailed, UID: "a1"}, {Namespace: "b", Name: "etl", State: history.StateRunning, UID: "b2"},
-		{Namespace: "b", Name: "etl", State: history.StateRunning, UID: "b1"}, {Namespace: "c", Name: "other", State: history.StateRunning, UID: "c1"},
-		{Namespace: "d", Name: "etl-x", State: history.StateRunning, UID: "d1"}, {Namespace: "e", Name: "et", State: history.StateRunning, UID: "e1"},
-		{Namespace: "e", Name: "e", State: history.StateRunning, UID: "e2"}, {Namespace: "f", Name: long, State: history.StateRunning, UID: "f1"},
+		{Namespace: "a", Name: "etl", State: history.StateComplete, UID: "a3"},
+		{Namespace: "a", Name: "etl", State: history.StateFailed, UID: "a2"},
+		{Namespace: "a", Name: "etl", State: history.StateFailed, UID: "a1"},
+		{Namespace: "b", Name: "etl", State: history.StateRunning, UID: "b2"},
+		{Namespace: "b", Name: "etl", State: history.StateRunning, UID: "b1"},
+		{Namespace: "c", Name: "other", State: history.StateRunning, UID: "c1"},
+		{Namespace: "d", Name: "etl-x", State: history.StateRunning, UID: "d1"},
+		{Namespace: "e", Name: "et", State: history.StateRunning, UID: "e1"},
+		{Namespace: "e", Name: "e", State: history.StateRunning, UID: "e2"},
+		{Namespace: "f", Name: long, State: history.StateRunning, UID: "f1"},
 	}}
 	f := &Finder{Source: l, Note: func(string) {}}
 	for _, row := range []struct {
@@ -150,8 +158,10 @@ func TestWhichJobOfANameIsMeant(t *testing.T) {
 		but        string
 		want, pods string
 	}{
-		{Object{"etl", Job}, "none", "a/a2 b/b2", "e"}, {Object{"etl", Any}, "b", "a/a2", "e"}, {Object{"etl", Pod}, "none", "", "a b e"},
-		{Object{"etl", CronJob}, "none", "", "a b e"}, {Object{"etl-x2", Any}, "a", "", "b d e"}, {Object{long[:40] + "-x", Any}, "none", "", "f"},
+		{Object{"etl", Job}, "none", "a/a2 b/b2", "e"}, {Object{"etl", Any}, "b", "a/a2", "e"},
+		{Object{"etl", Pod}, "none", "", "a b e"},
+		{Object{"etl", CronJob}, "none", "", "a b e"}, {Object{"etl-x2", Any}, "a", "", "b d e"},
+		{Object{long[:40] + "-x", Any}, "none", "", "f"},
 		{Object{long[:39] + "-x", Any}, "none", "", ""},
 	} {
 		all, pods, err := f.jobsNamed(t.Context(), row.h, row.but)
@@ -175,7 +185,8 @@ func TestWhichJobOfANameIsMeant(t *testing.T) {
 		}
 	}
 	l.fails, l.crons = nil, []history.CronSummary{
-		{Namespace: "a", Name: "etl", UID: "1"}, {Namespace: "a", Name: "etl", UID: "2"}, {Namespace: "b", Name: "etl2", UID: "3"},
+		{Namespace: "a", Name: "etl", UID: "1"}, {Namespace: "a", Name: "etl", UID: "2"},
+		{Namespace: "b", Name: "etl2", UID: "3"},
 		{Namespace: "c", Name: "etl", UID: "4"}, {Namespace: "d", Name: "etl", UID: "5"},
 	}
 	crons, err := f.cronJobsNamed(t.Context(), Object{"etl", CronJob}, "c")
@@ -204,7 +215,8 @@ func TestTheOrderOfSeveralCandidates(t *testing.T) {
 		{candidate{job: j(history.StateRunning, 5), stuck: true}, 0, 5, "stuck, begun 2026-03-14 12:00:01Z"},
 		{candidate{job: ended}, 1, 7, "Failed, ended 2026-03-14 12:00:02Z"},
 		{candidate{job: j(history.StateFailing, 6)}, 1, 6, "Failing, begun 2026-03-14 12:00:01Z"},
-		{candidate{job: &history.Summary{State: history.StateWaiting, Created: at}}, 2, 0, "Waiting, begun 2026-03-14 12:00:00Z"},
+		{candidate{job: &history.Summary{State: history.StateWaiting, Created: at}}, 2, 0,
+			"Waiting, begun 2026-03-14 12:00:00Z"},
 		{candidate{job: &history.Summary{State: history.StateDeleted}}, 2, 0, "Deleted"},
 		{candidate{every: held}, 0, 4, "Held"},
 		{candidate{every: &history.CronSummary{State: history.CronSuspended, First: 3}}, 2, 3, "Suspended"},
@@ -214,14 +226,16 @@ func TestTheOrderOfSeveralCandidates(t *testing.T) {
 		}
 	}
 	f := &Finder{Source: &listed{}, Note: func(string) {}}
-	for n, want := range map[int]string{2: "", 8: "", 9: "  … and 1 more: 'jobledger get jobs -A' lists all", 11: "  … and 3 more: 'jobledger get jobs -A' lists all"} {
+	for n, want := range map[int]string{2: "", 8: "", 9: "  … and 1 more: 'jobledger get jobs -A' lists all",
+		11: "  … and 3 more: 'jobledger get jobs -A' lists all"} {
 		var all []candidate
 		for i := range n {
 			state := history.StateComplete
 			if i == n/2 {
 				state = history.StateFailed
 			}
-			all = append(all, candidate{Object: Object{"etl", Job}, namespace: fmt.Sprintf("n%02d", i), job: j(state, uint64(i+1))})
+			all = append(all, candidate{Object: Object{"etl", Job}, namespace: fmt.Sprintf("n%02d", i),
+				job: j(state, uint64(i+1))})
 		}
 		err := f.several(t.Context(), Object{"etl", Job}, all)
 		wrong := (*WrongError)(nil)
@@ -233,7 +247,8 @@ func TestTheOrderOfSeveralCandidates(t *testing.T) {
 			newest--
 		}
 		if len(lines) != min(n, 8)+1+map[bool]int{true: 1}[want != ""] || want != "" && lines[len(lines)-1] != want ||
-			!strings.Contains(lines[1], fmt.Sprintf("n%02d  Failed", n/2)) || !strings.Contains(lines[2], fmt.Sprintf("n%02d  ", newest)) ||
+			!strings.Contains(lines[1], fmt.Sprintf("n%02d  Failed", n/2)) ||
+			!strings.Contains(lines[2], fmt.Sprintf("n%02d  ", newest)) ||
 			!strings.Contains(err.Error(), fmt.Sprintf("in %d namespaces", n)) {
 			t.Errorf("of %d: %v\n%s", n, err, strings.Join(lines, "\n"))
 		}
@@ -243,7 +258,8 @@ func TestTheOrderOfSeveralCandidates(t *testing.T) {
 		crons[i] = candidate{Object: Object{"etl", CronJob}, namespace: fmt.Sprint("n", i), every: held}
 	}
 	wrong := (*WrongError)(nil)
-	if err := f.several(t.Context(), Object{"etl", CronJob}, crons); !errors.As(err, &wrong) || !strings.Contains(wrong.Lines()[9], "get cronjobs -A") {
+	if err := f.several(t.Context(), Object{"etl", CronJob}, crons); !errors.As(err, &wrong) ||
+		!strings.Contains(wrong.Lines()[9], "get cronjobs -A") {
 		t.Errorf("of CronJobs: %v", err)
 	}
 	here := []candidate{{Object: Object{"etl", Pod}, namespace: "a"}, {Object: Object{"etl", CronJob}, namespace: "a"}}
@@ -259,8 +275,10 @@ func TestNamesThatAreMistyped(t *testing.T) {
 		other, name string
 		want        bool
 	}{
-		{"nightly", "nightly", true}, {"nightly", "nihgtly", true}, {"nightly", "nightl", true}, {"nightly-sync", "nightly-sy", true},
-		{"nightly-sync", "nightly-s", true}, {"nightly-sync", "nightly-", false}, {"ab", "ac", false}, {"abc", "abd", true}, {"abc", "aed", false},
+		{"nightly", "nightly", true}, {"nightly", "nihgtly", true}, {"nightly", "nightl", true},
+		{"nightly-sync", "nightly-sy", true},
+		{"nightly-sync", "nightly-s", true}, {"nightly-sync", "nightly-", false}, {"ab", "ac", false},
+		{"abc", "abd", true}, {"abc", "aed", false},
 		{"abcdef", "abcdxy", true}, {"abcdef", "abcxyz", false},
 	} {
 		if got := mistyped(row.other, row.name); got != row.want {
@@ -274,7 +292,8 @@ func TestNamesThatAreMistyped(t *testing.T) {
 	for i := range all {
 		all[i] = candidate{Object: Object{fmt.Sprint("j", i), Job}, namespace: "n"}
 	}
-	for n, want := range map[int]string{1: "job/j0 -n n", 3: "job/j0 -n n, job/j1 -n n, job/j2 -n n", 5: "job/j0 -n n, job/j1 -n n, job/j2 -n n and 2 more"} {
+	for n, want := range map[int]string{1: "job/j0 -n n", 3: "job/j0 -n n, job/j1 -n n, job/j2 -n n",
+		5: "job/j0 -n n, job/j1 -n n, job/j2 -n n and 2 more"} {
 		if got := some(all[:n]); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
@@ -287,8 +306,10 @@ func TestWhatAPieceMatches(t *testing.T) {
 		text, name, uid, field string
 		rank                   int
 	}{
-		{"etl", "ETL", "u", "name", 0}, {"etl", "etl-2", "u", "name", 1}, {"etl", "my-etl", "u", "name", 2}, {"etl", "x", "etl", "uid", 0},
-		{"etl", "x", "etl-1", "uid", 2}, {"etl", "x", "y", "", 0}, {"etl", "etl", "etl", "name", 0}, {"etl", "my-etl", "etl", "name", 0},
+		{"etl", "ETL", "u", "name", 0}, {"etl", "etl-2", "u", "name", 1}, {"etl", "my-etl", "u", "name", 2},
+		{"etl", "x", "etl", "uid", 0},
+		{"etl", "x", "etl-1", "uid", 2}, {"etl", "x", "y", "", 0}, {"etl", "etl", "etl", "name", 0},
+		{"etl", "my-etl", "etl", "name", 0},
 	} {
 		l := pieces{text: row.text}
 		if field, rank, is := l.match(row.name, row.uid); field != row.field || rank != row.rank || is != (field != "") {
@@ -310,7 +331,8 @@ func TestKindsThatANameMayMean(t *testing.T) {
 			t.Errorf("%d may mean %v", kind, got)
 		}
 	}
-	for _, row := range []struct{ before, flag, want string }{{"a", "", "a"}, {"", "b", "b"}, {"a", "a", "a"}, {"", "", ""}, {"a", "b", "!"}} {
+	for _, row := range []struct{ before, flag, want string }{{"a", "", "a"}, {"", "b", "b"}, {"a", "a", "a"},
+		{"", "", ""}, {"a", "b", "!"}} {
 		got, err := OneNamespace([]string{"x"}, row.before, row.flag)
 		if err != nil {
 			got = "!"

@@ -23,7 +23,8 @@ func TestPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	src := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir}), Damage: &store.Damage{}}
+	src := history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log), Dir: dir}),
+		Damage: &store.Damage{}}
 	finder := which.Finder{Source: src, Note: func(string) {}}
 	for _, row := range []struct {
 		name, text, namespace string
@@ -31,7 +32,8 @@ func TestPieces(t *testing.T) {
 		want                  []string
 		omitted               int
 	}{
-		{"a name and the pods of its Job", "etl-orders", "", 50, []string{"Job etl-orders", "pod etl-orders-m2ctg", "pod etl-orders-s2ccm", "pod etl-orders-gqrp8"}, 0},
+		{"a name and the pods of its Job", "etl-orders", "", 50, []string{"Job etl-orders", "pod etl-orders-m2ctg",
+			"pod etl-orders-s2ccm", "pod etl-orders-gqrp8"}, 0},
 		{"a piece of a name, in large letters", "ETL-ORD", "", 1, []string{"Job etl-orders"}, 3},
 		{"the end of a pod's name", "m2ctg", "", 50, []string{"pod etl-orders-m2ctg"}, 0},
 		{"a whole pod's name comes before nothing else", "etl-orders-m2ctg", "", 50, []string{"pod etl-orders-m2ctg"}, 0},
@@ -57,7 +59,8 @@ func TestPieces(t *testing.T) {
 		})
 	}
 	found, err := finder.Pieces(t.Context(), "#40", "", 50)
-	if err != nil || len(found.Items) == 0 || found.Items[0].Kind != "record" || found.Items[0].Record != 40 || found.Items[0].Says == "" {
+	if err != nil || len(found.Items) == 0 || found.Items[0].Kind != "record" || found.Items[0].Record != 40 ||
+		found.Items[0].Says == "" {
 		t.Errorf("record 40: %+v, %v", found, err)
 	}
 }
