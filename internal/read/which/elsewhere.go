@@ -36,9 +36,7 @@ func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events
 	case h.Kind == CronJob:
 		return history.FindCronJobs(ctx, f.Source, namespace, h.Name)
 	case h.Kind != Pod:
-		if found, err := history.FindJobs(ctx, f.Source, namespace, h.Name); len(found) > 0 || err != nil {
-			return found, err
-		}
+		return history.FindJobs(ctx, f.Source, namespace, h.Name)
 	}
 	s, ok, err := history.JobOfPod(ctx, f.Source, namespace, h.Name)
 	if !ok || err != nil {

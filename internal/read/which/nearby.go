@@ -85,15 +85,15 @@ func some(all []candidate) string {
 // unlike returns the edit distance of two names, if one may be a typo of the other. Otherwise it returns a number
 // greater than every such distance.
 func unlike(other, name string) int {
-	if d := words.Distance(other, name); d <= min(3, len(name)/3) {
-		return d
+	if mistyped(other, name) {
+		return words.Distance(other, name)
 	}
 	return len(name) + len(other) + 1
 }
 
 // mistyped reports whether one name may be a typo of the other.
 func mistyped(other, name string) bool {
-	return max(len(other), len(name))-min(len(other), len(name)) <= 3 && words.Distance(other, name) <= min(3, len(name)/3)
+	return words.Distance(other, name) <= min(3, len(name)/3)
 }
 
 // namedAlike returns objects of the kinds that h may mean with a similar name, the most similar first. It searches the

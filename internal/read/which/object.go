@@ -1,7 +1,6 @@
 package which
 
 import (
-	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -134,8 +133,11 @@ func WantKind(h Object, namespace string) error {
 
 // OneNamespace returns the namespace given before the name or with -n. If both are given, they must be the same.
 func OneNamespace(args []string, before, flag string) (string, error) {
-	if before != "" && flag != "" && flag != before {
-		return "", wrong("%q is in namespace %s, and -n says %s: give one of them", args[len(args)-1], before, flag)
+	switch {
+	case flag == "" || flag == before:
+		return before, nil
+	case before == "":
+		return flag, nil
 	}
-	return cmp.Or(before, flag), nil
+	return "", wrong("%q is in namespace %s, and -n says %s: give one of them", args[len(args)-1], before, flag)
 }

@@ -62,11 +62,11 @@ const (
 func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
 	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
 	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {
-		if err := look(); err != nil && !f.Source.Beside(err) {
+		err := look()
+		if err != nil && !f.Source.Beside(err) {
 			return nil, err
-		} else if err != nil {
-			l.unread = err
 		}
+		l.unread = cmp.Or(err, l.unread)
 	}
 	slices.SortStableFunc(l.found.Items, func(a, b Match) int { return cmp.Compare(a.rank, b.rank) })
 	if n := len(l.found.Items); n > most {
@@ -109,7 +109,7 @@ func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
 // record finds the record with that number: "384" or "#384".
 func (l *pieces) record() error {
 	n, err := strconv.ParseUint(strings.TrimPrefix(l.text, "#"), 10, 64)
-	if err != nil || n == 0 {
+	if err != nil {
 		return nil //nolint:nilerr // the text is no record number
 	}
 	r, err := history.Record(l.ctx, l.Source, events.Sequence(n))

@@ -43,6 +43,7 @@ func TestWhatIsSaidOfAName(t *testing.T) {
 				"'jobledger get jobs -A' lists all)"},
 		{jobs, which.Object{Name: "nothing", Kind: which.CronJob}, "empty", "'jobledger get cronjobs -A' lists all)"},
 		{jobs, which.Object{Name: "nothing", Kind: which.CronJob}, "test", "'jobledger get cronjobs -n test' lists all)"},
+		{jobs, which.Object{Name: "nothing", Kind: which.Job}, "clock", "('jobledger get jobs -n clock' lists all)"},
 		{jobs, which.Object{Name: "nightly", Kind: which.Job}, "prod", "there is cronjob/nightly -n prod)"},
 		{jobs, which.Object{Name: "etl", Kind: which.CronJob}, "prod", "there is job/etl -n prod)"},
 		{jobs, which.Object{Name: "both", Kind: which.Pod}, "prod", "there is job/both -n prod, cronjob/both -n prod)"},
@@ -121,9 +122,9 @@ func TestWhatAUIDMeans(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	for _, at := range []int{13, 12, 11} {
+	for _, at := range []int{14, 13, 12} {
 		want = append(want, fmt.Sprintf("  %s  %s/%s (%s)", world[at].uid, world[at].namespace, world[at].name,
-			map[bool]string{true: "Failed", false: "Waiting"}[at == 13]))
+			map[bool]string{true: "Failed", false: "Waiting"}[at == 14]))
 	}
 	if lines := wrong.Lines(); len(lines) != 4 || !strings.Contains(lines[0], "begin with ab00000") ||
 		!slices.Equal(lines[1:], want) {
@@ -163,7 +164,7 @@ func TestOtherLivesAreNoted(t *testing.T) {
 		t.Errorf("of none: %q", f.notes)
 	}
 	f.NoteOlder(having("job", "prod", "etl"))
-	if len(f.notes) != 1 || !strings.Contains(f.notes[0], "earlier Job: job/"+world[7].uid) {
+	if len(f.notes) != 1 || !strings.Contains(f.notes[0], "earlier Job: job/"+world[8].uid) {
 		t.Errorf("of Jobs: %q", f.notes)
 	}
 	for point, says := range map[history.Point]string{{Sequence: 1}: "no cronjob/nightly at that point",

@@ -28,15 +28,15 @@ func (w When) OfDay() (zone words.Zone, is bool) {
 // Ago reports whether w is a duration before now.
 func (w When) Ago() bool { return w.ago != nil }
 
-// layouts are the formats of a moment, clocks those of a time of day. A time without a zone is in the zone of the shown
-// times: UTC, or the zone of the machine with --local.
-var (
-	layouts = []string{
-		time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00",
-		"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02",
-	}
-	clocks = []string{"15:04:05.999999999Z07:00", "15:04:05.999999999", "15:04Z07:00", "15:04"}
-)
+// layouts are the formats of a time; false for a time of day. At most one fits a text. A time without a zone is in the
+// zone of the shown times: UTC, or the zone of the machine with --local.
+var layouts = map[string]bool{
+	"2006-01-02T15:04:05.999999999Z07:00": true, "2006-01-02 15:04:05.999999999Z07:00": true,
+	"2006-01-02T15:04:05.999999999": true, "2006-01-02 15:04:05.999999999": true,
+	"2006-01-02T15:04Z07:00": true, "2006-01-02 15:04Z07:00": true, "2006-01-02T15:04": true, "2006-01-02 15:04": true,
+	"2006-01-02":               true,
+	"15:04:05.999999999Z07:00": false, "15:04:05.999999999": false, "15:04Z07:00": false, "15:04": false,
+}
 
 // ParseWhen parses a time; ok is false if text is none. A time without a zone is in zone.
 func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
@@ -52,18 +52,16 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	if zone.Location != nil {
 		in = zone.Location
 	}
-	for _, layout := range layouts {
-		if t, err := time.ParseInLocation(layout, text, in); err == nil {
-			moment := events.At(t)
-			if moment == 0 { // 1970-01-01T00:00:00Z or 0001-01-01 is a given time, and 0 means none
-				moment = events.At(t.Add(1))
-			}
-			return When{moment: moment}, true
-		}
-	}
-	for _, layout := range clocks {
-		if t, err := time.ParseInLocation(layout, text, in); err == nil {
+	for layout, dated := range layouts {
+		t, err := time.ParseInLocation(layout, text, in)
+		switch moment := events.At(t); {
+		case err != nil:
+		case !dated:
 			return When{clock: &t}, true
+		case moment == 0: // 1970-01-01T00:00:00Z or 0001-01-01 is a given time, and 0 means none
+			return When{moment: events.At(t.Add(1))}, true
+		default:
+			return When{moment: moment}, true
 		}
 	}
 	return w, false
@@ -145,5 +143,6 @@ func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.T
 func (w When) on(t events.Time, days int) events.Time {
 	c := *w.clock
 	day := t.Go().In(c.Location())
-	return events.At(time.Date(day.Year(), day.Month(), day.Day()+days, c.Hour(), c.Minute(), c.Second(), c.Nanosecond(), c.Location()))
+	return events.At(time.Date(day.Year(), day.Month(), day.Day()+days, c.Hour(), c.Minute(), c.Second(),
+		c.Nanosecond(), c.Location()))
 }

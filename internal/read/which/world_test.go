@@ -37,6 +37,7 @@ var world = []thing{
 	{"cronjob", "dev", "report", uidOf("c0000004", 4), ""},
 	{"cronjob", "prod", "both", uidOf("c0000005", 5), ""},
 	{"cronjob", "dev", "apart", uidOf("c0000006", 6), ""},
+	{"cronjob", "clock", "tick", uidOf("c0000007", 7), ""}, // a namespace without Jobs
 	{"job", "prod", "etl", uidOf("a0000001", 1), ""},
 	{"job", "prod", "etl", uidOf("a0000002", 2), ""},
 	{"job", "dev", "only", uidOf("a0000003", 3), ""},
@@ -50,6 +51,7 @@ var world = []thing{
 	{"pod", "prod", "etl-x7f2q", uidOf("a0000002", 2), ""},
 	{"pod", "prod", "etl-old4x", uidOf("a0000001", 1), ""},
 	{"pod", "dev", "only-m9k1z", uidOf("a0000004", 4), ""},
+	{"pod", "dev", "only-etl-k2k2k", uidOf("a0000004", 4), ""},
 	{"pod", "test", "wide-q1q1q", uidOf("ab000007", 7), ""},
 	{"pod", "dev", "wide-q1q1q", uidOf("ab000008", 8), ""},
 	{"pod", "prod", "nightly-29512345-b6b6b", uidOf("a0000005", 5), ""},
@@ -131,7 +133,7 @@ func having(kind, namespace, name string) (all []events.Stream) {
 
 // places returns where things of some kinds and a name are, in all namespaces but one: "job dev".
 func places(but, name string, kinds ...string) (all []string) {
-	for _, space := range []string{"dev", "prod", "test"} {
+	for _, space := range []string{"clock", "dev", "prod", "test"} {
 		for _, kind := range kinds {
 			if space != but && len(having(kind, space, name)) > 0 {
 				all = append(all, kind+" "+space)
