@@ -133,7 +133,7 @@ const (
 // several returns the error for a name that means several objects. It lists stuck and failed objects first, then the
 // newest, and counts the rest.
 func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
-	if len(all) == 1 || !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
+	if !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
 		names := make([]string, len(all))
 		for i := range all {
 			names[i] = all[i].String()

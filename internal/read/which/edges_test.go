@@ -279,7 +279,8 @@ func TestNamesThatAreMistyped(t *testing.T) {
 		{"nightly-sync", "nightly-sy", true},
 		{"nightly-sync", "nightly-s", true}, {"nightly-sync", "nightly-", false}, {"ab", "ac", false},
 		{"abc", "abd", true}, {"abc", "aed", false},
-		{"abcdef", "abcdxy", true}, {"abcdef", "abcxyz", false},
+		{"abcdef", "abcdxy", true}, {"abcdef", "abcxyz", false}, {"abcdefghijkl", "abcdefghixyz", true},
+		{"abcdefghijkl", "abcdefghwxyz", false},
 	} {
 		if got := mistyped(row.other, row.name); got != row.want {
 			t.Errorf("%s for %s: %t", row.name, row.other, got)

@@ -106,15 +106,10 @@ func kindsOf(h Object) []Object {
 // byNameIn returns those of kinds that exist in a namespace. It looks for a pod only if nothing else has the name.
 func (f *Finder) byNameIn(ctx context.Context, namespace string, kinds []Object) (found []Object, err error) {
 	for _, h := range kinds {
-		var streams []events.Stream
-		switch {
-		case h.Kind == CronJob:
-			streams, err = history.FindCronJobs(ctx, f.Source, namespace, h.Name)
-		case h.Kind != Pod:
-			streams, err = history.FindJobs(ctx, f.Source, namespace, h.Name)
-		case len(found) == 0:
-			streams, err = f.here(ctx, namespace, h)
+		if h.Kind == Pod && len(found) > 0 {
+			continue
 		}
+		streams, err := f.here(ctx, namespace, h)
 		if err != nil && !f.Source.Beside(err) {
 			return nil, err
 		}

@@ -71,6 +71,8 @@ func TestWhatIsSaidOfAName(t *testing.T) {
 			"pod/nightly-29512345-b6b6b is of cronjob/nightly"},
 		{made, which.Object{Name: "etl", Kind: which.Any}, "prod",
 			"job/etl was not made by a CronJob; 'jobledger explain job/etl' says how it is"},
+		{made, which.Object{Name: "wide", Kind: which.Any}, "test", "job/wide was not made by a CronJob;"},
+		{made, which.Object{Name: "nightlyy", Kind: which.Any}, "prod", "(there is cronjob/nightly -n prod"},
 		{made, which.Object{Name: "nothing", Kind: which.Any}, "prod",
 			"no Job, CronJob or pod \"nothing\" in namespace \"prod\""},
 		{made, which.Object{Name: "nightly", Kind: which.Any}, "test",

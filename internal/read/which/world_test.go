@@ -91,15 +91,20 @@ func populated(t *testing.T) *memlog.Log {
 			if x.owner != "" {
 				e.Origin = &events.Origin{Kind: "CronJob", Name: x.owner, UID: types.UID(world[1].uid)}
 			}
+			if x.name == "wide" {
+				e.Origin = &events.Origin{Kind: "JobSet", Name: "nightly", UID: types.UID(world[1].uid)}
+			}
 			f := &events.JobSeen{Version: version, Generation: 1, Managed: true, Created: log.Head().Time}
 			if x.name == "wide" && x.namespace == "dev" {
 				f.Status = &events.JobStatus{Failed: 1, Conditions: []events.JobCondition{{Type: status.Failed, Status: "True",
 					Since: log.Head().Time}}}
 			}
 			add(x.stream(), events.KindJobAdded, f, e)
-		default:
-			add(x.stream(), events.KindPodAdded, &events.PodSeen{UID: types.UID("pod-" + x.name), Version: version,
-				Owner: types.UID(x.uid), Phase: events.PodRunning}, e)
+		default: // a pod is seen, and seen again
+			for range 2 {
+				add(x.stream(), events.KindPodAdded, &events.PodSeen{UID: types.UID("pod-" + x.name), Version: version,
+					Owner: types.UID(x.uid), Phase: events.PodRunning}, e)
+			}
 		}
 	}
 	return log
