@@ -351,7 +351,8 @@ func (c *Case) ownDeadlines() {
 				ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds"`
 			} `json:"spec"`
 		}
-		if json.Unmarshal(template, &x) == nil && x.Spec.ActiveDeadlineSeconds != nil {
+		_ = json.Unmarshal(template, &x) // a template that cannot be read names none
+		if x.Spec.ActiveDeadlineSeconds != nil {
 			t.Deadline, t.DeadlineFrom = fmt.Sprintf(" (%d s in its template)", *x.Spec.ActiveDeadlineSeconds),
 				explain.Mark{Record: at}
 		}

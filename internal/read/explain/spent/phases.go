@@ -73,12 +73,10 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 		}
 	}
 	placed := t.Placed.At
-	if started != 0 && (placed == 0 || placed > started) {
-		placed = started
+	if started != 0 {
+		placed = min(cmp.Or(placed, started), started)
 	}
-	if placed == 0 {
-		placed = end
-	}
+	placed = cmp.Or(placed, end)
 	at = add(PhaseScheduling, at, min(placed, end))
 	if started == 0 {
 		started = end
