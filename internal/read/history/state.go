@@ -126,6 +126,9 @@ func SummaryOf(a *Account) Summary {
 	if a.summary != nil {
 		s := *a.summary
 		s.Last, s.Records, s.Gone = uint64(a.Last), a.Records, a.Deleted != 0
+		if s.Name == "" { // a later record may say whose the first ones were
+			s.Namespace, s.Name = a.ended.ref.Namespace, a.ended.ref.Name
+		}
 		return s
 	}
 	s := Summary{UID: a.Stream.ID, State: StateUnseen, First: uint64(a.First), Last: uint64(a.Last), Records: a.Records}
