@@ -52,7 +52,7 @@ func (d *decoder) varint() int64 {
 // take takes off the n bytes of a number; it returns false if there is none.
 func (d *decoder) take(n int) bool {
 	d.bad = d.bad || n <= 0
-	return d.bytes(uint64(max(n, 0))) != nil
+	return d.bytes(uint64(n)) != nil
 }
 
 // bytes takes off n bytes. The result shares memory with rest.

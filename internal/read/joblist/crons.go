@@ -52,7 +52,7 @@ func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 		return r, false, err
 	}
 	r, err = decodeCronRow(content)
-	return r, err == nil, err
+	return r, true, err
 }
 
 // CronJobs returns the CronJobs that a query selects. With an error that is store.ErrCorrupt, it also returns the
@@ -156,7 +156,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 		if err == nil {
 			r, err = decodeCronRow(it.content)
 		}
-		if errors.Is(err, errMalformed) { // a list is derived: the records tell
+		if err != nil { // a list is derived: the records tell
 			m.forget(f)
 			p, err := m.fold(f, nil)
 			if err != nil {
@@ -166,9 +166,6 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 				take(&r)
 			}
 			return nil
-		}
-		if err != nil {
-			return err
 		}
 		take(&r)
 	}
@@ -208,11 +205,11 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 		return cronRow{}, false, err
 	}
 	k, ok, err := l.cronJob(r.Stream)
-	if errors.Is(err, errMalformed) {
+	if err != nil {
 		return cronRow{}, false, nil // that list is damaged: the file's own state tells
 	}
 	k.state, k.names = nil, nil // this file begins with a state of its own
-	return k, ok, err
+	return k, ok, nil
 }
 
 // cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record. It leaves

@@ -3,7 +3,6 @@ package joblist
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -179,11 +178,11 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 		return known{}, false, err
 	}
 	k, ok, err := l.job(r.Stream)
-	if errors.Is(err, errMalformed) {
+	if err != nil {
 		return known{}, false, nil // that list is damaged: the Job's own records tell
 	}
 	k.state, k.names = nil, nil // this file begins with a state of its own
-	return k, ok, err
+	return k, ok, nil
 }
 
 // history folds a Job that no list has, from its own records and the controller's: a start of the controller ends

@@ -148,7 +148,7 @@ type known struct {
 	names []byte
 }
 
-// job finds a Job by its stream.
+// job finds a Job by its stream. Its error is errMalformed, as that of all reads of a list.
 func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 	content, ok, err := l.streams.find([]byte(s.ID))
 	if !ok || err != nil {
@@ -166,10 +166,11 @@ func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 	}
 	k.row.key = events.Sequence(binary.BigEndian.Uint64(key))
 	r, err := decodeRow(k.row.key, content)
-	if err == nil {
-		k.row.Summary, err = r.summary()
+	if err != nil {
+		return k, false, err
 	}
-	return k, err == nil, err
+	k.row.Summary, err = r.summary()
+	return k, true, err
 }
 
 func keyBytes(key events.Sequence) []byte { return binary.BigEndian.AppendUint64(nil, uint64(key)) }

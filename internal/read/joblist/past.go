@@ -53,7 +53,8 @@ func (m *merge) gather() error {
 			if err == nil {
 				continue
 			}
-			if err := m.replace(s, key+1); err != nil { // replace this row too: its UID may be unknown
+			// Replace this row too: its UID may be unknown. The fold has it under another key.
+			if err := m.replace(s, m.first); err != nil {
 				return err
 			}
 		}

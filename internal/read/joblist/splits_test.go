@@ -17,13 +17,13 @@ import (
 
 // interleaved is a log of four Jobs and two CronJobs. Each letter is a record of one of them; "." is of the controller.
 // A capital is the first record of its object.
-const interleaved = ".A.BaPpbCa.pcbQDda.qb"
+const interleaved = ".B.AbQqaDb.qdaPCcb.pa"
 
 // written is that log. Each record is a batch.
 func written(t *testing.T) *memlog.Log {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
-	last := map[events.Stream]events.Sequence{}
+	last, created := map[events.Stream]events.Sequence{}, map[string]events.Time{}
 	for i, letter := range interleaved {
 		n := events.Sequence(i + 1)
 		r := events.Record{Header: events.Header{
@@ -31,6 +31,9 @@ func written(t *testing.T) *memlog.Log {
 			Stream: events.Controller, Last: true,
 		}, Facts: &events.TermStarted{}, FactsSalt: events.Salt{1}, EvidenceSalt: events.Salt{2}}
 		name := string(letter | 0x20)
+		if created[name] == 0 {
+			created[name] = r.Time
+		}
 		r.Evidence = events.Evidence{Namespace: "n", Name: name}
 		switch {
 		case n == 1:
@@ -38,10 +41,10 @@ func written(t *testing.T) *memlog.Log {
 		case letter == '.':
 		case name >= "p":
 			r.Stream, r.Kind = events.CronJobStream(types.UID(name)), events.KindCronJobAdded
-			r.Facts = &events.CronJobSeen{Version: uint64(n), Schedule: "0 3 * * *", Created: r.Time}
+			r.Facts = &events.CronJobSeen{Version: uint64(n), Schedule: "0 3 * * *", Created: created[name]}
 		default:
 			r.Stream, r.Kind = events.JobStream(types.UID(name)), events.KindJobAdded
-			r.Facts = &events.JobSeen{Version: uint64(n), Generation: 1, Managed: true, Created: r.Time}
+			r.Facts = &events.JobSeen{Version: uint64(n), Generation: 1, Managed: true, Created: created[name]}
 		}
 		if r.Previous = last[r.Stream]; r.Previous != 0 && r.Kind == events.KindJobAdded {
 			r.Kind = events.KindJobChanged
@@ -161,7 +164,7 @@ func TestWhereverFilesEnd(t *testing.T) {
 				}
 			}
 			if (one+two)%4 == 0 {
-				look("without lists", history.ListQuery{}, history.ListQuery{UID: "a"})
+				look("without lists", history.ListQuery{}, history.ListQuery{UID: "a"}, history.ListQuery{UID: "b", Since: two})
 			}
 			c.Dir = t.TempDir()
 			searched.searches = 0
@@ -172,7 +175,8 @@ func TestWhereverFilesEnd(t *testing.T) {
 				t.Errorf("files end with %d and %d: %d streams are searched for what the lists have", one, two, searched.searches)
 			}
 			look("with lists", history.ListQuery{Limit: 1}, history.ListQuery{Since: one},
-				history.ListQuery{Since: two, Limit: 3}, history.ListQuery{UID: "b"})
+				history.ListQuery{Since: two, Limit: 3}, history.ListQuery{UID: "b"},
+				history.ListQuery{UID: "a", Since: one})
 		}
 	}
 }

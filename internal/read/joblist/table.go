@@ -86,10 +86,7 @@ func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
 		p := blockPlace{first: d.text(), at: at}
 		length := d.uvarint()
-		if length > math.MaxUint32 || length < crc32.Size {
-			d.bad = true
-			break
-		}
+		d.bad = d.bad || length > math.MaxUint32 || length < crc32.Size
 		p.length = uint32(length)
 		at += int64(length)
 		t.blocks = append(t.blocks, p)

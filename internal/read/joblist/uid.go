@@ -75,15 +75,13 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 		return nil
 	}
 	rows, err := l.jobsLike([]byte(prefix))
-	if errors.Is(err, errMalformed) { // a list is derived: the records tell
+	if err != nil { // a list is derived: the records tell
 		m.forget(f)
 		p, err := m.fold(f, nil)
 		if err != nil {
 			return err
 		}
 		rows = p.rows()
-	} else if err != nil {
-		return err
 	}
 	for _, r := range rows {
 		take(r)
