@@ -22,10 +22,7 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 	var got []events.Record
 	first := max(q.From, 1)
 	for size := max(firstWindow, 2*n); ; size *= 2 {
-		from := first
-		if through >= first+events.Sequence(size) {
-			from = through - events.Sequence(size) + 1
-		}
+		from := max(first+events.Sequence(size), through+1) - events.Sequence(size)
 		window, err := lastOf(ctx, src, q, n-len(got), from, through)
 		if errors.Is(err, store.ErrPruned) && from > q.From {
 			window, err = lastOf(ctx, src, q, n-len(got), 0, through)

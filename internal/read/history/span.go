@@ -91,8 +91,8 @@ func (l Local) setBack(ctx context.Context, from events.Sequence) ([]events.Sequ
 		if err != nil {
 			return nil, err
 		}
-		f, ok := r.Facts.(*events.ClockStepped)
-		if !ok || f.Step >= 0 || r.Sequence == from {
+		_, ok := r.Facts.(*events.ClockStepped)
+		if !ok || r.Sequence == from { // also where it was set forward: that is only one part more
 			continue
 		}
 		at := r.Sequence
