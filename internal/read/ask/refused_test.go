@@ -1,11 +1,17 @@
 package ask_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/jobledger/jobledger/internal/read/ask"
+	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/which"
+	"github.com/jobledger/jobledger/store"
 )
 
 // TestArgumentsThatAreRefused: each is told what is wrong with it, before any log is read. What is next to it is taken.
@@ -43,6 +49,16 @@ func TestArgumentsThatAreRefused(t *testing.T) {
 		"get job/x --at=zz":                         `--at "zz"`,
 		"get job/x --at=#5":                         `--at "#5"`,
 		"get job/x --at=5":                          "",
+		"why-not cronjob/x 5m --zone=Nowhere/At":    `--zone`,
+		"next cronjob/x --zone=Nowhere/At":          `--zone`,
+		"get job/x --zone=Nowhere/At":               `--zone`,
+		"get job/x --zone=Europe/Berlin":            "",
+		"jobs --zone=Nowhere/At":                    `--zone`,
+		"ticks cronjob/x --texts-zone=Nowhere/At":   `--texts-zone`,
+		"jobs --selector=a=b=c":                     `-l "a=b=c": `,
+		"jobs --selector=a=b,c!=d":                  "",
+		"failures --selector=a=b=c":                 `-l "a=b=c": `,
+		"jobs --limit=-1":                           `--limit`,
 		"explain job/x --at=2026-01-02T15:04:05Z":   "",
 		"explain job/x --at=2026-01-02T15:04:05Zoo": `--at "2026-01-02T15:04:05Zoo"`,
 	} {
@@ -58,4 +74,56 @@ func TestArgumentsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", line, err, says)
 		}
 	}
+}
+
+// TestLabelsThatNoJobHas are noted, each once: the log may not keep them. That is said of no label that a Job has, and
+// where the lists cannot be read, of none.
+func TestLabelsThatNoJobHas(t *testing.T) {
+	torn := &store.CorruptError{Path: "a.db", At: 3, Next: 4}
+	for _, row := range []struct {
+		selector string
+		fails    error
+		want     []string // labels that are noted
+		told     bool     // the error is returned
+	}{
+		{"", nil, nil, false}, {"team=a", nil, nil, false}, {"app=x", nil, []string{"app"}, false},
+		{"team=a,app=x,app!=y,zone", nil, []string{"app", "zone"}, false}, {"team", nil, nil, false},
+		{"!app", nil, []string{"app"}, false},
+		{"app=x", torn, []string{"app"}, false}, {"team=a", torn, nil, false}, {"app=x", context.Canceled, nil, true},
+	} {
+		var wanted labels.Selector
+		if row.selector != "" {
+			var err error
+			if wanted, err = labels.Parse(row.selector); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var notes []string
+		src := ask.Source{Source: &labelled{fails: row.fails}, Note: func(text string) { notes = append(notes, text) }}
+		err := src.NoteLabels(t.Context(), wanted)
+		if (err != nil) != row.told || len(notes) != len(row.want) {
+			t.Errorf("%+v: %q, %v", row, notes, err)
+			continue
+		}
+		for i, name := range row.want {
+			if !strings.Contains(notes[i], "no Job in the log has a label "+name+":") {
+				t.Errorf("%+v: %q", row, notes)
+			}
+		}
+	}
+}
+
+// labelled is a log of one Job, which has the label team.
+type labelled struct {
+	history.Source
+	fails error
+}
+
+func (l *labelled) Beside(err error) bool { return errors.Is(err, store.ErrCorrupt) }
+
+func (l *labelled) Jobs(_ context.Context, q history.JobsQuery) (page history.JobsPage, err error) {
+	if q.Labels.Matches(labels.Set{"team": "a"}) && q.Limit == 1 {
+		page.Items = []history.Summary{{Name: "x"}}
+	}
+	return page, l.fails
 }
