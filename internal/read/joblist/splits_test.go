@@ -118,8 +118,8 @@ func pagesOf(t *testing.T, l *Lists, q history.ListQuery) (all []string) {
 	}
 }
 
-// TestWhereverFilesEnd: a log is divided at two of its records, in many ways. Its Jobs and CronJobs are listed once, whatever
-// lists there are, and lists are made without a search for what earlier lists have.
+// TestWhereverFilesEnd: a log is divided at two of its records, in many ways. Its Jobs and CronJobs are listed once,
+// whatever lists there are, and lists are made without a search for what earlier lists have.
 func TestWhereverFilesEnd(t *testing.T) {
 	log := written(t)
 	jobs, crons := expected('a', 'd'), expected('p', 'q')

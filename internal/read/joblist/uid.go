@@ -96,13 +96,11 @@ func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 		return nil, err
 	}
 	for _, uid := range uids {
-		k, ok, err := l.job(events.JobStream(types.UID(uid)))
+		k, _, err := l.job(events.JobStream(types.UID(uid))) // the table of streams has it
 		if err != nil {
 			return nil, err
 		}
-		if ok {
-			rows = append(rows, k.row)
-		}
+		rows = append(rows, k.row)
 	}
 	return rows, nil
 }

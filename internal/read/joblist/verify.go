@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"slices"
 
@@ -49,9 +48,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 		if err != nil {
 			l.close()
 			m.forget(f)
-			if !errors.Is(err, fs.ErrNotExist) {
-				checked.Notes = append(checked.Notes, fmt.Sprintf("%s: the list of Jobs is not used: %v", path, err))
-			}
+			checked.Notes = append(checked.Notes, fmt.Sprintf("%s: the list of Jobs is not used: %v", path, err))
 			continue
 		}
 		rows, err := m.compare(f, l)

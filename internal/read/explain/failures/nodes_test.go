@@ -36,8 +36,10 @@ func TestWhatANodeDid(t *testing.T) {
 		try.ByKubelet:  {"": "the kubelet of n ended pods: no memory"},
 	}
 	for _, by := range []try.By{
-		try.ByNobody, try.ByItself, try.ByOwnLimit, try.ByDeadline, try.BySignal, try.ByKubelet, try.ByEviction, try.ByPreemption,
-		try.ByTaint, try.ByDevice, try.ByOther, try.ByNodeGone, try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace,
+		try.ByNobody, try.ByItself, try.ByOwnLimit, try.ByDeadline, try.BySignal, try.ByKubelet, try.ByEviction,
+		try.ByPreemption,
+		try.ByTaint, try.ByDevice, try.ByOther, try.ByNodeGone, try.ByUs, try.ByController, try.ByJobDeleted,
+		try.ByNamespace,
 		try.ByClient, try.ByNothing, try.ByUnknown,
 	} {
 		for state, seen := range states {
