@@ -47,13 +47,13 @@ func TestListsBesideDamage(t *testing.T) {
 		src := history.Local{Log: memlog.New(events.Identity{LogID: "0f0f", Epoch: 1}), Lists: failedLists{fails},
 			Damage: damage}
 		jobs, err := src.Jobs(t.Context(), history.JobsQuery{})
-		if len(jobs.Items) != 1 || !errors.Is(err, fails) || (len(damage.Met()) == 1) != (fails == error(torn)) {
+		if len(jobs.Items) != 1 || !errors.Is(err, fails) || (len(damage.Met()) == 1) != errors.Is(fails, torn) {
 			t.Errorf("%v: %+v, %v, noted: %v", fails, jobs, err, damage.Met())
 		}
 		damage = &store.Damage{}
 		src.Damage = damage
 		crons, err := src.CronJobs(t.Context(), history.CronJobsQuery{})
-		if len(crons.Items) != 1 || !errors.Is(err, fails) || (len(damage.Met()) == 1) != (fails == error(torn)) {
+		if len(crons.Items) != 1 || !errors.Is(err, fails) || (len(damage.Met()) == 1) != errors.Is(fails, torn) {
 			t.Errorf("%v: %+v, %v, noted: %v", fails, crons, err, damage.Met())
 		}
 	}

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -217,33 +216,6 @@ func TestWhenADeletionWasAskedFor(t *testing.T) {
 		}
 		if n := a.pods[uid]; n.asked != want || n.exact != row.exact {
 			t.Errorf("%+v: asked for at %s, exact: %t", row, n.asked.Go(), n.exact)
-		}
-	}
-}
-
-// TestJobsThatNoTimeAskedFor: what a record says of a Job made by hand, or by a trigger, is told with the Job until it
-// is gone; the newest due time is another's.
-func TestJobsThatNoTimeAskedFor(t *testing.T) {
-	due := events.Tick{Fate: events.TickStarted, First: 5, Last: 5, Job: "c"}
-	for _, fate := range []events.TickFate{events.TickManual, events.TickTriggered} {
-		a := &CronAccount{made: map[types.UID]Tick{}}
-		step := func(n events.Sequence, kind events.Kind, all ...events.Tick) {
-			a.take(&events.Record{Header: events.Header{Sequence: n, Kind: kind},
-				Facts: &events.Decision{Steps: []events.Step{{}, {Cron: &events.CronStep{Ticks: all}}}}})
-		}
-		step(3, events.KindDecided, due, events.Tick{Fate: fate, First: 6, Last: 6, Job: "a", By: "kim"})
-		if a.Tick == nil || a.Tick.Record != 3 || a.Tick.JobUID != "c" ||
-			fmt.Sprint(a.made["a"].By, a.made["a"].Fate) != "kim"+fate.String() {
-			t.Errorf("%s: %+v, %+v", fate, a.Tick, a.made)
-		}
-		step(4, events.KindWouldDecide, events.Tick{Fate: events.TickTooLate, First: 7, Last: 7})
-		if a.Tick.Record != 3 {
-			t.Errorf("what would be decided is told: %+v", a.Tick)
-		}
-		step(5, events.KindDecided, events.Tick{Fate: events.TickTooLate, First: 8, Last: 8})
-		a.take(&events.Record{Facts: &events.RunGone{Job: "a"}})
-		if a.Tick.Record != 5 || len(a.made) > 0 {
-			t.Errorf("%s: %+v, %+v", fate, a.Tick, a.made)
 		}
 	}
 }

@@ -204,12 +204,9 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if l == nil || err != nil {
 		return cronRow{}, false, err
 	}
-	k, ok, err := l.cronJob(r.Stream)
-	if err != nil {
-		return cronRow{}, false, nil // that list is damaged: the file's own state tells
-	}
-	k.state, k.names = nil, nil // this file begins with a state of its own
-	return k, ok, nil
+	k, ok, damaged := l.cronJob(r.Stream) // if that list is damaged, the file's own state tells
+	k.state, k.names = nil, nil           // this file begins with a state of its own
+	return k, ok && damaged == nil, nil
 }
 
 // cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record. It leaves

@@ -177,12 +177,9 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 	if l == nil || err != nil {
 		return known{}, false, err
 	}
-	k, ok, err := l.job(r.Stream)
-	if err != nil {
-		return known{}, false, nil // that list is damaged: the Job's own records tell
-	}
-	k.state, k.names = nil, nil // this file begins with a state of its own
-	return k, ok, nil
+	k, ok, damaged := l.job(r.Stream) // if that list is damaged, the Job's own records tell
+	k.state, k.names = nil, nil       // this file begins with a state of its own
+	return k, ok && damaged == nil, nil
 }
 
 // history folds a Job that no list has, from its own records and the controller's: a start of the controller ends
