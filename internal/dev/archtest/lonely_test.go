@@ -96,6 +96,19 @@ func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
 	}
 }
 
+// TestJourneysAreThere: make test leaves the packages of journeys to CI. A name that is none of them leaves out nothing.
+func TestJourneysAreThere(t *testing.T) {
+	for _, name := range strings.Split(strings.Trim(makeVariable(t, "journeys"), "()"), "|") {
+		files, err := filepath.Glob(filepath.Join(root, "test", name, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Errorf("test/%s has no tests: %v", name, err)
+		}
+	}
+	if ci := read(t, filepath.Join(root, ".ci", "run")); !strings.Contains(ci, "\nexport WHOLE=1 ") {
+		t.Error(".ci/run does not play them: it lacks WHOLE=1")
+	}
+}
+
 // makeVariable returns the value of a variable of the Makefile.
 func makeVariable(t *testing.T, name string) string {
 	t.Helper()
