@@ -64,9 +64,9 @@ func (w *World) holdCron(c *CronJob) Subject {
 	return c
 }
 
-// nameCron enters a CronJob into the index of names.
+// nameCron enters a CronJob that exists into the index of names.
 func (w *World) nameCron(c *CronJob) {
-	if c.Known() {
+	if c.Known() && !c.Gone {
 		w.named[cronName{c.Ref.Namespace, c.Ref.Name}] = c.Stream
 	}
 }

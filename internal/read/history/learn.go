@@ -106,7 +106,6 @@ func (a *CronAccount) recall(ctx context.Context, src Source) error {
 	if a.recalled || a.told == nil {
 		return nil
 	}
-	a.recalled = true
 	read := func(at events.Sequence) (*events.Record, error) {
 		r, err := Record(ctx, src, at)
 		if err == nil {
@@ -128,6 +127,7 @@ func (a *CronAccount) recall(ctx context.Context, src Source) error {
 		says, err := a.failure(at, read)
 		a.Trouble[sort], failed = says, errors.Join(failed, err)
 	}
+	a.recalled = failed == nil // else the next answer tries again, or tells of the same damage
 	return failed
 }
 

@@ -28,7 +28,7 @@ func (l Local) spans(ctx context.Context, from events.Sequence, since, until eve
 	if from = max(from, first); first == 0 || from > head {
 		return nil, nil
 	}
-	begins, err := l.setBack(ctx, from)
+	begins, err := l.growing(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +76,9 @@ func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
 	return nil, nil
 }
 
-// setBack returns where the parts with growing times begin: at from, after each damaged part, and at each place where
-// the clock was set back.
-func (l Local) setBack(ctx context.Context, from events.Sequence) ([]events.Sequence, error) {
+// growing returns where the parts with growing times begin: at from, after each damaged part, and at each place where
+// the clock was set. (Where it was set forward, one part would do for both.)
+func (l Local) growing(ctx context.Context, from events.Sequence) ([]events.Sequence, error) {
 	begins := []events.Sequence{from}
 	for r, err := range PastDamage(ctx, l, events.Controller, from) {
 		var bad *store.CorruptError
@@ -92,7 +92,7 @@ func (l Local) setBack(ctx context.Context, from events.Sequence) ([]events.Sequ
 			return nil, err
 		}
 		_, ok := r.Facts.(*events.ClockStepped)
-		if !ok || r.Sequence == from { // also where it was set forward: that is only one part more
+		if !ok || r.Sequence == from {
 			continue
 		}
 		at := r.Sequence

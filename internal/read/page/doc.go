@@ -26,6 +26,11 @@
 // once where nothing is open, chosen or scrolled. A page without an event for 4 s says since when, and as of which record
 // it is. A hidden or paused page has no stream.
 //
+// # On the line
+//
+// Pages, style and script are compressed for a browser that takes gzip. Streams of changes, and parts of a document, are
+// not.
+//
 // # Bounds
 //
 // A request ends after 10 s. An answer of more than 4 MiB is refused. Eight requests are answered at the same time, two

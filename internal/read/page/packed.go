@@ -35,7 +35,7 @@ func packed(h http.Header, r *http.Request, document []byte) []byte {
 // takesGzip reports whether a request names gzip among the encodings that it takes, with a weight other than 0 (RFC 9110,
 // section 12.5.3).
 func takesGzip(r *http.Request) bool {
-	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+	for _, coding := range strings.Split(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
 		if strings.EqualFold(name, "gzip") {
 			return strings.Trim(weight, "0.") != "" || weight == ""

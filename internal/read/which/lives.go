@@ -63,9 +63,8 @@ func (f *Finder) Lives(ctx context.Context, s events.Stream, namespace, name str
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	for _, other := range slices.Concat(later, earlier) {
 		life := Life{UID: other.ID, Later: slices.Contains(later, other)}
-		page, _ := f.Source.CronJobs(ctx, history.CronJobsQuery{UID: other.ID, Limit: 1})
-		for i := range page.Items {
-			life.Created = page.Items[i].Created
+		if page, _ := f.Source.CronJobs(ctx, history.CronJobsQuery{UID: other.ID, Limit: 1}); len(page.Items) == 1 {
+			life.Created = page.Items[0].Created
 		}
 		out = append(out, life)
 	}

@@ -91,9 +91,9 @@ func unlike(other, name string) int {
 	return len(name) + len(other) + 1
 }
 
-// mistyped reports whether one name may be a typo of the other.
+// mistyped reports whether one name may be a typo of the other. The lengths spare most of 50,000 names the comparison.
 func mistyped(other, name string) bool {
-	return words.Distance(other, name) <= min(3, len(name)/3)
+	return max(len(other), len(name))-min(len(other), len(name)) <= 3 && words.Distance(other, name) <= min(3, len(name)/3)
 }
 
 // namedAlike returns objects of the kinds that h may mean with a similar name, the most similar first. It searches the

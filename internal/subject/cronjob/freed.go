@@ -15,7 +15,7 @@ func (c *CronJob) WaitsFor(name string, now events.Time) bool {
 	suffix, ok := strings.CutPrefix(name, c.Ref.Name+"-")
 	minute, err := strconv.ParseInt(suffix, 10, 64)
 	switch {
-	case !ok, err != nil, !c.Known(), c.Gone, c.Seen.Deleted != 0, c.Seen.Suspend, c.Observed():
+	case !ok, err != nil, suffix != strconv.FormatInt(minute, 10), !c.Known(), c.Gone, c.Seen.Deleted != 0, c.Seen.Suspend, c.Observed():
 		return false
 	}
 	return minute >= minuteOf(c.Anchor()) && minute <= minuteOf(now)

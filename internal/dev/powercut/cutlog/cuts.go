@@ -120,7 +120,7 @@ func Number(variable string, daily, long int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
 		return n
 	}
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		return long
 	}
 	if testing.Short() || !effort.IsWhole() {

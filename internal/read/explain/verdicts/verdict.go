@@ -144,9 +144,11 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 		explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s %s%s", word, after, who, held))
 }
 
-// leaving returns the sentence, which says that this is unknown.
+// leaving returns the sentence, which says that this is unknown; empty for nothing.
 func leaving(unsaid string, v explain.Sentence) explain.Sentence {
-	v.Unsaid = append(v.Unsaid, unsaid)
+	if unsaid != "" {
+		v.Unsaid = append(v.Unsaid, unsaid)
+	}
 	return v
 }
 
