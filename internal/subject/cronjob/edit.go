@@ -8,8 +8,8 @@ import (
 
 // After an edit of the schedule or zone, the built-in controller does not evaluate the CronJob at once; it sets a
 // timer for the next due time (C-093). An earlier timer stays, and the first to fire counts (C-089); it also stays
-// across a suspension (C-125). An edit during a downtime goes unnoticed: at its start the built-in sees only the new
-// schedule.
+// across a suspension (C-125), and when somebody writes a later lastScheduleTime. An edit during a downtime goes
+// unnoticed: at its start the built-in sees only the new schedule.
 
 // reschedules reports whether the schedule or the zone has changed.
 func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
@@ -19,6 +19,12 @@ func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 // suspends reports whether the CronJob was suspended just now. The pending wake-up stays, as after an edit.
 func (c *CronJob) suspends(f *events.CronJobSeen) bool {
 	return c.Known() && f.Suspend && !c.Seen.Suspend
+}
+
+// postpones reports whether somebody else has just written a later lastScheduleTime, from which the next due time is
+// later too. The pending wake-up stays (C-089).
+func (c *CronJob) postpones(f *events.CronJobSeen) bool {
+	return c.Known() && !c.Observed() && f.LastSchedule > c.LastSchedule
 }
 
 // pending returns the next wake-up if nothing changes; 0 for never.

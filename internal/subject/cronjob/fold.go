@@ -108,9 +108,9 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if rec.Evidence.Name != "" {
 		c.Ref.Namespace, c.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
-	first, rescheduled, suspended := !c.Known(), c.reschedules(f), c.suspends(f)
+	first, rescheduled, keeps := !c.Known(), c.reschedules(f), c.suspends(f) || c.postpones(f)
 	before := events.Time(0)
-	if rescheduled || suspended {
+	if rescheduled || keeps {
 		before = c.pending()
 	}
 	c.setActive(c.seenActive(f.Active))
@@ -133,7 +133,7 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	case f.Found: // a start evaluates each CronJob (C-091)
 	case rescheduled:
 		c.edit(before)
-	case suspended:
+	case keeps:
 		c.Pending = before
 	}
 }
