@@ -16,15 +16,10 @@ func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 	return c.Known() && (f.Schedule != c.Seen.Schedule || !equalText(f.TimeZone, c.Seen.TimeZone))
 }
 
-// suspends reports whether the CronJob was suspended just now. The pending wake-up stays, as after an edit.
-func (c *CronJob) suspends(f *events.CronJobSeen) bool {
-	return c.Known() && f.Suspend && !c.Seen.Suspend
-}
-
-// postpones reports whether somebody else has just written a later lastScheduleTime, from which the next due time is
-// later too. The pending wake-up stays (C-089).
-func (c *CronJob) postpones(f *events.CronJobSeen) bool {
-	return c.Known() && !c.Observed() && f.LastSchedule > c.LastSchedule
+// delays reports whether the next due time is later now: the CronJob was suspended just now, or somebody else wrote a
+// later lastScheduleTime. The pending wake-up stays, as after an edit.
+func (c *CronJob) delays(f *events.CronJobSeen) bool {
+	return f.Suspend && !c.Seen.Suspend || !c.Observed() && f.LastSchedule > c.LastSchedule
 }
 
 // pending returns the next wake-up if nothing changes; 0 for never.

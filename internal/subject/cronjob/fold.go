@@ -108,9 +108,10 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if rec.Evidence.Name != "" {
 		c.Ref.Namespace, c.Ref.Name = rec.Evidence.Namespace, rec.Evidence.Name
 	}
-	first, rescheduled, keeps := !c.Known(), c.reschedules(f), c.suspends(f) || c.postpones(f)
+	first, rescheduled := !c.Known(), c.reschedules(f)
+	delayed := !first && c.delays(f)
 	before := events.Time(0)
-	if rescheduled || keeps {
+	if rescheduled || delayed {
 		before = c.pending()
 	}
 	c.setActive(c.seenActive(f.Active))
@@ -133,7 +134,7 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	case f.Found: // a start evaluates each CronJob (C-091)
 	case rescheduled:
 		c.edit(before)
-	case keeps:
+	case delayed:
 		c.Pending = before
 	}
 }
