@@ -64,6 +64,15 @@ func (j *Job) accounted(p *Pod) bool {
 		(j.Base.Completed.Has(p.Index) || (j.PerIndex && j.Base.FailedIndexes.Has(p.Index)))
 }
 
+// Counts reports as what FailedCount or SucceededCount counts a pod, and whether a stored status has it already. Once the
+// status has added it to its numbers, nothing counts the pod by itself any more.
+func (j *Job) Counts(p *Pod) (failed, succeeded, stored bool) {
+	if failed, listed := j.uncounted[p.UID]; listed {
+		return failed, !failed, true
+	}
+	return p.in.freshFailed || p.in.heldCounted, p.in.freshSucceeded && (!j.Indexed || p.in.completing), j.accounted(p)
+}
+
 // indexValid reports whether the pod's index is in range; true if the Job is not Indexed.
 func (j *Job) indexValid(p *Pod) bool {
 	return !j.Indexed || (p.Index >= 0 && p.Index < j.Completions)

@@ -120,7 +120,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.Namespace, v.Name = c.Ref.Namespace, c.Ref.Name
 	v.State, v.Reason = cronStateOf(a)
-	v.Gone, v.Managed, v.Active = a.Deleted != 0 || c.Gone, !c.Observed(), running(c)
+	v.Gone, v.Managed, v.Active = a.removed(), !c.Observed(), running(c)
 	s := &c.Seen
 	v.Created, v.Deleted = recordjson.Instant(s.Created), recordjson.Instant(s.Deleted)
 	v.Spec = CronSpec{

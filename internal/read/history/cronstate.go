@@ -27,6 +27,9 @@ const (
 	CronDeleted   CronState = "Deleted" // its object is gone
 )
 
+// removed reports whether the CronJob's object is gone: its watch said so, or a read did not find it.
+func (a *CronAccount) removed() bool { return a.Deleted != 0 || a.job != nil && a.job.Gone }
+
 // CronStates lists all states.
 var CronStates = []CronState{
 	CronUnseen, CronInvalid, CronSuspended, CronHeld, CronOverdue, CronRunning, CronWaiting, CronDeleting, CronDeleted,
@@ -36,7 +39,7 @@ var CronStates = []CronState{
 func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	c := a.job
 	switch {
-	case a.Deleted != 0 || c.Gone:
+	case a.removed():
 		return CronDeleted, ""
 	case !c.Known():
 		return CronUnseen, ""
@@ -140,7 +143,7 @@ type CronSummary struct {
 func CronSummaryOf(a *CronAccount) CronSummary {
 	if a.summary != nil {
 		s := *a.summary
-		s.Last, s.Gone = uint64(a.Last), a.Deleted != 0
+		s.Last, s.Gone = uint64(a.Last), s.Gone || a.removed()
 		return s
 	}
 	s := CronSummary{UID: a.Stream.ID, State: CronUnseen, First: uint64(a.First), Last: uint64(a.Last)}
@@ -150,7 +153,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	}
 	s.Namespace, s.Name = c.Ref.Namespace, c.Ref.Name
 	s.State, s.Reason = cronStateOf(a)
-	s.Gone, s.Managed = a.Deleted != 0, !c.Observed()
+	s.Gone, s.Managed = a.removed(), !c.Observed()
 	s.Schedule, s.TimeZone, s.Suspend, s.Active = c.Seen.Schedule, c.Seen.TimeZone, c.Seen.Suspend, running(c)
 	s.Created = recordjson.Instant(c.Seen.Created)
 	s.LastSchedule, s.LastSuccess = recordjson.Instant(c.LastSchedule), recordjson.Instant(c.LastSuccess)

@@ -107,10 +107,11 @@ func (f *Fold) Apply(r *events.Record) {
 	}
 }
 
-// tells reports whether projection j knows more than the account. After the end of a Job, a watch may deliver an older
-// version of a pod: that opens a placeholder projection, which knows nothing of the Job.
+// tells reports whether projection j knows more than the account. After the end of a Job, a watch may deliver a pod of
+// it: that opens a placeholder projection, which knows nothing of the Job.
 func (a *Account) tells(j *projector.Job) bool {
-	return a.Retired == 0 || j.Known() || j == a.job || a.job == nil && a.summary == nil
+	known := a.job != nil && a.job.Known() || a.summary != nil && a.summary.State != StateUnseen
+	return j.Known() || j == a.job || !known
 }
 
 // ended is what is known of a Job that was over before its first folded record.

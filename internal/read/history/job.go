@@ -177,7 +177,7 @@ func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	}
 	v.Namespace, v.Name = j.Ref.Namespace, j.Ref.Name
 	v.State, v.Reason, v.Message = stateOf(a)
-	v.Gone = a.Deleted != 0 || j.Gone
+	v.Gone = a.removed()
 	v.Managed, v.ManagedBy, v.Origin = j.Managed, j.ManagedBy, originOf(j.Origin)
 	v.Created, v.Started, v.Deleted = recordjson.Instant(j.Created), recordjson.Instant(j.StartTime()), recordjson.Instant(j.Deleted)
 	v.Finished = recordjson.Instant(finished(j))

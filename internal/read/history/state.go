@@ -46,6 +46,9 @@ func stateOf(a *Account) (state State, reason, message string) {
 		{status.Suspended, StateSuspended},
 	} {
 		if j.Base.True(row.condition) {
+			if row.state == StateSuspended && j.Spec != nil && !j.Spec.Suspend {
+				break // it was resumed, and its status does not say so yet
+			}
 			c := j.Base.Condition(row.condition)
 			state, reason, message = row.state, c.Reason, c.Message
 			break
@@ -54,7 +57,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 	switch {
 	case j.Finished():
 		return state, reason, message
-	case a.Deleted != 0 || j.Gone:
+	case a.removed():
 		return StateDeleted, reason, message
 	case !j.Known():
 		return StateUnseen, "", ""
@@ -74,6 +77,9 @@ func stateOf(a *Account) (state State, reason, message string) {
 	}
 	return StateWaiting, "", ""
 }
+
+// removed reports whether the Job's object is gone: its watch said so, or a read did not find it.
+func (a *Account) removed() bool { return a.Deleted != 0 || a.job != nil && a.job.Gone }
 
 // NoPodGroup is the reason of a Waiting Job that gets no pods because the API server refuses its PodGroup or Workload.
 const NoPodGroup = "NoPodGroup"
@@ -125,7 +131,7 @@ type Why struct {
 func SummaryOf(a *Account) Summary {
 	if a.summary != nil {
 		s := *a.summary
-		s.Last, s.Records, s.Gone = uint64(a.Last), a.Records, a.Deleted != 0
+		s.Last, s.Records, s.Gone = uint64(a.Last), a.Records, s.Gone || a.removed()
 		if s.Name == "" { // a later record may say whose the first ones were
 			s.Namespace, s.Name = a.ended.ref.Namespace, a.ended.ref.Name
 		}
@@ -134,7 +140,7 @@ func SummaryOf(a *Account) Summary {
 	s := Summary{UID: a.Stream.ID, State: StateUnseen, First: uint64(a.First), Last: uint64(a.Last), Records: a.Records}
 	j := a.job
 	if j == nil {
-		s.Namespace, s.Name, s.Gone = a.ended.ref.Namespace, a.ended.ref.Name, a.Deleted != 0
+		s.Namespace, s.Name, s.Gone = a.ended.ref.Namespace, a.ended.ref.Name, a.removed()
 		if a.ended.finished != 0 {
 			s.State, s.Finished = StateFinished, recordjson.Instant(a.ended.finished)
 		}
@@ -142,7 +148,7 @@ func SummaryOf(a *Account) Summary {
 	}
 	s.Namespace, s.Name = j.Ref.Namespace, j.Ref.Name
 	s.State, s.Reason, _ = stateOf(a)
-	s.Gone = a.Deleted != 0
+	s.Gone = a.removed()
 	s.Counts = countsOf(j)
 	s.Created, s.Started, s.Finished = recordjson.Instant(j.Created), recordjson.Instant(j.StartTime()), recordjson.Instant(finished(j))
 	if o := originOf(j.Origin); o != nil {

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -107,7 +108,7 @@ func (c *account) complete() []string {
 		}
 	case "CompletionsReached", "":
 		if why = count(c.end.Succeeded, "pod") + " succeeded"; c.job.Indexed {
-			why = c.indexesOf(c.end.Succeeded) + " completed"
+			why = c.indexesOf(c.completed()) + " completed"
 		}
 	default:
 		why = c.reason()
@@ -231,11 +232,15 @@ func (c *account) indexesOf(n int32) string {
 
 // succeeded names the indexes that succeeded, as failedIndexes does, or says that all did.
 func (c *account) succeeded() string {
-	if c.end.Succeeded == c.job.Completions || c.status.Completed.Len() != c.end.Succeeded {
-		return c.indexesOf(c.end.Succeeded)
+	if n := c.completed(); n == c.job.Completions || n != c.status.Completed.Len() {
+		return c.indexesOf(n)
 	}
 	return c.named(&c.status.Completed)
 }
+
+// completed returns the number of completed indexes: status.succeeded may be higher, as the API server refuses to lower it
+// in some writes (J-236).
+func (c *account) completed() int32 { return cmp.Or(c.status.Completed.Len(), c.end.Succeeded) }
 
 // failedIndexes returns the failed indexes: their names if these are short, else their number.
 func (c *account) failedIndexes() string { return c.named(&c.status.FailedIndexes) }

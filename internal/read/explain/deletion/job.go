@@ -22,6 +22,9 @@ func Removal(c *jobcase.Case) (explain.Sentence, bool) {
 	if c.Gone.Record == 0 {
 		when = "being deleted since"
 	}
+	if c.NeverSeen() {
+		return explain.Say(explain.Marks(m), "found gone %s, who deleted it is unknown: the log has no version of it", c.Clock(m.At)), true
+	}
 	by, _, from := Job(c, m, at)
 	if g := GoneUnseen(c, m); g != nil {
 		return explain.Say(explain.Marks(m), "found gone %s, who deleted it is unknown: it was not watched from %s on",

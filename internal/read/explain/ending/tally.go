@@ -46,17 +46,30 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 // that were stopped at the Job's end, or none does, and the pods' records do not show which. Tries that the status
 // leaves open become CountedUnknown.
 func Heed(c *jobcase.Case) {
-	if c.Folded == nil || !c.Folded.Finished() || c.Truncated() || c.Damage != 0 {
+	if c.Folded == nil {
+		return
+	}
+	for _, t := range c.Tries {
+		if t.Counted == try.CountedSucceeded && outside(c, t.CountOf) {
+			t.Counted, t.CountAt = try.CountedNot, explain.Mark{}
+		}
+	}
+	if !c.Folded.Finished() || c.Truncated() || c.Damage != 0 {
 		return
 	}
 	failed, succeeded := c.Folded.Base.Failed, c.Folded.Base.Succeeded
+	if c.Folded.Indexed { // the number may be older: the API server refuses to lower it in some writes (J-236)
+		succeeded = c.Folded.Base.Completed.Len()
+	}
 	unwatchedEnds(c, int(succeeded))
 	// A pod deleted because its Job fails counts as a failure from then on, even if it ends with success (J-022).
 	stopped := func(t *try.Try) bool { return c.AfterVerdict(t) && c.Settled.Failure }
 	agree(c, try.CountedFailed, int(failed), func(t *try.Try) bool {
 		return t.Phase != events.PodSucceeded && !t.MaySucceed || stopped(t)
 	})
-	agree(c, try.CountedSucceeded, int(succeeded), func(t *try.Try) bool { return t.Phase == events.PodSucceeded })
+	agree(c, try.CountedSucceeded, int(succeeded), func(t *try.Try) bool {
+		return t.Phase == events.PodSucceeded && !Outside(c, t)
+	})
 	n := int32(0)
 	for _, t := range byCount(c) {
 		if t.Counted == try.CountedFailed {
@@ -64,6 +77,25 @@ func Heed(c *jobcase.Case) {
 			t.Failure = n
 		}
 	}
+}
+
+// Outside reports whether a try has an index that the Job no longer has, as its completions were lowered. Its success no
+// longer counts (J-037, J-076).
+func Outside(c *jobcase.Case, t *try.Try) bool { return outside(c, t.Index) }
+
+func outside(c *jobcase.Case, index int32) bool {
+	return c.Folded != nil && c.Folded.Indexed && index >= c.Folded.Completions
+}
+
+// CompletionsSet returns the record that shows the last change of the Job's completions; none without a change.
+func CompletionsSet(c *jobcase.Case) explain.Mark {
+	number := func(s *events.JobSpec) int32 { return jobcase.Number(s.Completions) }
+	for _, e := range slices.Backward(c.Edits) {
+		if number(e.Before) != number(e.After) {
+			return e.At
+		}
+	}
+	return explain.Mark{}
 }
 
 // byCount returns the tries in the order in which they counted.
@@ -77,7 +109,7 @@ func byCount(c *jobcase.Case) []*try.Try {
 // 3, two counted failures and one open try that fits, the open try becomes the third. If several choices are left, the
 // tries become CountedUnknown.
 func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) {
-	var have, late, open, early []*try.Try
+	var have, late, open, early, left []*try.Try
 	for _, t := range c.Tries {
 		switch {
 		case t.Counted == as:
@@ -85,7 +117,12 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 			if c.AfterVerdict(t) {
 				late = append(late, t)
 			}
-		case t.Counted == try.CountedNot && t.Over() && !t.Moved && fits(t):
+		case t.Counted != try.CountedNot || !t.Over() || !fits(t):
+		case t.Moved || t.Uncounted.Record != 0:
+			if t.Ended.Record != 0 {
+				left = append(left, t)
+			}
+		default:
 			open = append(open, t)
 			if by := Of(c, t).By; !c.AfterVerdict(t) && by != try.ByUs && by != try.ByController && by != try.ByJobDeleted {
 				// It ended before the verdict, so it must count: an uncounted end lets the Job go on.
@@ -94,6 +131,9 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		}
 	}
 	over := c.Conclusion()
+	if want-len(have) > len(open) { // a status counted some of them before they left the Job, and no record shows it
+		open = append(open, left...)
+	}
 	switch {
 	case want == len(have):
 	case want < len(have) && len(have)-want == len(late):

@@ -23,6 +23,14 @@ func TestWhatATryCountsAs(t *testing.T) {
 		x.Judged = &try.Ending{By: who}
 		return x
 	}
+	left := func(x *try.Try) *try.Try {
+		x.Moved, x.Gone = true, whentest.Seen(7, 7)
+		return x
+	}
+	uncounted := func(x *try.Try) *try.Try {
+		x.Uncounted = whentest.Seen(7, 7)
+		return x
+	}
 	const is, not, unknown = try.CountedFailed, try.CountedNot, try.CountedUnknown
 	for _, row := range []struct {
 		name  string
@@ -45,6 +53,10 @@ func TestWhatATryCountsAs(t *testing.T) {
 		{"all that are open", 2, []*try.Try{failed(5, not), failed(22, not)}, []try.Counted{is, is}},
 		{"none is open", 2, []*try.Try{failed(5, is)}, []try.Counted{is}},
 		{"one that went on elsewhere", 1, []*try.Try{{Moved: true, Gone: whentest.Seen(5, 5)}}, []try.Counted{not}},
+		{"one that left after its end", 1, []*try.Try{left(failed(5, not))}, []try.Counted{is}},
+		{"one that lost its finalizer", 1, []*try.Try{uncounted(failed(5, not))}, []try.Counted{is}},
+		{"one that left, and an open one", 1, []*try.Try{left(failed(5, not)), failed(6, not)}, []try.Counted{not, is}},
+		{"two that left", 1, []*try.Try{left(failed(5, not)), uncounted(failed(6, not))}, []try.Counted{unknown, unknown}},
 		{"one that goes on", 1, []*try.Try{{}}, []try.Counted{not}},
 		{"one that succeeded", 1, []*try.Try{{Phase: events.PodSucceeded, Ended: whentest.Seen(5, 5)}}, []try.Counted{not}},
 		{"one less than known, and one ended behind the verdict", 1, []*try.Try{failed(5, is), failed(22, is)},

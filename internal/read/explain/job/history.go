@@ -50,6 +50,9 @@ func (c *Case) history() []explain.Sentence {
 	switch {
 	case c.Added.Record == 0 && c.Resumed != 0:
 		out = append(out, explain.Say(nil, "its first records are damaged, or before damage, so what happened before record %d is not told", c.Resumed))
+	case c.NeverSeen():
+		out = append(out, explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(c.Job.First))},
+			"the log has no version of the Job, so what happened to it before is not told"))
 	case c.Added.Record == 0:
 		out = append(out, explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(c.Job.First))},
 			"its first records are no longer in the log, so what happened before is not told"))
@@ -65,7 +68,12 @@ func (c *Case) history() []explain.Sentence {
 		if until != 0 {
 			end = "to " + c.Moment(until)
 		}
-		if g.From == 0 {
+		switch {
+		case g.From == 0 && until == 0:
+			out = append(out, explain.Say(explain.GapMarks(g),
+				"GAP: this log begins here, the Job is older, and it is not watched yet"))
+			continue
+		case g.From == 0:
 			out = append(out, explain.Say(explain.GapMarks(g),
 				"GAP to %s: this log begins there, and the Job is older. What had happened was found then", c.Moment(until)))
 			continue

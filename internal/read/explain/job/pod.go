@@ -172,7 +172,11 @@ func (c *Case) podTime(t *try.Try) []explain.Sentence {
 	var parts []string
 	for _, s := range spent.Stretches(t, ending.Until(t, c.Case)) {
 		if d := s.To.Sub(s.From); d > 0 {
-			parts = append(parts, spent.PhaseNames[s.Phase]+" "+words.Span(d))
+			part := spent.PhaseNames[s.Phase] + " " + words.Span(d)
+			if s.Phase == spent.PhaseRunning {
+				part += spent.ByNodes([]*try.Try{t})
+			}
+			parts = append(parts, part)
 		}
 	}
 	if len(parts) == 0 {
@@ -202,6 +206,14 @@ func (c *Case) podCounted(t *try.Try) []explain.Sentence {
 			"unknown: the status counts %d succeeded and %d failed, and nothing tells whether this is one of them",
 			c.Folded.Base.Succeeded, c.Folded.Base.Failed)}
 	case try.CountedNot:
+	}
+	if t.Phase == events.PodSucceeded && ending.Outside(c.Case, t) {
+		return []explain.Sentence{explain.Say(explain.Marks(t.Ended, ending.CompletionsSet(c.Case)),
+			"not: the Job has %d completions, and index %d is none of them", c.Folded.Completions, t.Index)}
+	}
+	if t.Uncounted.Record != 0 {
+		return []explain.Sentence{explain.Say(explain.Marks(t.Ended, t.Uncounted),
+			"not: it lost its finalizer before the status counted it")}
 	}
 	if t.Over() {
 		return []explain.Sentence{explain.Say(explain.Marks(t.End()), "neither as a success nor as a failure")}

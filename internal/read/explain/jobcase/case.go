@@ -64,14 +64,17 @@ type Case struct {
 	ownerRead   bool
 	Settled     *Settling
 	StartTime   events.Time
-	Shown       explain.Mark // the newest record of the Job's object
-	StartSeen   explain.Mark // the record that shows the start time
-	Maker       *events.Edit // the edit that created the Job, with its field manager; nil if unknown
-	JobDeleted  events.Time  // time of the deletion request, by the API server's clock
+	Shown       explain.Mark                 // the newest record of the Job's object
+	StartSeen   explain.Mark                 // the record that shows the start time
+	starts      map[events.Time]explain.Mark // by start time: a suspension hides it, and the same may come back
+	Maker       *events.Edit                 // the edit that created the Job, with its field manager; nil if unknown
+	JobDeleted  events.Time                  // time of the deletion request, by the API server's clock
 	deletedSeen explain.Mark
 	Gone        explain.Mark
 	Ttl         explain.Mark // our decision to delete the Job after its TTL
-	before      counters
+	told        counters     // the counts after the newest record of the stream
+	owed        counters     // of these, what no try explains
+	unlisted    []*try.Try   // those that count, and are in no stored status yet
 	gaps        history.Gaps
 	Passed      history.PassedOver // of all namespaces
 	Steps       []ClockStep
@@ -88,15 +91,17 @@ type Case struct {
 // Truncated reports whether the Job's first records are pruned from the log. The case then says nothing about them.
 func (c *Case) Truncated() bool { return c.Added.Record == 0 }
 
+// NeverSeen reports whether the log has no version of the Job up to the point, but only of its pods.
+func (c *Case) NeverSeen() bool {
+	return c.Folded != nil && !c.Folded.Known() && c.Resumed == 0 && c.Damage == 0
+}
+
 // Edit is a change of the Job's spec.
 type Edit struct {
 	Was, At       explain.Mark // the newest version with the old spec, and the first version with the new one
 	Before, After *events.JobSpec
 	By            *events.Edit
 }
-
-// counters are the counts of a Job's status before a record. They show as what the record counted a pod.
-type counters struct{ succeeded, failed int32 }
 
 // Read folds the records of the Job of stream s up to the point at. It returns the errors of history.JobAt. With an
 // error the case can still be non-nil: it then covers the records before the damage.
@@ -126,7 +131,7 @@ func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
 	return &Case{
 		Ctx: ctx, Src: src, Stream: s, Misses: &explain.Misses{},
 		tries: map[types.UID]*try.Try{}, ordered: map[uint64]explain.Mark{}, counts: map[int32]int{},
-		Decided: map[string]bool{},
+		Decided: map[string]bool{}, starts: map[events.Time]explain.Mark{},
 	}
 }
 
@@ -139,7 +144,6 @@ func (c *Case) Before(f *history.Fold, r *events.Record) {
 	if j == nil {
 		return
 	}
-	c.before = countersOf(j)
 	if !f.World().Listing && j.Spec != nil {
 		c.ripe(j, r.Time)
 	}
@@ -166,15 +170,21 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	if j := a.Projected(); j != nil {
 		c.Folded, c.Spec = j, j.Spec
 		if at := j.StartTime(); at != c.StartTime {
-			c.StartTime, c.StartSeen = at, explain.MarkOf(r)
+			if c.starts[at].Record == 0 {
+				c.starts[at] = explain.MarkOf(r)
+			}
+			c.StartTime, c.StartSeen = at, c.starts[at]
 		}
 		c.reigned(r, &f.World().Settings)
 	}
 	c.newest = max(c.newest, r.Time)
 	c.Unrecorded.Learn(r)
 	c.take(r)
-	c.takePod(r)
-	c.countWaited(r)
+	pod := c.takePod(r)
+	if c.Gone.Record == 0 && c.Folded != nil && c.Folded.Gone { // a read did not find it
+		c.Gone = explain.MarkOf(r)
+	}
+	c.count(r, pod)
 	c.wouldDecide(r, f.World().Listing)
 }
 
@@ -229,8 +239,6 @@ func (c *Case) specBefore() *events.JobSpec {
 	}
 	return nil
 }
-
-func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
 
 func (c *Case) decide(r *events.Record, d *events.Decision) {
 	for i := range d.Steps {

@@ -147,11 +147,28 @@ func (c *Case) SettledMarks() []explain.Mark {
 func (c *Case) SettledBy() *try.Try {
 	trigger := c.Trigger(c.Settled)
 	for _, t := range c.Tries {
-		if len(trigger) > 0 && t.End().Record == trigger[0].Record {
+		if len(trigger) > 0 && t.End().Record == trigger[0].Record && c.Settles(t) {
 			return t
 		}
 	}
 	return nil
+}
+
+// Settles reports whether the end of a try can have settled the Job's end: no success exceeds a limit, and no failure
+// completes a Job, except for the last pod of a work queue.
+func (c *Case) Settles(t *try.Try) bool { return c.settledBy(c.Settled, t) }
+
+func (c *Case) settledBy(s *Settling, t *try.Try) bool {
+	succeeded := t.Phase == events.PodSucceeded || t.MaySucceed
+	switch s.Reason {
+	case "BackoffLimitExceeded", "PodFailurePolicy", "MaxFailedIndexesExceeded":
+		return t.Phase != events.PodSucceeded
+	case "SuccessPolicy":
+		return succeeded
+	case "CompletionsReached":
+		return succeeded || c.Folded != nil && c.Folded.WorkQueue
+	}
+	return true
 }
 
 // StoredBy returns the record that shows the verdict as stored.
@@ -168,6 +185,9 @@ func (c *Case) Trigger(s *Settling) []explain.Mark {
 	for _, t := range c.Tries {
 		at := t.End()
 		if s.Decided.Record != 0 && !slices.Contains(s.Causes, at.Record) {
+			continue
+		}
+		if !c.settledBy(s, t) {
 			continue
 		}
 		if at.Record != 0 && (s.Bound() == 0 || at.Record <= s.Bound()) && (last == nil || at.Record > last.End().Record) {

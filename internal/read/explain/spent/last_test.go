@@ -40,7 +40,12 @@ func TestTheLastTries(t *testing.T) {
 		{"one goes on", []*try.Try{ended("a", 0, 5, ok, try.ByItself), ended("b", 1, 0, 0, try.ByNobody)}, "a", "a"},
 		{"all go on", []*try.Try{ended("a", 0, 0, 0, try.ByNobody), ended("b", 1, 0, 0, try.ByNobody)}, "", ""},
 	} {
-		c := &jobcase.Case{Tries: row.tries}
+		for _, x := range row.tries {
+			if x.Phase == events.PodSucceeded {
+				x.Counted = try.CountedSucceeded
+			}
+		}
+		c := &jobcase.Case{Tries: row.tries, Settled: &jobcase.Settling{}}
 		for i, got := range []*try.Try{lastSuccess(c), lastIndex(c)} {
 			pod := ""
 			if got != nil {

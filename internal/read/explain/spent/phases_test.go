@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/explain/whentest"
 )
@@ -92,5 +93,42 @@ func TestTimeIsDividedAsSecondBySecond(t *testing.T) {
 	}
 	if sweep(nil, whentest.Sec(1), whentest.Sec(1)) != ([phases]time.Duration{}) {
 		t.Error("no time is divided")
+	}
+}
+
+// TestWhatTheNodesTellOfARun: the end of a try that was seen more than 5 s after the node's time of it is told by both
+// clocks.
+func TestWhatTheNodesTellOfARun(t *testing.T) {
+	ran := func(began, finished, asked, ended float64) *try.Try {
+		x := try.Try{Seen: whentest.Seen(2, 1), Placed: whentest.Seen(3, 3), Started: whentest.Seen(4, 6), Ended: whentest.Seen(8, ended)}
+		x.Containers = []events.ContainerEnd{{Name: "main", Started: whentest.Sec(began), Finished: whentest.Sec(finished)}}
+		if finished != 0 {
+			x.Finished = whentest.Sec(finished)
+		}
+		if asked != 0 {
+			x.AskedSeen = whentest.Seen(7, asked)
+		}
+		return &x
+	}
+	now, late := ran(6, 15, 0, 20), ran(6, 14, 0, 20)
+	for _, row := range []struct {
+		name  string
+		tries []*try.Try
+		want  string
+	}{
+		{"none", nil, ""},
+		{"seen 5 s late, as it may be", []*try.Try{now}, ""},
+		{"seen 6 s late", []*try.Try{late}, " (8s by its node's clock)"},
+		{"beside one that was seen at once", []*try.Try{now, late}, " (not the same by the nodes' clocks)"},
+		{"beside one that never ran", []*try.Try{late, {Seen: whentest.Seen(2, 1), Gone: whentest.Seen(3, 9)}}, " (8s by its node's clock)"},
+		{"both late", []*try.Try{late, late}, " (not the same by the nodes' clocks)"},
+		{"its node's clock went back", []*try.Try{ran(6, 5, 0, 20)}, ""},
+		{"it was asked to stop as it began", []*try.Try{ran(6, 14, 6, 20)}, ""},
+		{"asked to stop then, beside one that ran", []*try.Try{ran(6, 14, 6, 20), now}, ""},
+		{"the node does not say when", []*try.Try{ran(6, 0, 0, 20)}, ""},
+	} {
+		if got := ByNodes(row.tries); got != row.want {
+			t.Errorf("%s: it says %q, want %q", row.name, got, row.want)
+		}
 	}
 }

@@ -105,11 +105,14 @@ func Section(c *jobcase.Case) []explain.Sentence {
 		if total[p] < 10*time.Millisecond {
 			continue
 		}
-		upTo := ""
-		if p == PhaseRunning && ranAtMost(of) {
-			upTo = "at most "
+		upTo, byNodes := "", ""
+		if p == PhaseRunning {
+			byNodes = ByNodes(of)
+			if ranAtMost(of) {
+				upTo = "at most "
+			}
 		}
-		parts = append(parts, PhaseNames[p]+" "+upTo+words.Span(total[p]))
+		parts = append(parts, PhaseNames[p]+" "+upTo+words.Span(total[p])+byNodes)
 	}
 	if len(parts) == 0 {
 		return nil
@@ -141,6 +144,28 @@ func Section(c *jobcase.Case) []explain.Sentence {
 			words.Span(lost), how))
 	}
 	return out
+}
+
+// ByNodes says what the nodes' clocks tell of the running time of tries, if the end of one was seen late. The running
+// time goes to the end that was seen, and all else that is said of such a try is by its node's clock.
+func ByNodes(tries []*try.Try) string {
+	ran, of, late := 0, time.Duration(0), 0
+	for _, t := range tries {
+		if !slices.ContainsFunc(Stretches(t, t.End().At), func(s Stretch) bool { return s.Phase == PhaseRunning }) {
+			continue
+		}
+		ran++
+		if d, stale := t.StaleRan(); stale {
+			late, of = late+1, d
+		}
+	}
+	switch {
+	case late == 0:
+		return ""
+	case ran == 1:
+		return " (" + words.Span(of) + " by its node's clock)"
+	}
+	return " (not the same by the nodes' clocks)"
 }
 
 // ranAtMost reports whether the end of a running time is unknown for one of the tries, for example of a pod that
@@ -191,17 +216,25 @@ func decisiveIndex(c *jobcase.Case) *try.Try {
 	if t := c.SettledBy(); t != nil {
 		return t
 	}
-	return last
+	return lastOf(c, func(t *try.Try) bool { return t.Over() && c.Settles(t) })
 }
 
-// lastSuccess returns the last try that succeeded before the Job's pods were stopped; nil for none.
-func lastSuccess(c *jobcase.Case) (last *try.Try) {
+// lastOf returns the try that ended last of those that the condition is true for; nil for none.
+func lastOf(c *jobcase.Case, is func(*try.Try) bool) (last *try.Try) {
 	for _, t := range c.Tries {
-		if t.Phase == events.PodSucceeded && !ending.Stopped(c, t) && (last == nil || t.End().Record > last.End().Record) {
+		if is(t) && (last == nil || t.End().Record > last.End().Record) {
 			last = t
 		}
 	}
 	return last
+}
+
+// lastSuccess returns the last try that succeeded before the Job's pods were stopped; nil for none.
+func lastSuccess(c *jobcase.Case) *try.Try {
+	return lastOf(c, func(t *try.Try) bool {
+		decides := c.Settled.Bound() == 0 || t.End().Record <= c.Settled.Bound()
+		return t.Counted == try.CountedSucceeded && decides && !ending.Stopped(c, t)
+	})
 }
 
 // lastIndex returns the try that ended last, for a Job with several indexes; nil for other Jobs.

@@ -117,8 +117,9 @@ func (t *Try) DeletedFirst() bool {
 	return false // the kubelet and pod garbage collection also set the condition on pods under deletion
 }
 
-// EndedFirst reports whether the pod ended before any request for its deletion that we saw. With again set, failed
-// containers are restarted: such a pod goes on even while none of its containers runs.
+// EndedFirst reports whether the pod ended before any request for its deletion that we saw. A deletion that was only
+// decided by then did not end it. With again set, failed containers are restarted: such a pod goes on even while none of
+// its containers runs.
 func (t *Try) EndedFirst(again bool) bool {
 	if t.Ended.Record == 0 {
 		return false
@@ -129,7 +130,7 @@ func (t *Try) EndedFirst(again bool) bool {
 		asked = false // both were seen at once, and the node says that the pod ended first
 	}
 	disrupted := t.Disrupted != nil && t.DisruptedAt.Record <= t.Ended.Record
-	return !asked && !disrupted && t.Deleted.Record == 0 || (t.Deleted.Record > t.Ended.Record && !asked && !disrupted)
+	return !asked && !disrupted
 }
 
 // containersEnded returns when the last of its regular containers ended, by the node's clock; 0 if the node does not

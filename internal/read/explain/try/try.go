@@ -62,6 +62,7 @@ type Try struct {
 
 	Counted Counted
 	CountAt explain.Mark // the record by which it counted
+	CountOf int32        // the index that its success completed
 	Failure int32
 	Again   events.Time // earliest time of the next try, by the backoff after this one's failure; 0 for at once
 
@@ -69,6 +70,7 @@ type Try struct {
 	DeadlineFrom explain.Mark // the record that stores the template behind deadline
 	Forced       bool         // it ran, and got a grace period of 0
 	Deadline     string       // what the template says about the pod's own deadline, if that passed
+	Uncounted    explain.Mark // the record since which it no longer counts: it lost its finalizer before a status counted it
 	MaySucceed   bool         // its end was not seen, and the Job's status counts unseen successes
 	askedBy      explain.Mark // the record that shows the time of the deletion request
 	GraceBy      explain.Mark // the record that shows the grace period
@@ -135,16 +137,31 @@ func neverRan(c *events.ContainerEnd) bool {
 // Ran returns how long the try ran. It prefers the times at which we saw its start and end; otherwise it uses the
 // node's clock, in whole seconds. most means that d is an upper bound.
 func (t *Try) Ran() (d time.Duration, known, most bool) {
-	began, finished := t.Began(), t.Finished
+	byNode, told := t.ranByNode()
 	switch {
 	case t.Started.Record != 0 && t.Ended.Record != 0 && !t.Stale():
 		return t.Ended.At.Sub(t.Started.At), true, t.unheard()
-	case began != 0 && finished >= began && finished != 0:
-		return finished.Sub(began), true, t.unheard()
+	case told:
+		return byNode, true, t.unheard()
 	case t.Started.Record != 0 && t.Over():
 		return t.End().At.Sub(t.Started.At), true, true
 	}
 	return 0, false, false
+}
+
+// ranByNode returns how long the try ran by its node's clock, if the node tells.
+func (t *Try) ranByNode() (d time.Duration, told bool) {
+	began, finished := t.Began(), t.Finished
+	if began == 0 || finished < began {
+		return 0, false
+	}
+	return finished.Sub(began), true
+}
+
+// StaleRan is Ran of a try whose end was seen late; such a try ran by its node's clock.
+func (t *Try) StaleRan() (d time.Duration, stale bool) {
+	d, told := t.ranByNode()
+	return d, told && t.Stale()
 }
 
 // unheard reports whether the pod is failed without a known end of any container. Pod garbage collection marks the pods

@@ -117,6 +117,10 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 	if c.JobDeleted != 0 {
 		at = c.JobDeleted
 	}
+	if c.NeverSeen() {
+		return leaving(explain.ByWhom, explain.Say(explain.Marks(m),
+			"%s, found gone %s: when and %s, as the log has no version of it", word, c.Clock(m.At), explain.ByWhom))
+	}
 	if g := deletion.GoneUnseen(c, m); g != nil {
 		ended := ""
 		if !c.OursUntil(m) { // another controller may have ended it
