@@ -14,6 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/internal/read/joblist"
+	"github.com/jobledger/jobledger/internal/say/recordjson"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
@@ -85,6 +86,20 @@ func (m *moved) all(records iter.Seq2[events.Record, error]) iter.Seq2[events.Re
 			}
 		}
 	}
+}
+
+// Jobs are those of the list, with their times moved.
+func (m *moved) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
+	page, err := m.Source.Jobs(ctx, q)
+	for i := range page.Items {
+		s := &page.Items[i]
+		for _, at := range []*recordjson.Instant{&s.Created, &s.Started, &s.Finished} {
+			if *at != 0 {
+				*at = recordjson.Instant(events.Time(*at).Add(m.by))
+			}
+		}
+	}
+	return page, err
 }
 
 func neverFalse(t *testing.T, src history.Source) {

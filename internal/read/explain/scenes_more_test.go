@@ -154,7 +154,7 @@ func TestScenesOfBounds(t *testing.T) {
 					j.e.Origin = &events.Origin{Kind: "CronJob", Name: "report", UID: "uid-report"}
 					j.of = events.JobStream(types.UID("uid-" + name))
 				})
-				j.starts(clock + ":01")
+				j.starts(clock + ":00")
 				j.pod(clock+":01", name+"-x", nil).runs(clock+":02", "node-1").succeeds(clock + ":05").counted(clock + ":05")
 				j.ends(clock+":06", status.Complete, "CompletionsReached", "")
 				c.ends(clock+":06", clock+":00", clock+":00", short, events.ResultComplete)

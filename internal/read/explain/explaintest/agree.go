@@ -53,8 +53,8 @@ func readLists(ctx context.Context, src history.Source) (*lists, error) {
 
 var sumCounts = regexp.MustCompile(`^(\d+) tr(?:y|ies)\b.* · (\d+) succeeded, (\d+) failed`)
 
-// job compares the lists with the answer about a Job and its tries.
-func (l *lists) job(a *explain.Answer, rows []attempts.Attempt, sum string) (out []claim) {
+// job compares the lists with the answer about a Job, its state and its tries.
+func (l *lists) job(a *explain.Answer, state *history.Job, rows []attempts.Attempt, sum string) (out []claim) {
 	says := a.State + " " + a.Verdict.Text
 	row := l.jobs[a.UID]
 	switch {
@@ -62,6 +62,8 @@ func (l *lists) job(a *explain.Answer, rows []attempts.Attempt, sum string) (out
 		out = append(out, claim{says, "`get jobs` does not list it"})
 	case string(row.State) != a.State:
 		out = append(out, claim{says, "`get jobs` says " + string(row.State)})
+	default:
+		out = append(out, rowOfJob(row, state)...)
 	}
 	if t := l.trouble[a.UID]; t != nil {
 		if t.Tries != len(rows) {
@@ -89,6 +91,47 @@ func (l *lists) job(a *explain.Answer, rows []attempts.Attempt, sum string) (out
 	return out
 }
 
+// rowOfJob compares a row of `get jobs` with `get job`.
+func rowOfJob(row *history.Summary, state *history.Job) (out []claim) {
+	differ := func(what string, a, b any) {
+		if a, b := fmt.Sprint(a), fmt.Sprint(b); a != b {
+			out = append(out, claim{"get jobs: " + what + " " + a, "get job: " + b})
+		}
+	}
+	differ("name", row.Namespace+"/"+row.Name, state.Namespace+"/"+state.Name)
+	differ("state", row.State, state.State)
+	differ("reason", row.Reason, state.Reason)
+	differ("gone", row.Gone, state.Gone)
+	differ("counts", row.Counts, state.Counts)
+	differ("created", row.Created, state.Created)
+	differ("started", row.Started, state.Started)
+	differ("finished", row.Finished, state.Finished)
+	differ("records", []uint64{row.First, row.Last, row.Records}, []uint64{state.First, state.Last, state.Records})
+	if state.Origin != nil {
+		differ("labels", row.Labels, state.Origin.Labels)
+	}
+	return out
+}
+
+// runOfJob compares what a CronJob's state has of one of its Jobs with the row of that Job. The CronJob hears of a Job
+// by another watch, so one may be ahead: only two ends contradict each other. A status has whole seconds.
+func runOfJob(r *history.Run, row *history.Summary) (out []claim) {
+	ended := func(s history.State) bool { return s == history.StateComplete || s == history.StateFailed }
+	if ended(r.State) && ended(row.State) && r.State != row.State {
+		out = append(out, claim{fmt.Sprintf("get cronjob: %s %s", r.Name, r.State), "`get jobs` says " + string(row.State)})
+	}
+	for what, times := range map[string][2]recordjson.Instant{
+		"created": {r.Created, row.Created}, "started": {r.Started, row.Started}, "finished": {r.Finished, row.Finished},
+	} {
+		a, b := events.Time(times[0]).Second(), events.Time(times[1]).Second()
+		if a != 0 && b != 0 && a != b && (what == "created" || ended(r.State) && ended(row.State)) {
+			out = append(out, claim{fmt.Sprintf("get cronjob: %s %s at %s", r.Name, what, recordjson.Stamp(a)),
+				"`get jobs` says " + recordjson.Stamp(b)})
+		}
+	}
+	return out
+}
+
 // cronJob compares the list of CronJobs with the answer about one.
 func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim) {
 	row := l.cronJobs[a.UID]
@@ -109,7 +152,12 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 	}
 	for i := range state.Runs {
 		r := &state.Runs[i]
-		if job := l.jobs[r.UID]; state.Gone && r.State == history.StateRunning && job != nil && job.State != r.State {
+		job := l.jobs[r.UID]
+		if job == nil {
+			continue
+		}
+		out = append(out, runOfJob(r, job)...)
+		if state.Gone && r.State == history.StateRunning && job.State != r.State {
 			out = append(out, claim{fmt.Sprintf("get cronjob: %s %s", r.Name, r.State), "`get jobs` says " + string(job.State)})
 		}
 	}

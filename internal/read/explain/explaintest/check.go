@@ -100,9 +100,10 @@ func (r *Report) job(ctx context.Context, src history.Source, all *everything, s
 	rows, _ := c.Attempts(false, 0, 0)
 	r.claims("counts other than the status", &answer, at, tries(rows, f))
 	r.claims("spends time on what was not", &answer, at, took(&answer, rows, f))
+	r.claims("ends other than its status", &answer, at, last(&answer, rows))
 	r.claims("a try other than its records", &answer, at, attemptsAsSeen(rows, f))
 	if at == 0 {
-		r.claims("two answers differ", &answer, at, all.lists.job(&answer, rows, c.Sum()))
+		r.claims("two answers differ", &answer, at, all.lists.job(&answer, &c.Job, rows, c.Sum()))
 	}
 	for _, t := range c.Tries {
 		if pod, err := c.PodAnswer(string(t.UID)); err == nil {

@@ -14,6 +14,8 @@ import (
 var (
 	others = regexp.MustCompile(`by an API client|by the (built-in|Job's|built-in CronJob) controller|by whom is unknown|which is unknown`)
 	byUs   = regexp.MustCompile(`by Jobledger`)
+
+	deleted = regexp.MustCompile(`(?i)^(?:being )?deleted `)
 )
 
 // deeds checks that our deletions are not attributed to others, and that others' deletions are not attributed to us.
@@ -45,6 +47,8 @@ func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	switch {
 	case ours != nil && others.MatchString(said) && !byUs.MatchString(said):
 		out = append(out, claim{s.Text, fmt.Sprintf("record %d decides it (%s)", ours.at, ours.what)})
+	case seen == 0 && others.MatchString(said) && deleted.MatchString(said):
+		out = append(out, claim{s.Text, "no record shows that it was deleted"})
 	case ours == nil && byUs.MatchString(said):
 		out = append(out, claim{s.Text, "no decision of ours does"})
 	}
@@ -62,6 +66,11 @@ func (f *facts) deletionSeen(uid types.UID) events.Sequence {
 			}
 		case *events.JobGone:
 			if uid == f.job {
+				return r.Sequence
+			}
+		case *events.CommandEnded:
+			other := x.Ending == events.Done && x.UID != uid || x.Class == events.RefusedNotFound
+			if uid == f.job && x.Type == events.CommandReadJob && other { // it found another Job of that name, or none
 				return r.Sequence
 			}
 		case *events.PodSeen:

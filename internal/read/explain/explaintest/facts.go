@@ -85,6 +85,7 @@ type facts struct {
 	status struct {
 		Succeeded, Failed int32
 		FailedIndexes     string
+		CompletedIndexes  string
 		StartTime         time.Time
 		Conditions        []struct {
 			Type, Status, Reason string
@@ -93,6 +94,7 @@ type facts struct {
 	}
 	spec struct {
 		Suspend               bool
+		CompletionMode        string
 		ActiveDeadlineSeconds *int64
 		BackoffLimit          *int32
 		Completions           *int32

@@ -24,8 +24,12 @@ func took(a *explain.Answer, rows []attempts.Attempt, f *facts) (out []claim) {
 					fmt.Sprint(*r.Index) != m[1]
 			})
 			succeeded := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Counted == try.CountedSucceeded })
-			if !succeeded && f.metPolicy() {
+			failed := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Counted != try.CountedSucceeded })
+			switch {
+			case !succeeded && f.metPolicy():
 				out = append(out, claim{"TIME " + s.Text, "no pod of that index succeeded"})
+			case !failed && strings.Contains(s.Text, "decided it") && f.reason() == "BackoffLimitExceeded":
+				out = append(out, claim{"TIME " + s.Text, "no pod of that index failed"})
 			}
 		}
 		ran := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Started != 0 })
@@ -43,8 +47,40 @@ func took(a *explain.Answer, rows []attempts.Attempt, f *facts) (out []claim) {
 	return out
 }
 
+var lastOfMany = regexp.MustCompile(`^(?:(\d+ failures?) >|\d+ of \d+ completions succeeded).* \(the last: ([^ :)]+)`)
+
+// last checks that the pod that is called the last failure, or the last success, did not end otherwise.
+func last(a *explain.Answer, rows []attempts.Attempt) (out []claim) {
+	for _, s := range section(a, "WHY") {
+		m := lastOfMany.FindStringSubmatch(s.Text)
+		if m == nil {
+			continue
+		}
+		other := try.CountedFailed
+		if m[1] != "" {
+			other = try.CountedSucceeded
+		}
+		for i := range rows {
+			if rows[i].Pod == m[2] && rows[i].Counted == other {
+				out = append(out, claim{"WHY " + s.Text, "it counts as " + string(other)})
+			}
+		}
+	}
+	return out
+}
+
 func has(phases []string, phase string) bool {
 	return slices.ContainsFunc(phases, func(p string) bool { return strings.HasPrefix(p, phase+" ") })
+}
+
+// reason returns the reason of the condition with which the Job ended; empty for none.
+func (f *facts) reason() string {
+	for _, c := range f.status.Conditions {
+		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
+			return c.Reason
+		}
+	}
+	return ""
 }
 
 // metPolicy reports whether the Job completed by its success policy.
