@@ -119,6 +119,7 @@ func answerSuites(int) []*suite {
 		{name: "scripts", dir: "cmd/jobledger", only: "^TestScripts$", rows: scripts},
 		{name: "asked", dir: "cmd/jobledger", only: asked, apart: true},
 		{name: "scenes", dir: "internal/dev/sim/crons", only: scenes, apart: true},
+		{name: "seeds", dir: "internal/dev/sim/drive", only: "^TestAnswersOfSeeds$"},
 		{name: "serve", dir: "internal/read/serve", apart: true},
 		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/say/verdict", apart: true},
