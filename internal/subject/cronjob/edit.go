@@ -19,7 +19,7 @@ func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 // delays reports whether the next due time is later now: the CronJob was suspended just now, or somebody else wrote a
 // later lastScheduleTime. The pending wake-up stays, as after an edit.
 func (c *CronJob) delays(f *events.CronJobSeen) bool {
-	return f.Suspend && !c.Seen.Suspend || !c.Observed() && f.LastSchedule > c.LastSchedule
+	return f.Suspend && !c.Seen.Suspend || c.Settings.RunsCronJobs() && f.LastSchedule > c.LastSchedule
 }
 
 // pending returns the next wake-up if nothing changes; 0 for never.
