@@ -39,7 +39,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	if last.IsZero() {
 		return nil, false
 	}
-	due, err := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now)
+	due, _ := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now) // an error gives none
 	if k.Schedule.Every() && due.At.After(l.Through) {
 		last = due.At // a deadline shifts the due times of such a schedule (C-084)
 	}
@@ -52,7 +52,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 			fate = Unwatched
 		}
 		return append(entries, l.close(last, last, fate)), false
-	case err != nil || due.At.IsZero():
+	case due.At.IsZero():
 		for i := range entries { // no later run covers them
 			if entries[i].Fate == Merged {
 				entries[i].Fate, entries[i].Into = Lost, time.Time{}
@@ -80,7 +80,7 @@ func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	return entries
 }
 
-// overtaken closes the due times before the last one.
+// overtaken closes the due times before last, which is a due time after l.Through.
 func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	if open := l.Open; !open.IsZero() && open.Before(last) {
 		fate := Merged
@@ -94,7 +94,7 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 			end = last
 		}
 		end = end.Add(-time.Nanosecond)
-		if first := k.Schedule.Next(k.base(l.Through)); !first.IsZero() && !first.After(end) {
+		if first := k.Schedule.Next(k.base(l.Through)); !first.After(end) {
 			if fate == Merged && k.Paced && k.Schedule.Every() && k.late(first, k.Schedule.Next(first)) {
 				fate = TooLate // so are the rest: intervals are equal
 			}
@@ -102,7 +102,7 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		}
 	}
 	for _, g := range k.Gaps {
-		if g.Until.After(l.Through) && g.From.Before(last) {
+		if g.Until.After(l.Through) {
 			pass(g.From, Merged)
 			pass(g.Until, Unwatched)
 		}
@@ -132,9 +132,6 @@ func (k *Look) last(through, until time.Time) time.Time {
 // late reports whether a due time may no longer start at a time: at the exact end of its deadline it is too late
 // (C-083).
 func (k *Look) late(instant, at time.Time) bool {
-	if k.Deadline == nil || at.Before(instant) {
-		return false
-	}
 	return !schedule.Anchor(time.Time{}, at, k.Deadline).Before(instant)
 }
 

@@ -87,6 +87,9 @@ func TestFates(t *testing.T) {
 		{"of a suspended one only those are missed that no controller watched", "*/10 * * * *", "08:00:00", nil, "08:25:00 08:45:00", []string{"09:15:00"}, ticks.Suspended, "08:10-08:20 merged into a later one 09:10; 08:30-08:40 missed while no controller watched; 08:50-09:00 merged into a later one 09:10", "09:10"},
 		{"one that is due as a gap begins, or ends", "*/10 * * * *", "08:00:00", nil, "08:20:00 08:40:00", []string{"09:15:00"}, ticks.Suspended, "08:10 merged into a later one 09:10; 08:20-08:30 missed while no controller watched; 08:40-09:00 merged into a later one 09:10", "09:10"},
 		{"one that was held back before the gap is too late, and not missed", "0 * * * *", "08:00:00", seconds(300), "09:02:00 09:30:00", []string{"09:30:00"}, ticks.Suspended, "09:00 too late", ""},
+		{"one that was watched through the start of a gap and after it until its deadline", "0 * * * *", "08:00:00", seconds(300), "08:59:00 09:01:00", []string{"09:30:00"}, ticks.NotHeld, "09:00 too late", ""},
+		{"one that was due before the gap that its deadline ends in", "0 * * * *", "08:00:00", seconds(300), "09:02:00 09:30:00", []string{"09:30:00"}, ticks.NotHeld, "09:00 too late", ""},
+		{"the estimate loses all that the gap has not (C-080)", "0 9,10,11 * * 1-5", "09:00:00", nil, "09:30:00 10:30:00", []string{"3@14:30:00"}, ticks.NotHeld, "10:00 missed while no controller watched; 11:00-10:00 lost by the estimate; 11:00 lost by the estimate", ""},
 		{"the estimate loses all of them (C-080)", "0 9,10,11 * * 1-5", "09:00:00", nil, "", []string{"3@14:30:00"}, ticks.NotHeld, "10:00-10:00 lost by the estimate; 11:00 lost by the estimate", ""},
 		{"a deadline of an @every moves its instants (C-084)", "@every 20m", "08:27:00", seconds(1800), "", []string{"10:00:00"}, ticks.NotHeld, "08:47-09:47 merged into a later one 09:50", "09:50"},
 	} {
@@ -123,21 +126,28 @@ func TestFates(t *testing.T) {
 // the next one is due.
 func TestADeadlineIsAskedOfEach(t *testing.T) {
 	for _, row := range []struct {
+		text     string
 		deadline int64
 		paced    bool
+		gap      bool // nobody watched from 08:01:30 to 08:03:30
 		want     string
 	}{
-		{0, true, "08:01-08:04 too late; 08:05 too late"},
-		{59, true, "08:01-08:04 too late; 08:05 too late"},
-		{61, true, "08:01-08:05 merged into a later one 08:05"}, // at 08:05:58, as a deadline moves its due times (C-084)
-		{0, false, "08:01-08:04 merged into a later one 08:05; 08:05 too late"},
+		{"@every 1m", 0, true, false, "08:01-08:04 too late; 08:05 too late"},
+		{"@every 1m", 59, true, false, "08:01-08:04 too late; 08:05 too late"},
+		{"@every 1m", 61, true, false, "08:01-08:05 merged into a later one 08:05"}, // at 08:05:58, as a deadline moves its due times (C-084)
+		{"@every 1m", 0, false, false, "08:01-08:04 merged into a later one 08:05; 08:05 too late"},
+		{"@every 1m", 0, true, true, "08:01 too late; 08:02-08:03 missed while no controller watched; 08:04 too late; 08:05 too late"},
+		{"* * * * *", 30, true, false, "08:01-08:04 merged into a later one 08:05; 08:05 too late"}, // its intervals may be unequal
 	} {
 		l := ticks.Begin(clock(t, "08:00:00"))
 		k := ticks.Look{
-			Schedule: parsed(t, "@every 1m", ""), Anchor: clock(t, "08:00:00"), Now: clock(t, "08:05:59"), Deadline: &row.deadline, Paced: row.paced,
+			Schedule: parsed(t, row.text, ""), Anchor: clock(t, "08:00:00"), Now: clock(t, "08:05:59"), Deadline: &row.deadline, Paced: row.paced,
+		}
+		if row.gap {
+			k.Gaps = []ticks.Gap{{From: clock(t, "08:01:30"), Until: clock(t, "08:03:30")}}
 		}
 		if got, _ := l.Look(&k); said(got...) != row.want {
-			t.Errorf("with a deadline of %d s, paced %t: %s, want %s", row.deadline, row.paced, said(got...), row.want)
+			t.Errorf("%s with a deadline of %d s, paced %t, gap %t: %s, want %s", row.text, row.deadline, row.paced, row.gap, said(got...), row.want)
 		}
 	}
 }
@@ -167,18 +177,50 @@ func TestHeld(t *testing.T) {
 		told bool
 	}{
 		{"08:30:00", ticks.Forbid, false}, {"09:00:00", ticks.Forbid, true}, {"09:10:00", ticks.Forbid, false},
-		{"09:11:00", ticks.Suspended, true}, {"09:12:00", ticks.Suspended, false}, {"09:13:00", ticks.NotHeld, true},
+		{"09:11:00", ticks.Suspended, true}, {"09:12:00", ticks.Suspended, false}, {"10:00:00", ticks.Suspended, true},
+		{"10:12:00", ticks.Suspended, false}, {"10:13:00", ticks.NotHeld, true},
 	} {
 		k.Now, k.Hold = clock(t, row.at), row.hold
 		if _, told := l.Look(&k); told != row.told {
 			t.Errorf("at %s it is told: %t, want %t", row.at, told, row.told)
 		}
 	}
-	if e, ok := l.Start(clock(t, "09:13:05")); !ok || e.Late != 13*time.Minute+5*time.Second || e.Fate != ticks.Started {
+	if e, ok := l.Start(clock(t, "10:13:05")); !ok || e.Late != 13*time.Minute+5*time.Second || e.Fate != ticks.Started {
 		t.Errorf("started: %+v", e)
 	}
-	if _, ok := l.Start(clock(t, "09:13:06")); ok {
+	if _, ok := l.Start(clock(t, "10:13:06")); ok {
 		t.Error("it starts twice")
+	}
+	if k.Now, k.Hold = clock(t, "11:00:00"), ticks.NotHeld; l.Hold != ticks.NotHeld {
+		t.Errorf("what has started is held back: %+v", l)
+	}
+	if _, told := l.Look(&k); !told {
+		t.Error("one that is about to start is not told")
+	}
+}
+
+// TestWhatIsClosedIsNotHeld: a hold is that of the open due time, whatever ends it.
+func TestWhatIsClosedIsNotHeld(t *testing.T) {
+	for name, end := range map[string]func(l *ticks.Ledger, k *ticks.Look){
+		"start":   func(l *ticks.Ledger, k *ticks.Look) { l.Start(k.Now) },
+		"end":     func(l *ticks.Ledger, _ *ticks.Look) { l.End(ticks.Refused) },
+		"replace": func(l *ticks.Ledger, k *ticks.Look) { l.Replace(k.Now) },
+		"late": func(l *ticks.Ledger, k *ticks.Look) {
+			none := int64(0)
+			k.Deadline = &none
+			l.Look(k)
+		},
+		"passed":        func(l *ticks.Ledger, k *ticks.Look) { k.Anchor = k.Now; l.Passed(k) },
+		"passed before": func(l *ticks.Ledger, k *ticks.Look) { k.Anchor = clock(t, "08:30:00"); l.Passed(k) },
+	} {
+		l := ticks.Begin(clock(t, "08:00:00"))
+		k := ticks.Look{Schedule: parsed(t, "0 * * * *", ""), Anchor: clock(t, "08:00:00"), Hold: ticks.Suspended, Now: clock(t, "09:05:00")}
+		if _, held := l.Look(&k); !held || l.Hold != ticks.Suspended || l.Open.IsZero() {
+			t.Fatalf("nothing is held back: %+v", l)
+		}
+		if end(&l, &k); !l.Open.IsZero() || l.Hold != ticks.NotHeld {
+			t.Errorf("after %s the ledger is %+v", name, l)
+		}
 	}
 }
 

@@ -43,11 +43,7 @@ func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 
 // PassOver gives all due times up to end their fates, except the latest, which may still start.
 func (l *Ledger) PassOver(v *View, end time.Time) []Entry {
-	last := v.last(l.Through, end)
-	if last.IsZero() {
-		return nil
-	}
-	return l.passOver(v, last.Add(-time.Nanosecond), time.Time{})
+	return l.passOver(v, v.last(l.Through, end).Add(-time.Nanosecond), time.Time{})
 }
 
 // Drop gives all due times up to end their fates. The latest, open so far, gets fate.
@@ -78,7 +74,7 @@ func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	}
 	for _, g := range v.Gaps {
 		first := v.reached(l.Through, g.From)
-		if first.IsZero() || first.After(end) || first.After(g.Until) {
+		if first.After(end) {
 			continue
 		}
 		say(first.Add(-time.Nanosecond), Skipped, Gap{})

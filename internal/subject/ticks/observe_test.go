@@ -54,7 +54,7 @@ func TestSee(t *testing.T) {
 func view(t *testing.T, text string) *ticks.View {
 	switch text {
 	case "none":
-		return &ticks.View{None: true}
+		return &ticks.View{None: true, Schedule: parsed(t, "*/15 * * * *", "")} // its zone cannot be read
 	case "":
 		text = "*/15 * * * *"
 	}

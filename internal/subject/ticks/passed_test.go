@@ -50,7 +50,7 @@ func TestPassed(t *testing.T) {
 func TestInstantsOfAView(t *testing.T) {
 	v := &ticks.View{Schedule: parsed(t, "*/10 * * * *", ""), Anchor: clock(t, "08:00:00")}
 	every := &ticks.View{Schedule: parsed(t, "@every 7m", ""), Anchor: clock(t, "08:00:00")}
-	none := &ticks.View{None: true}
+	none := &ticks.View{None: true, Schedule: v.Schedule}
 	for text, is := range map[string][3]bool{"08:10:00": {true, true, false}, "08:11:00": {false, true, false}, "08:10:01": {false, true, false}} {
 		if got := [3]bool{v.Has(clock(t, text)), every.Has(clock(t, text)), none.Has(clock(t, text))}; got != is {
 			t.Errorf("%s is an instant: %t, want %t", text, got, is)
@@ -69,6 +69,9 @@ func TestInstantsOfAView(t *testing.T) {
 		if got != want || first.IsZero() != last.IsZero() {
 			t.Errorf("through %s %v have not started, want %v", until, got, want)
 		}
+	}
+	if first, last := l.Unstarted(none, clock(t, "08:45:00")); !first.IsZero() || !last.IsZero() {
+		t.Errorf("of a schedule that cannot be read %s to %s have not started", first, last)
 	}
 	if entries := l.PassOver(v, clock(t, "08:09:00")); entries != nil {
 		t.Errorf("passed over: %s", said(entries...))
