@@ -51,12 +51,15 @@ func (f *Fold) CronAccounts() []*CronAccount {
 }
 
 // RecallCron begins the account of a CronJob from its summary, for a fold that has seen none of its records. The caller
-// restores the projection of an existing CronJob into the World separately.
+// has restored the projection of an existing CronJob into the World.
 func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
 	a.First, a.Last, a.due, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
 	if s.Gone {
 		a.Deleted = a.Last
+	}
+	if job := f.world.CronJob(a.Stream); job != nil {
+		a.job, a.told, a.summary = job, &job.Told, nil
 	}
 }
 

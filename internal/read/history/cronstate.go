@@ -144,6 +144,9 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	if a.summary != nil {
 		s := *a.summary
 		s.Last, s.Gone = uint64(a.Last), s.Gone || a.removed()
+		if s.Gone {
+			s.State, s.Reason = CronDeleted, ""
+		}
 		return s
 	}
 	s := CronSummary{UID: a.Stream.ID, State: CronUnseen, First: uint64(a.First), Last: uint64(a.Last)}

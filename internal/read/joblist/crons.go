@@ -187,11 +187,18 @@ func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 			return err
 		}
 	}
-	p.keys[r.Stream] = k.key
-	p.fold.RecallCron(k.CronSummary)
-	if len(k.state) > 0 && !p.whole {
-		return p.restore(r.Stream, k.state, k.names)
+	return p.restoreCron(r.Stream, &k)
+}
+
+// restoreCron begins the account of a CronJob with what a list has of it.
+func (p *part) restoreCron(s events.Stream, k *cronRow) error {
+	if len(k.state) > 0 {
+		if err := p.restore(s, k.state, k.names); err != nil {
+			return err
+		}
 	}
+	p.keys[s] = k.key
+	p.fold.RecallCron(k.CronSummary)
 	return nil
 }
 
@@ -256,9 +263,6 @@ func (p *part) mergeCrons(states bool, add func(key, content []byte) error) erro
 		if err != nil {
 			return err
 		}
-		if p.whole {
-			r.state, r.names = p.cronState(r.UID)
-		}
 		all[r.UID] = r
 	}
 	for _, r := range p.cronRows() {
@@ -287,7 +291,7 @@ func (p *part) cronState(uid string) (state, names []byte) {
 	return state, names
 }
 
-// restoreCrons restores the states of the list's CronJobs that have no folded record.
+// restoreCrons restores the list's CronJobs that exist and have no folded record.
 func (p *part) restoreCrons() error {
 	for it, err := range p.base.crons.all {
 		if err != nil {
@@ -299,7 +303,8 @@ func (p *part) restoreCrons() error {
 		}
 		s := events.CronJobStream(types.UID(r.UID))
 		if len(r.state) > 0 && p.fold.CronAccount(s) == nil {
-			if err := p.restore(s, r.state, r.names); err != nil {
+			r.state, r.names = slices.Clone(r.state), slices.Clone(r.names)
+			if err := p.restoreCron(s, &r); err != nil {
 				return err
 			}
 		}

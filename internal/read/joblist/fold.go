@@ -24,7 +24,7 @@ type part struct {
 	fold    *history.Fold
 	through events.Sequence
 	keys    map[events.Stream]events.Sequence
-	whole   bool // the fold needs no more states from base: it has all, or a new epoch began
+	whole   bool // the fold needs no more states from base: it had all when a record concerned every object
 }
 
 // newPart continues after the list of a file, or begins at the start of the file if the list cannot continue.
@@ -99,10 +99,8 @@ func apply(ctx context.Context, log store.Reader, fold *history.Fold, r *events.
 // spread prepares for a record that concerns every Job.
 func (p *part) spread(r *events.Record) error {
 	switch r.Facts.(type) {
-	case *events.ControllerStarted, *events.ClockStepped:
+	case *events.ControllerStarted, *events.ClockStepped, *events.EpochChanged:
 		return p.restoreAll()
-	case *events.EpochChanged:
-		p.whole = true // the kept states are of another past
 	}
 	return nil
 }

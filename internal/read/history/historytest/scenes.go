@@ -84,6 +84,11 @@ func Played(t *testing.T, steps []Step) *memlog.Log {
 	return log
 }
 
+// With returns the steps with one more at place k, of the same time as the one before.
+func With(steps []Step, k int, facts events.Facts) []Step {
+	return slices.Insert(slices.Clone(steps), k, Step{steps[k-1].clock, facts, events.Evidence{}})
+}
+
 // started is the start of a controller that "runs" CronJobs, "observes" them, or leaves them alone.
 func started(clock, how string) Step {
 	s := events.DefaultSettings()
