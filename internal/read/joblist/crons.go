@@ -48,7 +48,7 @@ func decodeCronRow(content []byte) (r cronRow, err error) {
 // cronJob finds a CronJob by its stream.
 func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	content, ok, err := l.crons.find([]byte(s.ID))
-	if !ok || err != nil {
+	if !ok {
 		return r, false, err
 	}
 	r, err = decodeCronRow(content)
@@ -217,16 +217,14 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 }
 
 // cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record. It leaves
-// out what is damaged or pruned.
+// out what is damaged. If the first record is pruned, the key says so (pastCrons).
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
-	k.key, k.UID = cmp.Or(r.Previous, r.Sequence), r.Stream.ID
+	k.key, k.UID = r.Previous, r.Stream.ID
 	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
 		if unread != nil {
 			return k, failedRead(unread)
 		}
-		if k.key = cmp.Or(old.Previous, old.Sequence); old.Previous == 0 {
-			k.First = uint64(old.Sequence)
-		}
+		k.key, k.First = cmp.Or(old.Previous, old.Sequence), uint64(old.Sequence)
 		break
 	}
 	return k, nil

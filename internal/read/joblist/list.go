@@ -151,7 +151,7 @@ type known struct {
 // job finds a Job by its stream. Its error is errMalformed, as that of all reads of a list.
 func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 	content, ok, err := l.streams.find([]byte(s.ID))
-	if !ok || err != nil {
+	if !ok {
 		return k, false, err
 	}
 	d := decoder{rest: content}
@@ -161,7 +161,7 @@ func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 		return k, false, errMalformed
 	}
 	content, ok, err = l.rows.find(key)
-	if err != nil || !ok {
+	if !ok {
 		return k, false, errors.Join(err, errMalformed)
 	}
 	k.row.key = events.Sequence(binary.BigEndian.Uint64(key))

@@ -20,6 +20,7 @@ type watched struct {
 	store.Reader
 	newer             events.Sequence
 	records, searches int // of all reads; reads of one stream
+	streams           []events.Stream
 	met               bool
 }
 
@@ -43,7 +44,7 @@ func (w *watched) Read(ctx context.Context, from events.Sequence) iter.Seq2[even
 func (w *watched) ReadStream(
 	ctx context.Context, s events.Stream, from events.Sequence, d store.Direction,
 ) iter.Seq2[events.Record, error] {
-	w.searches++
+	w.searches, w.streams = w.searches+1, append(w.streams, s)
 	return w.given(w.Reader.ReadStream(ctx, s, from, d))
 }
 
@@ -155,10 +156,14 @@ func TestWhatBeginsWithTheKeptRecords(t *testing.T) {
 		for behind := range events.Sequence(2) {
 			first := r.Sequence + behind
 			kept := historytest.Pruned{Reader: c.Log, First: first}
-			lists := New(Config{Log: kept, Files: func() ([]store.File, error) {
+			searched := &watched{Reader: kept}
+			lists := New(Config{Log: searched, Files: func() ([]store.File, error) {
 				return []store.File{{First: first, End: c.Log.Head()}}, nil
 			}})
 			jobs, err := lists.Page(t.Context(), history.ListQuery{})
+			if behind == 0 && slices.Contains(searched.streams, r.Stream) {
+				t.Errorf("%s is searched for, and all its records are kept", r.Stream)
+			}
 			crons, failed := lists.CronJobs(t.Context(), history.CronListQuery{})
 			one, missed := lists.Page(t.Context(), history.ListQuery{UID: r.Stream.ID})
 			if err := errors.Join(err, failed, missed); err != nil {

@@ -311,10 +311,7 @@ func (m *merge) list(f store.File) *list {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
 	}
-	l, err := openList(m.config.Dir, m.log.Identity(), f, m.log)
-	if err != nil {
-		l = nil // a list is derived: the records are read instead
-	}
+	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log) // without a list, which is derived, the records are read
 	m.open[f.First] = l
 	return l
 }
@@ -363,7 +360,7 @@ func (s *source) seek(before events.Sequence) error {
 	}
 	s.next = s.list.rows.before(keyBytes(before))
 	for {
-		if err := s.step(); err != nil || !s.ok || s.row.key < before {
+		if err := s.step(); !s.ok || s.row.key < before { // ok is false with an error
 			return err
 		}
 	}

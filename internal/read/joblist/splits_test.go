@@ -118,11 +118,48 @@ func pagesOf(t *testing.T, l *Lists, q history.ListQuery) (all []string) {
 	}
 }
 
+// listed asks for the Jobs of queries and for all CronJobs of the log of a config.
+func listed(t *testing.T, c Config, what string, queries ...history.ListQuery) {
+	t.Helper()
+	lists := New(c)
+	for _, q := range queries {
+		var want []string
+		for _, text := range expected('a', 'd') {
+			var uid string
+			var first, last, n events.Sequence
+			if _, err := fmt.Sscanf(text, "%s %d-%d of %d", &uid, &first, &last, &n); err != nil {
+				t.Fatal(err)
+			}
+			if last >= q.Since && (q.UID == "" || uid == q.UID) {
+				want = append(want, text)
+			}
+		}
+		if got := pagesOf(t, lists, q); !slices.Equal(got, want) {
+			t.Errorf("%s, %+v: %q, want %q", what, q, got, want)
+		}
+	}
+	page, err := lists.CronJobs(t.Context(), history.CronListQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range page.CronJobs {
+		j := &page.CronJobs[i]
+		got = append(got, fmt.Sprintf("%s %d-%d", j.UID, j.First, j.Last))
+	}
+	crons := expected('p', 'q')
+	for i, text := range crons {
+		if i >= len(got) || len(got) != len(crons) || text[:len(got[i])] != got[i] {
+			t.Errorf("%s: %q, want %q", what, got, crons)
+			break
+		}
+	}
+}
+
 // TestWhereverFilesEnd: a log is divided at two of its records, in many ways. Its Jobs and CronJobs are listed once,
 // whatever lists there are, and lists are made without a search for what earlier lists have.
 func TestWhereverFilesEnd(t *testing.T) {
 	log := written(t)
-	jobs, crons := expected('a', 'd'), expected('p', 'q')
 	end := log.Head().Sequence
 	for one := events.Sequence(1); one < end; one++ {
 		for two := one + 1; two <= end; two += 1 + (two-one)/3 {
@@ -131,37 +168,7 @@ func TestWhereverFilesEnd(t *testing.T) {
 			c := Config{Log: searched, Files: func() ([]store.File, error) { return files, nil }, Every: 5}
 			look := func(what string, queries ...history.ListQuery) {
 				t.Helper()
-				for _, q := range queries {
-					var want []string
-					for _, text := range jobs {
-						var uid string
-						var first, last, n events.Sequence
-						if _, err := fmt.Sscanf(text, "%s %d-%d of %d", &uid, &first, &last, &n); err != nil {
-							t.Fatal(err)
-						}
-						if last >= q.Since && (q.UID == "" || uid == q.UID) {
-							want = append(want, text)
-						}
-					}
-					if got := pagesOf(t, New(c), q); !slices.Equal(got, want) {
-						t.Errorf("%s, files end with %d and %d, %+v: %q, want %q", what, one, two, q, got, want)
-					}
-				}
-				page, err := New(c).CronJobs(t.Context(), history.CronListQuery{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var got []string
-				for i := range page.CronJobs {
-					j := &page.CronJobs[i]
-					got = append(got, fmt.Sprintf("%s %d-%d", j.UID, j.First, j.Last))
-				}
-				for i, text := range crons {
-					if i >= len(got) || len(got) != len(crons) || text[:len(got[i])] != got[i] {
-						t.Errorf("%s, files end with %d and %d: %q, want %q", what, one, two, got, crons)
-						break
-					}
-				}
+				listed(t, c, fmt.Sprintf("%s, files end with %d and %d", what, one, two), queries...)
 			}
 			if (one+two)%4 == 0 {
 				look("without lists", history.ListQuery{}, history.ListQuery{UID: "a"}, history.ListQuery{UID: "b", Since: two})

@@ -122,7 +122,8 @@ func (t *table) before(key []byte) int {
 	return sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) >= 0 }) - 1
 }
 
-// find returns the content of the entry with a key. It is valid until the next find.
+// find returns the content of the entry with a key; ok is false without one, and with an error. The content is valid
+// until the next find.
 func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) > 0 }) - 1
 	if i < 0 {
