@@ -96,7 +96,7 @@ func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	return n, false
 }
 
-// of returns the schedule of a ledger.
+// of returns the schedule of a ledger. One that cannot be read has no due times.
 func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	if by == nil {
 		return schedule.Schedule{}, ErrUnseen
@@ -242,7 +242,7 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	for i := range c.Entries {
 		c.nearest(&v, &c.Entries[i], t)
 	}
-	if l := c.Ledger; l != nil && l.Open != 0 {
+	if l := c.Ledger; l != nil {
 		v.near(l.Open.Go(), t)
 	}
 	for i := range all {
@@ -267,8 +267,8 @@ func (c *CronJob) unlooked(at events.Time) bool {
 			by, looked = &t.by, max(looked, t.from)
 		}
 	}
-	s, err := c.of(by)
-	return err == nil && s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
+	s, _ := c.of(by)
+	return s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
 // namesake returns the entry of the run whose Job was made in the minute of the instant: it has the name that the
@@ -287,22 +287,21 @@ func (c *CronJob) has(e *Entry, t time.Time) bool {
 	if e.First == e.Last || e.First.Go().Equal(t) || e.Last.Go().Equal(t) {
 		return true
 	}
-	s, err := c.of(e.by)
-	return err == nil && s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
+	s, _ := c.of(e.by)
+	return s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
 }
 
 // nearest offers the due times of an entry around t to v.
 func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	v.near(e.First.Go(), t)
 	v.near(e.Last.Go(), t)
-	if s, err := c.of(e.by); err == nil && e.First.Go().Before(t) && t.Before(e.Last.Go()) {
+	if s, _ := c.of(e.by); e.First.Go().Before(t) && t.Before(e.Last.Go()) {
 		v.near(s.Next(s.Base(e.First.Go(), t)), t)
-		if last := s.Last(e.First.Go(), t); !last.IsZero() {
-			v.near(last, t)
-		}
+		v.near(s.Last(e.First.Go(), t), t)
 	}
 }
 
+// near takes in a due time, or the zero time for none.
 func (v *Verdict) near(due, t time.Time) {
 	switch {
 	case due.Before(t) && (v.Before.IsZero() || due.After(v.Before)):

@@ -29,12 +29,21 @@ func told(t *testing.T, facts ...events.Facts) *CronJob {
 // logOf is a log of these facts of batch/nightly, each a batch of its own, from record 2 on.
 func logOf(t *testing.T, facts ...events.Facts) *memlog.Log {
 	t.Helper()
+	return logAt(t, nil, facts...)
+}
+
+// logAt is logOf with the times of day of the records, as far as they are given; else it is 08:00.
+func logAt(t *testing.T, clocks []string, facts ...events.Facts) *memlog.Log {
+	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
 	last := map[events.Stream]events.Sequence{}
 	add := func(s events.Stream, kind events.Kind, f events.Facts) {
-		n := log.Head().Sequence + 1
+		n, at := log.Head().Sequence+1, moment("08:00")
+		if 1 < n && int(n) < len(clocks)+2 {
+			at = moment(clocks[n-2])
+		}
 		c := log.Append(events.Batch{Records: []events.Record{{
-			Header: events.Header{Sequence: n, Time: events.At(moment("08:00")), Stream: s, Previous: last[s], Kind: kind, Critical: kind.Critical(), Last: true},
+			Header: events.Header{Sequence: n, Time: events.At(at), Stream: s, Previous: last[s], Kind: kind, Critical: kind.Critical(), Last: true},
 			Facts:  f, Evidence: events.Evidence{Namespace: "batch", Name: "nightly"}, FactsSalt: events.Salt{1}, EvidenceSalt: events.Salt{2},
 		}}}, true)
 		<-c.Done()
@@ -55,6 +64,8 @@ func logOf(t *testing.T, facts ...events.Facts) *memlog.Log {
 			kind = events.KindZoneStored
 		case *events.RunSeen:
 			kind = events.KindRunSeen
+		case *events.StoredState:
+			kind = events.KindStateStored
 		}
 		add(nightly, kind, f)
 	}

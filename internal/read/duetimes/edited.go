@@ -45,7 +45,7 @@ func (c *CronJob) nextAfter(t time.Time) time.Time {
 			continue
 		}
 		by := countsBy(c.SeenAt(events.At(t)))
-		if s, err := c.of(&by); err == nil && !s.Every() {
+		if s, _ := c.of(&by); !s.Every() {
 			if next := s.Next(t); !next.IsZero() && events.At(next) <= ch.At {
 				return next
 			}
@@ -87,8 +87,8 @@ func (c *CronJob) BecameOne(t time.Time) *Change {
 // starts.
 func (c *CronJob) dueBy(seen *events.CronJobSeen, t time.Time) bool {
 	by := countsBy(seen)
-	s, err := c.of(&by)
-	return err == nil && !s.Every() && s.Next(t.Add(-time.Second)).Equal(t)
+	s, _ := c.of(&by)
+	return !s.Every() && s.Next(t.Add(-time.Second)).Equal(t)
 }
 
 // mostBack bounds the records before the read part that are searched for changes of the spec.

@@ -45,8 +45,8 @@ func (c *CronJob) dueBefore(at events.Time) bool {
 		return false
 	}
 	by := countsBy(c.firstSeenAs)
-	s, err := c.of(&by)
-	return err == nil && s.Next(s.Base(c.firstSeenAs.Created.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
+	s, _ := c.of(&by)
+	return s.Next(s.Base(c.firstSeenAs.Created.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
 // SeenFirst returns the CronJob as it was first seen; nil if it was not.

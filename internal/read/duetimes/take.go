@@ -51,9 +51,7 @@ func (c *CronJob) take(r *events.Record) error {
 		c.sighted(f, r.Time)
 	case *events.StoredState:
 		if c.Seen == nil { // else earlier records have told it
-			if err := c.takeState(r, f); err != nil {
-				return err
-			}
+			return c.takeState(r, f)
 		}
 	}
 	for _, step := range steps(r) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -212,7 +211,7 @@ func (c *CronJob) Unstarted() *Entry {
 func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
 	if c.unlisted != nil {
-		c.gaps = append(c.gaps, ticks.Gap{From: goTime(c.unlisted.LastSeen), Until: c.now.Go()})
+		c.gaps = append(c.gaps, ticks.Gap{From: c.unlisted.LastSeen.Go(), Until: c.now.Go()})
 	}
 	found := c.missed || slices.ContainsFunc(c.timings, func(t timing) bool { return t.found })
 	if by == nil || by.Closed || c.partial || !found {
@@ -226,16 +225,9 @@ func (c *CronJob) findGaps(ctx context.Context, src history.Source, through even
 	c.gaps = nil
 	for _, g := range gaps {
 		if g.Until != 0 && (through == 0 || events.Sequence(g.Synced) <= through) {
-			c.gaps = append(c.gaps, ticks.Gap{From: goTime(events.Time(g.From)), Until: events.Time(g.Until).Go()})
+			c.gaps = append(c.gaps, ticks.Gap{From: events.Time(g.From).Go(), Until: events.Time(g.Until).Go()})
 		}
 	}
 	c.gaps = append(c.gaps, open...) // keeps the order
 	return nil
-}
-
-func goTime(t events.Time) time.Time {
-	if t == 0 {
-		return time.Time{}
-	}
-	return t.Go()
 }
