@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -105,16 +106,11 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	if open == nil || state == CronSuspended || state == CronDeleting || state == CronHeld {
 		return state, reason, open
 	}
-	late := open.First != 0 || last > events.Time(open.At) || now.Sub(events.Time(open.At)) >= Grace(p.deadline)
+	since, grace := events.Time(open.At), Grace(p.deadline)
 	if p.managed && open.Says == words.Undecided {
-		first := events.Time(open.At)
-		if open.First != 0 {
-			first = events.Time(open.First)
-		}
-		late = now.Sub(first) >= GraceUndecided(p.deadline)
-	} else if p.managed {
-		late = now.Sub(events.Time(open.At)) >= Grace(p.deadline)
+		since, grace = events.Time(cmp.Or(open.First, open.At)), GraceUndecided(p.deadline)
 	}
+	late := now.Sub(since) >= grace || !p.managed && open.First != 0 // another controller starts only the last of several
 	switch {
 	case !p.managed && p.hold != events.NotHeld:
 		state, reason = CronHeld, open.Says

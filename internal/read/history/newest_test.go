@@ -60,3 +60,41 @@ func TestNewestIsTheEndOfAll(t *testing.T) {
 		t.Errorf("the log has only %d records: one look takes them in", head.Sequence)
 	}
 }
+
+// TestTheNewestOfAKindThatIsSeldom: some of what is wanted is at the end of the log, and the rest is far behind it, at
+// the ends of windows and between. Each record is there once.
+func TestTheNewestOfAKindThatIsSeldom(t *testing.T) {
+	log := historytest.Hard(t, 2)
+	src := history.Local{Log: log}
+	head := log.Head().Sequence
+	kinds := map[events.Kind][]events.Sequence{}
+	for r, err := range log.Read(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds[r.Kind] = append(kinds[r.Kind], r.Sequence)
+	}
+	apart := 0
+	for kind, all := range kinds {
+		for through := head; through > 300; through -= 1 + head/23 {
+			want := all[:len(all)-len(slices.DeleteFunc(slices.Clone(all), func(n events.Sequence) bool { return n <= through }))]
+			for n := 2; n < 40; n += 5 {
+				records, err := history.Newest(t.Context(), src, history.Query{Kinds: []events.Kind{kind}}, n, through)
+				var got []events.Sequence
+				for _, r := range records {
+					got = append(got, r.Sequence)
+				}
+				want := want[max(0, len(want)-n):]
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("the last %d %s through %d: %v, want %v: %v", n, kind, through, got, want, err)
+				}
+				if k := len(want); k > 1 && want[0]+256 <= through && want[k-1]+256 > through {
+					apart++
+				}
+			}
+		}
+	}
+	if apart < 10 {
+		t.Errorf("only %d times the last ones were in several windows", apart)
+	}
+}

@@ -88,6 +88,13 @@ func TestWhatAnOpenDueTimeMeans(t *testing.T) {
 		{row(true, listing), "08:02:05", CronOverdue, words.Undecided, "08:01:00", "08:02:00"},
 		{row(true, recorded), "08:01:04.999", CronWaiting, "before", "", "08:01:00"},
 		{row(true, recorded), "08:01:05", CronOverdue, byRecord.Says, "", "08:01:00"},
+		{row(true, both(recorded, func(p *passing) { p.deadline = new(int64(90)) })), "08:02:10", CronOverdue, byRecord.Says, "", "08:01:00"},
+		{row(true, func(p *passing) {
+			p.open = &OpenDue{At: byRecord.At, First: recordjson.Instant(clockAt(t, "07:59:00")), Says: "held"}
+		}), "08:01:04",
+			CronWaiting, "before", "07:59:00", "08:01:00"},
+		{row(true, both(recorded, func(p *passing) { p.through = clockAt(t, "07:30:00") })), "08:01:04", CronWaiting, "before", "", "08:01:00"},
+		{row(true, func(p *passing) { p.open = &OpenDue{At: byRecord.At, Says: "held"}; p.timing.Schedule = "@every 1s" }), "08:01:04", CronWaiting, "before", "", "08:01:00"},
 		{row(true, both(recorded, short)), "08:01:02", CronOverdue, byRecord.Says, "", "08:01:00"},
 		{row(true, both(recorded, in(CronHeld))), "08:03:00", CronHeld, "before", "", "08:01:00"},
 		{row(true, both(recorded, in(CronSuspended))), "08:03:00", CronSuspended, "before", "", "08:01:00"},

@@ -32,18 +32,18 @@ func TestPassedOver(t *testing.T) {
 		{"nothing was passed over that is not counted elsewhere", []events.Record{tell(10, 10, true, 0, 0), tell(70, 10, false, 0, 0)}, ""},
 		{
 			"pods went", []events.Record{tell(10, 10, true, 0, 0), tell(70, 10, true, 2, 5), tell(130, 70, false, 1, 1)},
-			"10 130 namespace ci was over its budget of log. 3 pods came and went without a record (6 versions)",
+			"10 130 namespace ci was over its budget of log. 3 pods came and went without a record (6 versions) [1 3]",
 		},
 		{
 			"it goes on", []events.Record{tell(10, 10, true, 0, 0), tell(70, 10, true, 1, 1)},
-			"10 - namespace ci was over its budget of log. 1 pod came and went without a record (1 version); what was passed over since 70 is not counted yet",
+			"10 - namespace ci was over its budget of log. 1 pod came and went without a record (1 version); what was passed over since 70 is not counted yet [1 2]",
 		},
 		{
 			"the controller was killed", []events.Record{tell(10, 10, true, 0, 0), start(40), tell(50, 50, true, 0, 0), tell(110, 50, false, 0, 7)},
-			"10 40 namespace ci was over its budget of log. Nothing is counted; what was passed over since 10 is counted nowhere, as the controller ended before" +
-				" / 50 110 namespace ci was over its budget of log. 7 versions passed over",
+			"10 40 namespace ci was over its budget of log. Nothing is counted; what was passed over since 10 is counted nowhere, as the controller ended before [1]" +
+				" / 50 110 namespace ci was over its budget of log. 7 versions passed over [3 4]",
 		},
-		{"the first record is no longer kept", []events.Record{tell(70, 10, false, 0, 3)}, "10 70 namespace ci was over its budget of log. 3 versions passed over"},
+		{"the first record is no longer kept", []events.Record{tell(70, 10, false, 0, 3)}, "10 70 namespace ci was over its budget of log. 3 versions passed over [1]"},
 	} {
 		var p history.PassedOver
 		for i := range row.records {
@@ -56,7 +56,7 @@ func TestPassedOver(t *testing.T) {
 			if x.Until != 0 {
 				until = moment(events.Time(x.Until))
 			}
-			got = append(got, moment(events.Time(x.From))+" "+until+" "+x.Text(moment))
+			got = append(got, moment(events.Time(x.From))+" "+until+" "+x.Text(moment)+fmt.Sprintf(" %v", x.Records))
 		}
 		if text := strings.Join(got, " / "); text != row.want {
 			t.Errorf("%s: it tells %q, want %q", row.name, text, row.want)

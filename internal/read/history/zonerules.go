@@ -36,7 +36,7 @@ func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneN
 		if err != nil {
 			return err
 		}
-		if f, ok := r.Facts.(*events.ZoneRules); ok && missing[f.Hash] {
+		if f, ok := r.Facts.(*events.ZoneRules); ok {
 			z.tzif[f.Hash] = f.TZif
 			if delete(missing, f.Hash); len(missing) == 0 {
 				break
