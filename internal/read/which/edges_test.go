@@ -44,6 +44,7 @@ func TestTheDayOfATimeOfDay(t *testing.T) {
 		{"08:00:00", "14 12:00:00", "13 07:00:00", "12 08:00:00", "12 08:00:00"},
 		{"13:00:00", "14 12:00:00", "14 11:00:00", "13 13:00:00", "13 13:00:00"},
 		{"23:59:00", "14 00:01:00", "14 00:00:30", "13 23:59:00", "13 23:59:00"},
+		{"23:59:00", "14 00:01:00", "13 23:30:00", "13 23:59:00", "13 23:59:00"}, // the nearest is of yesterday
 		{"00:02:00", "13 23:59:00", "13 23:59:00", "13 00:02:00", "14 00:02:00"},
 		{"13:00:00", "14 12:00:00", "", "13 13:00:00", "13 13:00:00"}, // the end is not known
 		{"10:00:00", "14 12:00:00", "", "14 10:00:00", "14 10:00:00"},
@@ -298,6 +299,22 @@ func TestNamesThatAreMistyped(t *testing.T) {
 		if got := some(all[:n]); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
+	}
+}
+
+// TestTheMostSimilarNameComesFirst, whichever is newer; of names that are as similar, the newer one.
+func TestTheMostSimilarNameComesFirst(t *testing.T) {
+	src := &listed{}
+	for _, name := range []string{"nightly-repo", "nightly-repor", "nightly-rep", "nightly-repos", "other", "nightly-repor"} {
+		src.jobs = append(src.jobs, history.Summary{Namespace: "n", Name: name})
+	}
+	f := &Finder{Source: src, Note: func(string) {}}
+	var got []string
+	for _, o := range f.namedAlike(t.Context(), Place{Namespace: "n"}, Object{Name: "nightly-report", Kind: Job}) {
+		got = append(got, o.Name)
+	}
+	if want := []string{"nightly-repor", "nightly-repo", "nightly-repos", "nightly-rep"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -71,8 +71,13 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 			return streams, nil // if the log is damaged, newer Jobs of the name may be missing
 		}
 		if uidBegins.MatchString(h.Name) {
-			if s, ok, err := f.byUID(ctx, strings.ToLower(h.Name)); ok || err != nil {
-				return []events.Stream{s}, err
+			switch s, ok, err := f.byUID(ctx, strings.ToLower(h.Name)); {
+			case ok:
+				return []events.Stream{s}, nil
+			case err != nil && !f.Source.Beside(err):
+				return nil, err
+			case err != nil:
+				unread = err
 			}
 		}
 	}
@@ -94,7 +99,8 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	return nil, f.unknown(ctx, p, h)
 }
 
-// byUID finds the Job whose UID begins with prefix, in any namespace. Several matches are an error that lists them.
+// byUID finds the Job whose UID begins with prefix, in any namespace. Several matches are an error that lists them. The
+// error of damage is returned only if nothing is found.
 func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok bool, err error) {
 	page, err := f.Source.Jobs(ctx, history.JobsQuery{UID: prefix, Limit: mostLike + 1})
 	if len(page.Items) == 0 || err != nil && !f.Source.Beside(err) {
