@@ -82,9 +82,11 @@ func (p *ExplainParams) jobOrPod(ctx context.Context, src Source, at history.Poi
 	}
 	answer := found.Answer()
 	if p.Kind == which.Pod {
-		if answer, err = found.PodAnswer(p.Name); err != nil {
-			return nil, err
+		pod, none := found.PodAnswer(p.Name)
+		if none != nil {
+			return nil, errors.Join(none, err)
 		}
+		answer = pod
 	}
 	if failed := found.Link(&answer, p.linked); failed != nil {
 		err = errors.Join(err, failed)

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
@@ -45,6 +48,54 @@ func TestAReadThatFailsIsTold(t *testing.T) {
 	}
 	if n := historytest.EachReadFails(t, log, all...); n < 100 {
 		t.Errorf("only %d reads failed", n)
+	}
+}
+
+// TestAReadOfAnExplanationThatFailsIsTold, from whatever place it reads. The note whose pod it is has a UID then in the
+// place of a name.
+func TestAReadOfAnExplanationThatFailsIsTold(t *testing.T) {
+	src, now := recorded(t, "cronjobs-observed")
+	log := src.(history.Local).Log
+	jobs, err := src.Jobs(t.Context(), history.JobsQuery{Limit: 1})
+	if err != nil || len(jobs.Items) == 0 {
+		t.Fatal(jobs, err)
+	}
+	job, failed := jobs.Items[0].Namespace+"/"+jobs.Items[0].Name, 0
+	pod := ""
+	stream := events.JobStream(types.UID(jobs.Items[0].UID))
+	for r, err := range log.ReadStream(t.Context(), stream, 0, store.Forward) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == events.KindPodAdded {
+			pod = "pod/" + jobs.Items[0].Namespace + "/" + r.Evidence.Name
+		}
+	}
+	for _, line := range []string{"explain " + pod, "explain job/" + job + " --link=L=https://l.example/{{.Pod}}"} {
+		read := func(f *historytest.Failing) (string, error) {
+			d := &store.Damage{}
+			f.Reader = log
+			lists := joblist.New(joblist.Config{Log: f})
+			return askedOnce(t.Context(), t, ask.Source{Source: f.Source(lists, d), Damage: d}, now, line)
+		}
+		sound := &historytest.Failing{}
+		whole, err := read(sound)
+		if err != nil {
+			t.Fatal(line, err)
+		}
+		for where := range sound.Reads {
+			f := &historytest.Failing{Where: where, Nth: 1, With: func(events.Sequence) error { return historytest.ErrRead }}
+			got, err := read(f)
+			if f.Failed {
+				failed++
+			}
+			if f.Failed && !errors.Is(err, historytest.ErrRead) && got != whole && !strings.Contains(where, "(*Finder).called") {
+				t.Errorf("%s: a read from %s fails: %v, and the answer is\n%.900s", line, where, err, got)
+			}
+		}
+	}
+	if failed < 20 {
+		t.Errorf("only %d reads failed", failed)
 	}
 }
 
