@@ -133,7 +133,7 @@ func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 	if !e.Observed && hold == events.NotHeld {
 		out.Says = words.Undecided
 	}
-	if kept != nil {
+	if kept != nil && !kept.Before {
 		out.Since, out.Record = recordjson.Instant(kept.First.At), uint64(kept.First.Record)
 	}
 	if e.First != e.Last {

@@ -229,6 +229,26 @@ func TestWhatWasNotReadIsNotComputed(t *testing.T) {
 	}
 }
 
+// TestASuspensionThatBeganBeforeAState: the state says that it was so, and not since when. The records of before do.
+func TestASuspensionThatBeganBeforeAState(t *testing.T) {
+	suspended := &events.CronJobSeen{Schedule: "0 * * * *", Suspend: true}
+	state, err := proto.Marshal(&pb.JobState{CronJob: &pb.CronJobState{Facts: events.CronJobToWire(suspended)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := history.Local{Log: logAt(t, []string{"08:30", "09:10"}, suspended, &events.StoredState{Encoded: state})}
+	for from, want := range map[events.Sequence]string{0: "from 08:30, before false, since record 2", 3: "from 09:10, before true, since record 0"} {
+		c, err := ReadSpan(t.Context(), src, nightly, Span{From: from})
+		if err != nil || len(c.kept.spans) != 1 {
+			t.Fatal(c.kept.spans, err)
+		}
+		k, open := c.kept.spans[0], c.waiting(&Entry{})
+		if got := fmt.Sprintf("from %s, before %t, since record %d", k.From.Go().Format("15:04"), k.Before, open.Record); got != want {
+			t.Errorf("read from %d on: %s, want %s", from, got, want)
+		}
+	}
+}
+
 // TestHowFarChangesAreLookedBackFor is so many records before the first that was read.
 func TestHowFarChangesAreLookedBackFor(t *testing.T) {
 	for _, between := range []int{0, mostBack - 3, mostBack - 2, mostBack - 1, mostBack, mostBack + 5} {

@@ -17,6 +17,7 @@ type Kept struct {
 	Job         string      // the Job that ran
 	From, Until events.Time // Until is 0 while it lasts
 	Unseen      bool        // status.active named the Job, and no record tells whether it ran
+	Before      bool        // it had begun before From: reading began with a stored state
 	First, Last Place       // records of its start and its end
 	uid         types.UID
 }
@@ -99,7 +100,7 @@ func (c *CronJob) keep(r *events.Record) {
 	at := Place{r.Sequence, r.Time}
 	keeps := map[types.UID]Kept{}
 	if c.Seen.Suspend {
-		keeps[""] = Kept{By: events.HeldSuspended, From: r.Time, First: at}
+		keeps[""] = Kept{By: events.HeldSuspended, From: r.Time, First: at, Before: r.Kind == events.KindStateStored}
 	}
 	if c.Seen.Policy == "Forbid" {
 		for _, a := range c.Seen.Active {

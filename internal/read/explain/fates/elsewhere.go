@@ -144,7 +144,8 @@ func (f *Fates) KeptText(all []duetimes.Kept) (why string, from []explain.Mark) 
 			}
 			continue
 		}
-		parts = append(parts, "the CronJob was suspended from "+f.Seen(k.From)+f.by(k.First.Record)+until(f, k))
+		before := map[bool]string{true: "before "}[k.Before]
+		parts = append(parts, "the CronJob was suspended from "+before+f.Seen(k.From)+f.by(k.First.Record)+until(f, k))
 	}
 	if len(jobs) > 0 {
 		parts = append(parts, f.HoldText(events.HeldForbid, jobs))
