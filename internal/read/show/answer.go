@@ -248,7 +248,7 @@ func about(a *explain.Answer, zone words.Zone) []string {
 		parts = append(parts, fmt.Sprintf("THE LOG IS DAMAGED from record %d on: what follows is not told", a.Damaged))
 	case len(a.Gaps) == 1:
 		parts = append(parts, "1 GAP in its history")
-	case len(a.Gaps) > 1:
+	case len(a.Gaps) != 0:
 		parts = append(parts, fmt.Sprintf("%d GAPS in its history", len(a.Gaps)))
 	case a.Truncated:
 		parts = append(parts, "its beginning is no longer kept")

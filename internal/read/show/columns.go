@@ -48,15 +48,18 @@ func head(s string, width int) string {
 	return s
 }
 
-// tail returns the longest suffix that fits in width columns.
+// tail returns the longest suffix that fits in width columns. It does not begin with an accent of the character before.
 func tail(s string, width int) string {
-	at := len(s)
-	for at > 0 {
+	begin := len(s)
+	for at := len(s); at > 0; {
 		r, n := utf8.DecodeLastRuneInString(s[:at])
-		if width -= columnsOf(r); width < 0 {
+		takes := columnsOf(r)
+		if width -= takes; width < 0 {
 			break
 		}
-		at -= n
+		if at -= n; takes > 0 {
+			begin = at
+		}
 	}
-	return s[at:]
+	return s[begin:]
 }

@@ -36,7 +36,7 @@ func (l *told) names() *Names {
 			for _, r := range all {
 				l.reads++
 				if r.Sequence == l.broken {
-					yield(events.Record{}, errBroken)
+					yield(r, errBroken) // what comes with an error is not used
 					return
 				}
 				if !yield(r, nil) {
@@ -52,7 +52,7 @@ func (l *told) names() *Names {
 		},
 		Record: func(at events.Sequence) (events.Record, error) {
 			if at == l.broken {
-				return events.Record{}, errBroken
+				return l.records[at-1], errBroken
 			}
 			return l.records[at-1], nil
 		},
