@@ -61,6 +61,9 @@ func TestFromWhenOnAPodCouldBeAskedFor(t *testing.T) {
 			c.Tries = []*try.Try{{Gone: whentest.Seen(6, 11),
 				Ended: whentest.Seen(5, 10)}}
 		}, true, whentest.Seen(5, 10)},
+		{"the one of before was gone with its end", 1, func(c *jobcase.Case) {
+			c.Tries = []*try.Try{{Gone: whentest.Seen(5, 10), Ended: whentest.Seen(5, 10)}}
+		}, true, whentest.Seen(5, 10)},
 		{"several at once", 0, func(c *jobcase.Case) { c.Spec.Parallelism = new(int32(2)) }, false, explain.Mark{}},
 		{"of a spec that is not known", 0, func(c *jobcase.Case) { c.Spec = nil }, false, explain.Mark{}},
 		{"its first records are not kept", 0, func(c *jobcase.Case) { c.Added = explain.Mark{} }, false, explain.Mark{}},

@@ -1,0 +1,64 @@
+package whentest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/store"
+)
+
+// Log is a log of a few records, in the order of their sequences. It is asked for records alone, not for lists.
+type Log struct {
+	history.Source
+	All  []events.Record
+	Bad  events.Sequence // reading this record fails
+	With error           // with this error
+}
+
+// Record is the record of a sequence and a second. Its stream and its kind are those of its facts.
+func Record(n events.Sequence, at float64, s events.Stream, f events.Facts) events.Record {
+	return events.Record{
+		Header: events.Header{Sequence: n, Time: Sec(at), Stream: s, Kind: events.TraitsOf(f).Kinds[0].Kind}, Facts: f,
+	}
+}
+
+// Beside implements history.Source.
+func (l *Log) Beside(err error) bool { return errors.Is(err, store.ErrCorrupt) }
+
+// Records implements history.Source for queries by sequence.
+func (l *Log) Records(_ context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	return l.pick(slices.Values(l.All), func(r *events.Record) bool {
+		return r.Sequence >= q.From && (q.Through == 0 || r.Sequence <= q.Through)
+	})
+}
+
+// ReadStream implements history.Source.
+func (l *Log) ReadStream(_ context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+	all := slices.Clone(l.All)
+	if dir == store.Backward {
+		slices.Reverse(all)
+	}
+	return l.pick(slices.Values(all), func(r *events.Record) bool {
+		inside := from == 0 || dir == store.Forward && r.Sequence >= from || dir == store.Backward && r.Sequence <= from
+		return r.Stream == s && inside
+	})
+}
+
+func (l *Log) pick(all iter.Seq[events.Record], want func(*events.Record) bool) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		for r := range all {
+			switch {
+			case !want(&r):
+			case r.Sequence == l.Bad:
+				yield(events.Record{}, l.With)
+				return
+			case !yield(r, nil):
+				return
+			}
+		}
+	}
+}
