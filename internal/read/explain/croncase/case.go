@@ -78,16 +78,21 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	if err != nil {
 		return c.without(err, failed)
 	}
-	for i := range state.InFlight {
-		if x := &state.InFlight[i]; !strings.HasPrefix(x.Does, "create ") {
-			continue
-		}
-		c.Asked = state.InFlight[i]
-		if d := state.LastDecision; d != nil {
-			c.AskedBy = []explain.Mark{explain.RecordMark(events.Sequence(d.Sequence))}
+	c.Asked, c.AskedBy = askedFor(&state)
+	return c, errors.Join(failed, c.surroundings(from, through))
+}
+
+// askedFor returns the pending command that creates a Job, and the decision that asked for it; zero for none.
+func askedFor(state *history.CronJob) (create history.Command, by []explain.Mark) {
+	for _, x := range state.InFlight {
+		if strings.HasPrefix(x.Does, "create ") {
+			create = x
 		}
 	}
-	return c, errors.Join(failed, c.surroundings(from, through))
+	if d := state.LastDecision; d != nil && create.Does != "" {
+		by = []explain.Mark{explain.RecordMark(events.Sequence(d.Sequence))}
+	}
+	return create, by
 }
 
 // without returns the case after its due times could not be read because of err. If err is damage, and failed already
@@ -143,7 +148,7 @@ func (c *Case) surroundings(from, through events.Sequence) error {
 func (c *Case) goesWith(f *events.NamespaceSeen, at events.Time) bool {
 	const notInStep = 5 * time.Second // of two watches
 	return f.Name == c.State.Namespace && f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.State.Created) &&
-		c.Gone.Record != 0 && at <= c.Gone.At.Add(notInStep)
+		at <= c.Gone.At.Add(notInStep) // Gone.At is 0 while the CronJob is there
 }
 
 // visit applies a record of the CronJob's stream.

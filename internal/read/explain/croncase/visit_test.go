@@ -137,3 +137,26 @@ func TestACronJobThatGoesWithItsNamespace(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsAskedForItsOpenDueTime is a create, beside whatever else is in flight, by the last decision.
+func TestWhatIsAskedForItsOpenDueTime(t *testing.T) {
+	create, remove := history.Command{Does: "create Job a"}, history.Command{Does: "delete Job create b"}
+	for _, row := range []struct {
+		name  string
+		state history.CronJob
+		want  string
+		by    int
+	}{
+		{"nothing", history.CronJob{LastDecision: &history.Decision{Sequence: 7}}, "", 0},
+		{"a create", history.CronJob{InFlight: []history.Command{create}, LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
+		{"a create by nobody known", history.CronJob{InFlight: []history.Command{create}}, "create Job a", 0},
+		{"a delete", history.CronJob{InFlight: []history.Command{remove}, LastDecision: &history.Decision{Sequence: 7}}, "", 0},
+		{"both", history.CronJob{InFlight: []history.Command{remove, create}, LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
+		{"in the other order", history.CronJob{InFlight: []history.Command{create, remove}, LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
+	} {
+		asked, by := askedFor(&row.state)
+		if asked.Does != row.want || len(by) != row.by || row.by == 1 && by[0].Record != 7 {
+			t.Errorf("%s: %q by %v", row.name, asked.Does, by)
+		}
+	}
+}

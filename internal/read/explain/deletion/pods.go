@@ -98,7 +98,7 @@ func removedPods(c *jobcase.Case, told []string) []explain.Sentence {
 	}
 	for _, t := range c.Tries {
 		switch {
-		case len(t.Kept) == 0 || t.KeptAt.Record == 0:
+		case len(t.Kept) == 0:
 		case t.Gone.Record != 0:
 			out = append(out, explain.Say(explain.Marks(t.KeptAt, t.Gone), "%s was kept %s by finalizer %s", t.Pod,
 				words.Span(t.Gone.At.Sub(t.KeptAt.At)), t.Kept[0]))

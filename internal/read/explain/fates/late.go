@@ -1,6 +1,9 @@
 package fates
 
 import (
+	"slices"
+
+	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -21,6 +24,11 @@ func (f *Fates) HeldBefore(e *duetimes.Entry) (why string, from []explain.Mark) 
 		return f.LateBy(e)
 	}
 	return why, from
+}
+
+// Refused reports whether the API server refused the Job of a due time, so that it was held back.
+func (f *Fates) Refused(due events.Time) bool {
+	return slices.ContainsFunc(f.Due.Holds, func(h duetimes.Hold) bool { return h.Due == due && h.By == events.HeldNoCreate })
 }
 
 // LateStart is the minimum lateness of a start that an answer explains.

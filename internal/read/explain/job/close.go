@@ -151,7 +151,7 @@ func (c *Case) whatEnded() (r removals) {
 		r.disrupted = r.disrupted || e.NodeWent
 		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == try.ByUnknown
 		// It was deleted, and a finalizer kept it.
-		r.byOthers = r.byOthers || (len(t.Kept) > 0 && t.KeptAt.Record != 0)
+		r.byOthers = r.byOthers || len(t.Kept) > 0
 	}
 	return r
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -55,10 +54,7 @@ func (c *Case) tick() []explain.Sentence {
 		if why, held := f.HeldBefore(e); why != "" {
 			text, from = text+": "+why, append(held, from...)
 		}
-		c.refusedItself = slices.ContainsFunc(f.Due.Holds, func(h duetimes.Hold) bool {
-			return h.Due == e.First &&
-				h.By == events.HeldNoCreate
-		})
+		c.refusedItself = f.Refused(e.First)
 		return []explain.Sentence{explain.Say(from, "%s", text)}
 	case run != nil && run.Due != 0:
 		return []explain.Sentence{explain.Say(nil, "due %s by %s", f.At(run.Due), by)}

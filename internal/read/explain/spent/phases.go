@@ -84,7 +84,7 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 	at = add(PhaseStarting, at, min(started, end))
 	stop := end
 	if t.AskedSeen.Record != 0 && t.AskedSeen.At < end {
-		stop = max(t.AskedSeen.At, at)
+		stop = t.AskedSeen.At
 	}
 	at = add(PhaseRunning, at, stop)
 	add(PhaseStopping, at, end)
