@@ -10,6 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 	"github.com/jobledger/jobledger/internal/read/explain/whentest"
+	"github.com/jobledger/jobledger/reconciler"
 )
 
 // TestWhyFewerPodsWereWanted: the edit that was a reason to delete a pod, which was seen in second 50 with record 50,
@@ -115,6 +116,56 @@ func TestWhatNobodyRecordsOfANode(t *testing.T) {
 		got := withNode(c, &try.Try{Node: "n", Seen: whentest.Seen(1, 0)}, row.e, whentest.Seen(9, 4))
 		if got.Unsaid != row.want || !strings.HasPrefix(got.Why, row.why) || (len(got.Marks) == 1) != (row.node != nil) {
 			t.Errorf("%s: %q, %q by %v, want %q, %q", row.name, got.Unsaid, got.Why, got.Marks, row.want, row.why)
+		}
+	}
+}
+
+// TestWhyAnIndexHadAPodTooMany: of a pod of index 1 that we deleted with record 50, by the spec of then and by the other
+// pods of then.
+func TestWhyAnIndexHadAPodTooMany(t *testing.T) {
+	const another, none, fewer = "another pod had its index", "its index needed no pod",
+		"completions is 1 by then, so its index is none of the Job's"
+	spec := func(n int32) *events.JobSpec { return &events.JobSpec{Completions: &n} }
+	pod := func(change func(*try.Try)) *try.Try {
+		x := &try.Try{Index: 1, Seen: whentest.Seen(20, 20)}
+		change(x)
+		return x
+	}
+	ended := func(record events.Sequence, phase events.PodPhase) *try.Try {
+		return pod(func(x *try.Try) { x.Ended, x.Phase = whentest.Seen(record, float64(record)), phase })
+	}
+	for _, row := range []struct {
+		name  string
+		other *try.Try
+		spec  *events.JobSpec
+		edit  *jobcase.Edit
+		want  string
+	}{
+		{"alone", nil, spec(2), nil, none},
+		{"an index too high", nil, spec(1), nil, fewer},
+		{"an index too high by now", nil, spec(1), &jobcase.Edit{At: whentest.Seen(51, 51), Before: spec(2), After: spec(1)}, none},
+		{"an index too high since just then", nil, spec(1), &jobcase.Edit{At: whentest.Seen(50, 50), Before: spec(2), After: spec(1)}, fewer},
+		{"no completions", nil, &events.JobSpec{}, nil, none},
+		{"of no known spec", nil, nil, nil, none},
+		{"beside one that runs", pod(func(*try.Try) {}), spec(2), nil, another},
+		{"beside one of another index", pod(func(x *try.Try) { x.Index = 0 }), spec(2), nil, none},
+		{"beside one that came then", pod(func(x *try.Try) { x.Seen = whentest.Seen(50, 50) }), spec(2), nil, none},
+		{"beside one that nobody saw", pod(func(x *try.Try) { x.Seen = explain.Mark{} }), spec(2), nil, none},
+		{"behind one that failed", ended(49, events.PodFailed), spec(2), nil, none},
+		{"beside one that fails then", ended(50, events.PodFailed), spec(2), nil, another},
+		{"behind one that succeeded", ended(49, events.PodSucceeded), spec(2), nil, another},
+		{"behind one that was gone", pod(func(x *try.Try) { x.Gone = whentest.Seen(49, 49) }), spec(2), nil, none},
+	} {
+		x := pod(func(x *try.Try) { x.Deleted, x.DeletedReason = whentest.Seen(50, 50), reconciler.DuplicateIndex })
+		c := &jobcase.Case{Spec: row.spec, Tries: []*try.Try{x}}
+		if row.other != nil {
+			c.Tries = append(c.Tries, row.other)
+		}
+		if row.edit != nil {
+			c.Edits = []jobcase.Edit{*row.edit}
+		}
+		if got := stopWhy(c, x); got != row.want {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
 		}
 	}
 }
