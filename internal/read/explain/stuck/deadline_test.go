@@ -109,6 +109,51 @@ func TestWhichPastWaitsAreTold(t *testing.T) {
 	}
 }
 
+// TestUntilWhenAWaitIsTold: to its end, which may be that of the Job, and not behind what the verdict says of it: the
+// deadline, or the deletion of a Job that had not ended. The wait began with record 10 in second 10.
+func TestUntilWhenAWaitIsTold(t *testing.T) {
+	complete, failed := history.StateComplete, history.StateFailed
+	for _, row := range []struct {
+		name    string
+		state   history.State
+		settled *jobcase.Settling
+		gone    explain.Mark
+		until   explain.Mark // of the wait
+		want    explain.Mark
+	}{
+		{"it ended", complete, &jobcase.Settling{Stored: whentest.Seen(40, 40), Over: whentest.Seen(41, 41)}, explain.Mark{},
+			whentest.Seen(20, 20), whentest.Seen(20, 20)},
+		{"to the Job's end", complete, &jobcase.Settling{Stored: whentest.Seen(40, 40), Over: whentest.Seen(41, 41)}, explain.Mark{},
+			explain.Mark{}, explain.Mark{Record: 40, At: whentest.Sec(41)}},
+		{"to the Job's end, and it was deleted since", complete, &jobcase.Settling{Stored: whentest.Seen(40, 40), Over: whentest.Seen(41, 41)},
+			whentest.Seen(60, 60), explain.Mark{}, explain.Mark{Record: 40, At: whentest.Sec(41)}},
+		{"to the Job's deletion", history.StateDeleted, nil, whentest.Seen(60, 60), explain.Mark{}, whentest.Seen(60, 60)},
+		{"to the Job's deletion, as it was about to end", history.StateDeleted,
+			&jobcase.Settling{Stored: whentest.Seen(40, 40), Seen: whentest.Seen(40, 40)}, whentest.Seen(60, 60), explain.Mark{}, whentest.Seen(60, 60)},
+		{"behind the Job's deletion", history.StateDeleted, nil, whentest.Seen(60, 60), whentest.Seen(61, 61), whentest.Seen(60, 60)},
+		{"with the Job's deletion", history.StateDeleted, nil, whentest.Seen(60, 60), whentest.Seen(60, 60), whentest.Seen(60, 60)},
+		{"before the Job's deletion", history.StateDeleted, nil, whentest.Seen(60, 60), whentest.Seen(59, 59), whentest.Seen(59, 59)},
+		{"behind its deadline", failed, &jobcase.Settling{Reason: "DeadlineExceeded", Decided: whentest.Seen(30, 30), Stored: whentest.Seen(40, 40)},
+			explain.Mark{}, whentest.Seen(31, 31), whentest.Seen(30, 30)},
+		{"to its deadline", failed, &jobcase.Settling{Reason: "DeadlineExceeded", Decided: whentest.Seen(30, 30), Stored: whentest.Seen(40, 40)},
+			explain.Mark{}, explain.Mark{}, whentest.Seen(30, 30)},
+		{"before its deadline", failed, &jobcase.Settling{Reason: "DeadlineExceeded", Decided: whentest.Seen(30, 30), Stored: whentest.Seen(40, 40)},
+			explain.Mark{}, whentest.Seen(29, 29), whentest.Seen(29, 29)},
+		{"it began behind the deadline", failed, &jobcase.Settling{Reason: "DeadlineExceeded", Decided: whentest.Seen(10, 10), Stored: whentest.Seen(40, 40)},
+			explain.Mark{}, whentest.Seen(31, 31), whentest.Seen(31, 31)},
+		{"of another failure", failed, &jobcase.Settling{Reason: "BackoffLimitExceeded", Decided: whentest.Seen(30, 30), Stored: whentest.Seen(40, 40)},
+			explain.Mark{}, whentest.Seen(31, 31), whentest.Seen(31, 31)},
+	} {
+		c := &jobcase.Case{Settled: row.settled, Gone: row.gone}
+		c.Job.State = row.state
+		w := waitingFor("Unschedulable", "", whentest.Seen(10, 10), row.until)
+		past, told := asPast(c, &try.Try{Seen: whentest.Seen(9, 9)}, &w)
+		if past.until != row.want || !told {
+			t.Errorf("%s: until %+v, %t, want %+v", row.name, past.until, told, row.want)
+		}
+	}
+}
+
 // TestWhatAPodWaitsForNow: whether nothing goes on by itself, since when, and what is missing to know more.
 func TestWhatAPodWaitsForNow(t *testing.T) {
 	c := &jobcase.Case{Misses: &explain.Misses{}}
