@@ -97,7 +97,7 @@ var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "obse
 // testedRooms are the rooms of answers that have tests of their own.
 var testedRooms = []string{
 	"try", "differs", "fates", "jobcase", "croncase", "late", "ending", "deletion", "spent", "stuck", "failing", "compare", "verdicts",
-	"attempts", "job", "cron", "failures", "scheduler",
+	"attempts", "job", "cron", "whynot", "failures", "scheduler",
 }
 
 func answerSuites(int) []*suite {
