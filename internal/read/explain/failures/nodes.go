@@ -34,11 +34,11 @@ func nodeText(c *jobcase.Case, t *try.Try) string {
 	switch {
 	case e.By == try.ByNodeGone && (known && n.Seen == nil || strings.Contains(e.Why, "no longer exists")):
 		return t.Node + " was removed, so its pods were deleted; " + explain.ByWhom
-	case e.By == try.ByTaint && known && n.Seen != nil && len(n.Seen.Taints) > 0:
+	case e.By == try.ByTaint && n.Seen != nil && len(n.Seen.Taints) > 0:
 		return t.Node + " was tainted (" + strings.Join(n.Seen.Taints, ", ") + "), so its pods were deleted; " + explain.ByWhom
 	case e.By == try.ByTaint:
 		return t.Node + " had a NoExecute taint, so its pods were deleted"
-	case e.By == try.ByEviction && known && n.Seen != nil && n.Seen.Cordoned:
+	case e.By == try.ByEviction && n.Seen != nil && n.Seen.Cordoned:
 		return t.Node + " was cordoned, and its pods were evicted, as by a drain; " + explain.ByWhom
 	case e.By == try.ByKubelet:
 		return "the kubelet of " + t.Node + " ended pods: " + c.Likened(why)

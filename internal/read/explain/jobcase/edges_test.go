@@ -26,6 +26,46 @@ func TestWhichSpecHeld(t *testing.T) {
 	}
 }
 
+// TestWhetherItWasSuspendedThen: from the record on that shows it, as it was first, and as it is.
+func TestWhetherItWasSuspendedThen(t *testing.T) {
+	on, off := &events.JobSpec{Suspend: true}, &events.JobSpec{}
+	c := &Case{Spec: on, Edits: []Edit{
+		{At: whentest.Seen(10, 10), Before: off, After: on}, {At: whentest.Seen(20, 20), Before: on, After: off},
+		{At: whentest.Seen(30, 30), Before: off, After: on},
+	}}
+	for record, want := range map[events.Sequence]bool{1: false, 9: false, 10: true, 19: true, 20: false, 29: false, 30: true, 31: true} {
+		if got := c.SuspendedAt(whentest.Seen(record, 0)); got != want {
+			t.Errorf("as of record %d it is suspended: %t", record, got)
+		}
+	}
+	for spec, want := range map[*events.JobSpec]bool{on: true, off: false, nil: false} {
+		c := &Case{Spec: spec}
+		if c.FirstSuspended() != want || c.SuspendedAt(whentest.Seen(1, 1)) != want {
+			t.Errorf("without edits %+v is not suspended: %t", spec, want)
+		}
+	}
+}
+
+// TestANamespaceThatWentWithTheJob: its deletion was asked for since the Job was there, in whole seconds. A Job of which
+// only that is not known may have gone with it.
+func TestANamespaceThatWentWithTheJob(t *testing.T) {
+	for _, row := range []struct {
+		created, deleted float64
+		want             bool
+	}{{10, 20, true}, {10, 10, true}, {10, 9, true}, {10, 8.9, false}, {10, 0, false}, {0, 20, true}, {0, 0, false}} {
+		c, f := &Case{}, &events.NamespaceSeen{Name: "ns"}
+		if row.created != 0 {
+			c.Job.Created = whentest.Recorded(row.created)
+		}
+		if row.deleted != 0 {
+			f.Deleted = whentest.Sec(row.deleted)
+		}
+		if got := c.within(f); got != row.want {
+			t.Errorf("%+v: %t", row, got)
+		}
+	}
+}
+
 // TestANodeThatWentUnderAPod: its object was deleted while the pod was there and had not ended.
 func TestANodeThatWentUnderAPod(t *testing.T) {
 	seen := &events.NodeSeen{Name: "n"}
