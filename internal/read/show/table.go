@@ -212,14 +212,11 @@ func (t *Table) shorten(width int) {
 	for ; used > width; used-- {
 		widest := -1
 		for i, w := range t.widths[:len(t.widths)-1] {
-			if t.names[i] && w > leastName && (widest < 0 || w > t.widths[widest]) {
+			if t.names[i] && (widest < 0 || w > t.widths[widest]) {
 				widest = i
 			}
 		}
-		if widest < 0 {
-			return
-		}
-		t.widths[widest]--
+		t.widths[widest]-- // there is one, and it is wider than leastName, as long as there is something to spare
 	}
 }
 
