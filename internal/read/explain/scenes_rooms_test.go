@@ -25,7 +25,8 @@ func TestWhoWaitsForTheSameImage(t *testing.T) {
 		want           string
 	}{
 		{"the same", template("app:1"), "1 other Job waited for the same in the hour before, and none went on"},
-		{"among others", template("proxy:1", "app:1"), "1 other Job waited for the same in the hour before, and none went on"},
+		{"among others", template("proxy:1", "app:1"),
+			"1 other Job waited for the same in the hour before, and none went on"},
 		{"another", template("app:2"), ""},
 		{"others", template("proxy:1", "app:2"), ""},
 	} {
@@ -56,7 +57,8 @@ func TestWhoWaitsForTheSameImage(t *testing.T) {
 
 // TestWhatWasStuckForHalfAMinute until nobody watched any more: from 30 s on it is told.
 func TestWhatWasStuckForHalfAMinute(t *testing.T) {
-	for until, want := range map[string]string{"09:00:31": "", "09:00:32": "stuck for 30s: ", "09:00:33": "stuck for 31s: "} {
+	for until, want := range map[string]string{"09:00:31": "", "09:00:32": "stuck for 30s: ",
+		"09:00:33": "stuck for 31s: "} {
 		l := newScene(t, true)
 		j := l.job("09:00:00", "etl", "{}", nil)
 		j.starts("09:00:01")
@@ -92,7 +94,8 @@ func TestTroubleOfCronJobsHasNoLabels(t *testing.T) {
 		q    failures.Query
 		want int
 	}{
-		{failures.Query{}, 1}, {failures.Query{Until: l.newest}, 1}, {failures.Query{Namespace: "batch"}, 1}, {failures.Query{Namespace: "other"}, 0},
+		{failures.Query{}, 1}, {failures.Query{Until: l.newest}, 1}, {failures.Query{Namespace: "batch"},
+			1}, {failures.Query{Namespace: "other"}, 0},
 		{failures.Query{Labels: labels.Everything()}, 0}, {failures.Query{Labels: labels.Everything(), Until: l.newest}, 0},
 	} {
 		f, err := failures.Find(t.Context(), l.source(), row.q)

@@ -30,7 +30,8 @@ func TestWhatASearchFound(t *testing.T) {
 	}{
 		{which.Match{Kind: "Job", Namespace: "ns", Name: "a", UID: "u"}, "ns/a", "uid u"},
 		{which.Match{Kind: "CronJob", Namespace: "ns", Name: "a", UID: "u"}, "ns/a", "uid u"},
-		{which.Match{Kind: "pod", Namespace: "ns", Name: "a-x", Of: "ns/a", Record: 7, UID: "u"}, "ns/a-x", "of job ns/a  #7"},
+		{which.Match{Kind: "pod", Namespace: "ns", Name: "a-x", Of: "ns/a", Record: 7, UID: "u"}, "ns/a-x",
+			"of job ns/a  #7"},
 		{which.Match{Kind: "record", Name: "a", Record: 7, Says: "PodAdded"}, "#7", "a PodAdded"},
 		{which.Match{Kind: "record", Of: "ns/a", Record: 7, Says: "ControllerStarted"}, "#7", "ControllerStarted"},
 	} {
@@ -79,8 +80,10 @@ func TestNamesAreNarrowedToTheLeast(t *testing.T) {
 		{[]int{30, 40, 5}, []bool{true, true, false}, 28 + 29 + 2*gap, []int{28, 29, 5}},
 		{[]int{30, 40, 5}, []bool{false, true, false}, 30 + leastName + 2*gap, []int{30, leastName, 5}},
 		{[]int{30, 40, 5}, []bool{false, true, false}, 30 + leastName + 2*gap - 1, []int{30, 40, 5}},
-		{[]int{30, leastName - 1, 5}, []bool{true, true, false}, leastName + leastName - 1 + 2*gap, []int{leastName, leastName - 1, 5}},
-		{[]int{30, leastName - 1, 5}, []bool{true, true, false}, leastName + leastName - 2 + 2*gap, []int{30, leastName - 1, 5}},
+		{[]int{30, leastName - 1, 5}, []bool{true, true, false}, leastName + leastName - 1 + 2*gap,
+			[]int{leastName, leastName - 1, 5}},
+		{[]int{30, leastName - 1, 5}, []bool{true, true, false}, leastName + leastName - 2 + 2*gap,
+			[]int{30, leastName - 1, 5}},
 		{[]int{30, 40, 5}, []bool{false, false, true}, 50, []int{30, 40, 5}},
 	} {
 		table := &Table{widths: append([]int(nil), row.widths...), names: row.names}

@@ -17,8 +17,10 @@ import (
 func TestWhatBefellAJob(t *testing.T) {
 	exited := func(record events.Sequence, code int32, says string) *try.Try {
 		return &try.Try{
-			Pod: "p", Index: events.NoIndex, Phase: events.PodFailed, Seen: whentest.Seen(2, 2), Ended: whentest.Seen(record, float64(record)),
-			Containers: []events.ContainerEnd{whentest.Exit("main", code, func(k *events.ContainerEnd) { k.Message, k.Finished = says, whentest.Sec(3) })},
+			Pod: "p", Index: events.NoIndex, Phase: events.PodFailed, Seen: whentest.Seen(2, 2), Ended: whentest.Seen(record,
+				float64(record)),
+			Containers: []events.ContainerEnd{whentest.Exit("main", code,
+				func(k *events.ContainerEnd) { k.Message, k.Finished = says, whentest.Sec(3) })},
 		}
 	}
 	waits := func(reason string) *try.Try {
@@ -46,14 +48,18 @@ func TestWhatBefellAJob(t *testing.T) {
 		{"two alike", []*try.Try{waits("ErrImagePull"), waits("ErrImagePull")}, nil, deadline, "ImagePullBackOff"},
 		{"one that ends by itself", []*try.Try{waits("ContainerCreating")}, nil, deadline, ""},
 		{"refused", nil, []*jobcase.Refusal{refusal(49, create, events.RefusedQuota)}, deadline, "pods refused (Quota)"},
-		{"refused since then", nil, []*jobcase.Refusal{refusal(50, create, events.RefusedQuota), refusal(51, create, events.RefusedQuota)}, deadline, ""},
-		{"a status refused", nil, []*jobcase.Refusal{refusal(49, events.CommandWriteStatus, events.RefusedQuota)}, deadline, ""},
+		{"refused since then", nil, []*jobcase.Refusal{refusal(50, create, events.RefusedQuota),
+			refusal(51, create, events.RefusedQuota)}, deadline, ""},
+		{"a status refused", nil, []*jobcase.Refusal{refusal(49, events.CommandWriteStatus, events.RefusedQuota)}, deadline,
+			""},
 		{"refused without a deadline", nil, []*jobcase.Refusal{refusal(49, create, events.RefusedQuota)}, nil, ""},
-		{"all of it", []*try.Try{exited(9, 3, ""), waits("ImagePullBackOff")}, []*jobcase.Refusal{refusal(20, create, events.RefusedQuota),
-			refusal(21, create, events.RefusedQuota), refusal(22, create, events.RefusedForbidden)}, deadline,
+		{"all of it", []*try.Try{exited(9, 3, ""), waits("ImagePullBackOff")},
+			[]*jobcase.Refusal{refusal(20, create, events.RefusedQuota),
+				refusal(21, create, events.RefusedQuota), refusal(22, create, events.RefusedForbidden)}, deadline,
 			"main exit 3 (own) + ImagePullBackOff + pods refused (Quota) + pods refused (Forbidden)"},
 	} {
-		c := &Jobs{Case: &jobcase.Case{Misses: &explain.Misses{}, Src: &whentest.Log{}, Tries: row.tries, Refusals: row.refusals, Settled: row.settled,
+		c := &Jobs{Case: &jobcase.Case{Misses: &explain.Misses{}, Src: &whentest.Log{}, Tries: row.tries,
+			Refusals: row.refusals, Settled: row.settled,
 			Reigns: []jobcase.Reign{{From: whentest.Seen(1, 1), Hands: jobcase.OurHands}}}}
 		c.Job.Name, c.Job.State = "demo", history.StateFailed
 		var got []string

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// TestWhichOfTheJobsThatPileUpIsNamed: at least three run, and none has ended since the oldest of them began, in whichever order they are
-// listed. The records are those of the oldest.
+// TestWhichOfTheJobsThatPileUpIsNamed: at least three run, and none has ended since the oldest of them began, in
+// whichever order they are listed. The records are those of the oldest.
 func TestWhichOfTheJobsThatPileUpIsNamed(t *testing.T) {
 	for _, row := range []struct {
 		runs    string // as runsOf has them
@@ -22,9 +22,11 @@ func TestWhichOfTheJobsThatPileUpIsNamed(t *testing.T) {
 	}{
 		{"rrr", 0, "UNFINISHED: 3 of its Jobs have not ended, and none has since the oldest of them began, 15m ago", "[1]"},
 		{"rr", 0, "", "[]"}, {"rCr", 0, "", "[]"},
-		{"Crrr", 0, "UNFINISHED: 3 of its Jobs have not ended, and none has since the oldest of them began, 14m50s ago", "[11]"},
+		{"Crrr", 0, "UNFINISHED: 3 of its Jobs have not ended, and none has since the oldest of them began, 14m50s ago",
+			"[11]"},
 		{"rCrr", 0, "", "[]"}, {"rrFr", 0, "", "[]"},
-		{"xrrrr", 0, "UNFINISHED: 4 of its Jobs have not ended, and none has since the oldest of them began, 14m50s ago", "[11]"},
+		{"xrrrr", 0, "UNFINISHED: 4 of its Jobs have not ended, and none has since the oldest of them began, 14m50s ago",
+			"[11]"},
 		{"rrr", 100, "UNFINISHED: 3 of its Jobs have not ended, and none has since the oldest of them began, 15m ago", "[1]"},
 		{"rrr", 100.1, "", "[]"},
 	} {
@@ -32,7 +34,8 @@ func TestWhichOfTheJobsThatPileUpIsNamed(t *testing.T) {
 			c := cronOf(nil, runsOf(row.runs)...)
 			c.Ctx, c.Src = t.Context(), history.Local{Log: memlog.New(events.Identity{})}
 			for _, r := range c.Runs {
-				is := history.Run{Name: r.Name, UID: string(r.Job), Created: whentest.Recorded(r.Created.Sub(whentest.Sec(0)).Seconds()), State: history.StateComplete}
+				is := history.Run{Name: r.Name, UID: string(r.Job),
+					Created: whentest.Recorded(r.Created.Sub(whentest.Sec(0)).Seconds()), State: history.StateComplete}
 				if r.Ended.Record == 0 && r.Gone.Record == 0 {
 					is.State = history.StateRunning
 				}

@@ -29,7 +29,8 @@ func TestVerdictsOfStates(t *testing.T) {
 			"NOT SEEN YET: the log has the template of its Jobs alone, and no version of it so far", []uint64{9}},
 		{"known from its Jobs", history.CronUnseen, func(c *Case) { c.Runs = runsOf("C") },
 			"UNSEEN: the log knows it only from Jobs that name it", nil},
-		{"invalid", history.CronInvalid, func(c *Case) { c.State.Reason = "the schedule is none" }, "NEVER DUE: the schedule is none", []uint64{2}},
+		{"invalid", history.CronInvalid, func(c *Case) { c.State.Reason = "the schedule is none" },
+			"NEVER DUE: the schedule is none", []uint64{2}},
 		{"invalid since an edit", history.CronInvalid, func(c *Case) {
 			c.State.Reason, c.Due.Changes = "the schedule is none", []duetimes.Change{{Record: 30}, {Record: 40}}
 		}, "NEVER DUE: the schedule is none", []uint64{40}},
@@ -71,8 +72,10 @@ func TestWhichJobsTheScheduleStarted(t *testing.T) {
 	}{
 		{"by its due time", 0, true, false, true}, {"by nothing that is known", 0, false, false, false},
 		{"by hand", 0, false, true, false}, {"by hand, with a due time's annotation", 0, true, true, false},
-		{"by a record", events.TickStarted, false, false, true}, {"by a record, against its annotation", events.TickStarted, false, true, true},
-		{"by hand, by a record", events.TickManual, true, false, false}, {"triggered", events.TickTriggered, true, false, false},
+		{"by a record", events.TickStarted, false, false, true}, {"by a record, against its annotation", events.TickStarted,
+			false, true, true},
+		{"by hand, by a record", events.TickManual, true, false, false}, {"triggered", events.TickTriggered, true, false,
+			false},
 		{"again", events.TickAgain, false, false, true},
 	} {
 		r := &croncase.Run{RunSeen: events.RunSeen{Job: "uid", Manual: row.manual}}
@@ -82,7 +85,8 @@ func TestWhichJobsTheScheduleStarted(t *testing.T) {
 		other := whentest.Entry(50, 50, events.TickManual, func(e *duetimes.Entry) { e.Job = "other" })
 		c := cronOf([]duetimes.Entry{other}, r)
 		if row.fate != 0 {
-			c.Due.Entries = append(c.Due.Entries, whentest.Entry(60, 60, row.fate, func(e *duetimes.Entry) { e.Job = "uid" }), other)
+			c.Due.Entries = append(c.Due.Entries, whentest.Entry(60, 60, row.fate, func(e *duetimes.Entry) { e.Job = "uid" }),
+				other)
 		}
 		if got := c.scheduled(r); got != row.want || (len(c.scheduledRuns()) == 1) != row.want {
 			t.Errorf("%s: %t", row.name, got)

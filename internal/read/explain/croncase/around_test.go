@@ -19,15 +19,19 @@ import (
 // CronJobs, up to the answer's record, 50. The CronJob was there from second 10 to 30.
 func TestWhatIsReadOfItsSurroundings(t *testing.T) {
 	namespace := func(n events.Sequence, name string, deleted float64) events.Record {
-		return whentest.Record(n, float64(n), events.Controller, &events.NamespaceSeen{Name: name, Deleted: whentest.Sec(deleted)})
+		return whentest.Record(n, float64(n), events.Controller,
+			&events.NamespaceSeen{Name: name, Deleted: whentest.Sec(deleted)})
 	}
 	start := func(n events.Sequence, crons bool) events.Record {
-		return whentest.Record(n, float64(n), events.Controller, &events.ControllerStarted{Settings: events.Settings{CronJobs: crons}})
+		return whentest.Record(n, float64(n), events.Controller,
+			&events.ControllerStarted{Settings: events.Settings{CronJobs: crons}})
 	}
 	listing := func(n events.Sequence) []events.Record {
 		all := []events.Resource{events.Jobs}
 		return []events.Record{
-			whentest.Record(n, float64(n), events.Controller, &events.ListingStarted{Reason: events.ListingRelisted, Resources: all, LastSeen: whentest.Sec(float64(n) - 5), LastVersions: []uint64{1}}),
+			whentest.Record(n, float64(n), events.Controller,
+				&events.ListingStarted{Reason: events.ListingRelisted, Resources: all, LastSeen: whentest.Sec(float64(n) - 5),
+					LastVersions: []uint64{1}}),
 			whentest.Record(n+1, float64(n+1), events.Controller, &events.Synced{Resources: all}),
 		}
 	}
@@ -42,7 +46,8 @@ func TestWhatIsReadOfItsSurroundings(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "its namespace goes", log: []events.Record{namespace(25, "ns", 24)}, namespace: 25},
-		{name: "its namespace goes, by two records", log: []events.Record{namespace(25, "ns", 24), namespace(26, "ns", 24)}, namespace: 26},
+		{name: "its namespace goes, by two records", log: []events.Record{namespace(25, "ns", 24), namespace(26, "ns", 24)},
+			namespace: 26},
 		{name: "another namespace goes", log: []events.Record{namespace(25, "other", 24)}},
 		{name: "its namespace goes later", log: []events.Record{namespace(45, "ns", 44)}},
 		{name: "a controller of CronJobs", log: []events.Record{start(20, true)}},
@@ -51,16 +56,19 @@ func TestWhatIsReadOfItsSurroundings(t *testing.T) {
 		{name: "a gap", log: listing(20), gaps: 1},
 		{name: "two gaps", log: append(listing(20), listing(40)...), gaps: 2},
 		{name: "a gap behind the answer", log: listing(51)},
-		{name: "damage behind a gap", log: append(listing(20), namespace(25, "ns", 24)), bad: 25, with: store.ErrCorrupt, gaps: 1},
+		{name: "damage behind a gap", log: append(listing(20), namespace(25, "ns", 24)), bad: 25, with: store.ErrCorrupt,
+			gaps: 1},
 		{name: "denied", log: append(listing(20), namespace(25, "ns", 24)), bad: 25, with: denied, gaps: 1},
 	} {
-		c := &Case{State: history.CronJob{Namespace: "ns", Created: whentest.Recorded(10)}, Misses: &explain.Misses{}, Ctx: t.Context(),
+		c := &Case{State: history.CronJob{Namespace: "ns", Created: whentest.Recorded(10)}, Misses: &explain.Misses{},
+			Ctx: t.Context(),
 			Src: &whentest.Log{All: row.log, Bad: row.bad, With: row.with}, Gone: whentest.Seen(30, 30)}
 		if err := c.surroundings(0, 50); errors.Is(err, denied) != (row.with == denied) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 		if c.Namespace.Record != row.namespace || len(c.Gaps) != row.gaps || len(c.Off) != row.off {
-			t.Errorf("%s: namespace by %d, %d gaps, %d starts without CronJobs", row.name, c.Namespace.Record, len(c.Gaps), len(c.Off))
+			t.Errorf("%s: namespace by %d, %d gaps, %d starts without CronJobs", row.name, c.Namespace.Record, len(c.Gaps),
+				len(c.Off))
 		}
 	}
 }
@@ -81,7 +89,8 @@ func TestWhatAnEditChangedOfTheTemplate(t *testing.T) {
 	}
 	for n := range differs.MostDifferences + 3 {
 		c := &Case{templates: map[string][]byte{"old": template(0), "new": template(n)}}
-		edit := &duetimes.Change{Before: &events.CronJobSeen{Template: "old", Redacted: "old"}, After: &events.CronJobSeen{Template: "new", Redacted: "new", Schedule: "x"}}
+		edit := &duetimes.Change{Before: &events.CronJobSeen{Template: "old", Redacted: "old"},
+			After: &events.CronJobSeen{Template: "new", Redacted: "new", Schedule: "x"}}
 		text := c.EditText(edit).Cut
 		shown, more := min(n, differs.MostDifferences), n-differs.MostDifferences
 		if got := strings.Count(text, " 1 → 2"); got != shown || strings.Contains(text, " more") != (more > 0) ||

@@ -148,11 +148,15 @@ func TestWhatIsAskedForItsOpenDueTime(t *testing.T) {
 		by    int
 	}{
 		{"nothing", history.CronJob{LastDecision: &history.Decision{Sequence: 7}}, "", 0},
-		{"a create", history.CronJob{InFlight: []history.Command{create}, LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
+		{"a create", history.CronJob{InFlight: []history.Command{create}, LastDecision: &history.Decision{Sequence: 7}},
+			"create Job a", 1},
 		{"a create by nobody known", history.CronJob{InFlight: []history.Command{create}}, "create Job a", 0},
-		{"a delete", history.CronJob{InFlight: []history.Command{remove}, LastDecision: &history.Decision{Sequence: 7}}, "", 0},
-		{"both", history.CronJob{InFlight: []history.Command{remove, create}, LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
-		{"in the other order", history.CronJob{InFlight: []history.Command{create, remove}, LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
+		{"a delete", history.CronJob{InFlight: []history.Command{remove}, LastDecision: &history.Decision{Sequence: 7}}, "",
+			0},
+		{"both", history.CronJob{InFlight: []history.Command{remove, create}, LastDecision: &history.Decision{Sequence: 7}},
+			"create Job a", 1},
+		{"in the other order", history.CronJob{InFlight: []history.Command{create, remove},
+			LastDecision: &history.Decision{Sequence: 7}}, "create Job a", 1},
 	} {
 		asked, by := askedFor(&row.state)
 		if asked.Does != row.want || len(by) != row.by || row.by == 1 && by[0].Record != 7 {

@@ -143,8 +143,10 @@ func TestWhyAnIndexHadAPodTooMany(t *testing.T) {
 	}{
 		{"alone", nil, spec(2), nil, none},
 		{"an index too high", nil, spec(1), nil, fewer},
-		{"an index too high by now", nil, spec(1), &jobcase.Edit{At: whentest.Seen(51, 51), Before: spec(2), After: spec(1)}, none},
-		{"an index too high since just then", nil, spec(1), &jobcase.Edit{At: whentest.Seen(50, 50), Before: spec(2), After: spec(1)}, fewer},
+		{"an index too high by now", nil, spec(1), &jobcase.Edit{At: whentest.Seen(51, 51), Before: spec(2), After: spec(1)},
+			none},
+		{"an index too high since just then", nil, spec(1),
+			&jobcase.Edit{At: whentest.Seen(50, 50), Before: spec(2), After: spec(1)}, fewer},
 		{"no completions", nil, &events.JobSpec{}, nil, none},
 		{"of no known spec", nil, nil, nil, none},
 		{"beside one that runs", pod(func(*try.Try) {}), spec(2), nil, another},

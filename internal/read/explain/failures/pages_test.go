@@ -52,7 +52,8 @@ func TestEachPageOfJobsIsLookedAt(t *testing.T) {
 		pages  int
 		unread bool
 	}{
-		{name: "none", pages: 1}, {name: "one page", n: 2, looked: 2, pages: 1}, {name: "two pages", n: 3, looked: 3, pages: 2},
+		{name: "none", pages: 1}, {name: "one page", n: 2, looked: 2, pages: 1}, {name: "two pages", n: 3, looked: 3,
+			pages: 2},
 		{name: "three pages", n: 6, looked: 6, pages: 3}, {name: "enough", n: 6, enough: 3, looked: 3, pages: 2},
 		{name: "damaged", n: 6, fails: store.ErrCorrupt, at: 2, looked: 6, pages: 3, unread: true},
 		{name: "denied", n: 6, fails: denied, at: 2, looked: 2, pages: 2},
@@ -64,7 +65,8 @@ func TestEachPageOfJobsIsLookedAt(t *testing.T) {
 			looked++
 			return looked == row.enough, nil
 		})
-		if looked != row.looked || len(src.asked) != row.pages || (f.unread != nil) != row.unread || errors.Is(err, denied) != (row.fails == denied) {
+		if looked != row.looked || len(src.asked) != row.pages || (f.unread != nil) != row.unread ||
+			errors.Is(err, denied) != (row.fails == denied) {
 			t.Errorf("%s: %d looked at in %d pages, %v, %v", row.name, looked, len(src.asked), f.unread, err)
 		}
 		for _, q := range src.asked {
@@ -74,7 +76,10 @@ func TestEachPageOfJobsIsLookedAt(t *testing.T) {
 		}
 	}
 	f := &finding{ctx: t.Context(), src: &paged{n: 3}, q: &Query{}}
-	if err := f.eachJob(history.JobsQuery{}, func(*history.Summary) (bool, error) { return false, denied }); !errors.Is(err, denied) {
+	if err := f.eachJob(history.JobsQuery{}, func(*history.Summary) (bool, error) {
+		return false,
+			denied
+	}); !errors.Is(err, denied) {
 		t.Errorf("a Job that cannot be read: %v", err)
 	}
 }

@@ -28,7 +28,10 @@ func (f *Fates) HeldBefore(e *duetimes.Entry) (why string, from []explain.Mark) 
 
 // Refused reports whether the API server refused the Job of a due time, so that it was held back.
 func (f *Fates) Refused(due events.Time) bool {
-	return slices.ContainsFunc(f.Due.Holds, func(h duetimes.Hold) bool { return h.Due == due && h.By == events.HeldNoCreate })
+	return slices.ContainsFunc(f.Due.Holds, func(h duetimes.Hold) bool {
+		return h.Due == due &&
+			h.By == events.HeldNoCreate
+	})
 }
 
 // LateStart is the minimum lateness of a start that an answer explains.

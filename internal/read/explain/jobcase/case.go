@@ -258,16 +258,18 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 
 // ask applies a command of a decided step: it notes which record ordered a pod, deleted it, or deleted the Job.
 func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
-	switch x := command.(type) {
-	case *events.CreatePod:
-		c.ordered[x.Ordinal] = explain.MarkOf(r)
-	case *events.DeletePod:
-		c.orderDeletion(r, s, x.Pod)
-	case *events.DropFinalizer:
-		if x.ThenDelete {
-			c.orderDeletion(r, s, x.Pod)
+	pod := events.PodOf(command)
+	switch command.Traits().Kind {
+	case events.CommandCreatePod:
+		ordinal, _ := events.OrdinalOf(command)
+		c.ordered[ordinal] = explain.MarkOf(r)
+	case events.CommandDeletePod:
+		c.orderDeletion(r, s, pod)
+	case events.CommandDropFinalizer:
+		if drop, ok := command.(*events.DropFinalizer); ok && drop.ThenDelete {
+			c.orderDeletion(r, s, pod)
 		}
-	case *events.DeleteJob:
+	case events.CommandDeleteJob:
 		c.Ttl = explain.MarkOf(r)
 	}
 }

@@ -33,7 +33,8 @@ func TestWhetherItWasSuspendedThen(t *testing.T) {
 		{At: whentest.Seen(10, 10), Before: off, After: on}, {At: whentest.Seen(20, 20), Before: on, After: off},
 		{At: whentest.Seen(30, 30), Before: off, After: on},
 	}}
-	for record, want := range map[events.Sequence]bool{1: false, 9: false, 10: true, 19: true, 20: false, 29: false, 30: true, 31: true} {
+	for record, want := range map[events.Sequence]bool{1: false, 9: false, 10: true, 19: true, 20: false, 29: false,
+		30: true, 31: true} {
 		if got := c.SuspendedAt(whentest.Seen(record, 0)); got != want {
 			t.Errorf("as of record %d it is suspended: %t", record, got)
 		}

@@ -33,7 +33,8 @@ func TestAJobThatWasIdleAtItsDeadline(t *testing.T) {
 		}, ""},
 		{"another controller's", func(c *jobcase.Case) { c.Reigns[0].Hands = jobcase.OtherHands }, ""},
 		{"only its status says so", func(c *jobcase.Case) { c.Settled.Decided = explain.Mark{} }, ""},
-		{"its creates were refused", func(c *jobcase.Case) { c.Refusals = []*jobcase.Refusal{{Kind: events.CommandCreatePod}} }, ""},
+		{"its creates were refused",
+			func(c *jobcase.Case) { c.Refusals = []*jobcase.Refusal{{Kind: events.CommandCreatePod}} }, ""},
 		{"another refusal", func(c *jobcase.Case) { c.Refusals = []*jobcase.Refusal{{Kind: events.CommandDeletePod}} }, away},
 		{"it has no deadline", func(c *jobcase.Case) { c.Spec.ActiveDeadlineSeconds = nil }, ""},
 		{"several pods at once", func(c *jobcase.Case) { c.Spec.Parallelism = new(int32(2)) }, ""},
@@ -43,7 +44,8 @@ func TestAJobThatWasIdleAtItsDeadline(t *testing.T) {
 			c.Spec.ActiveDeadlineSeconds = new(int64(60))
 			c.Settled = &jobcase.Settling{Reason: "DeadlineExceeded", Decided: whentest.Seen(30, 90)}
 			c.Tries = []*try.Try{{Index: events.NoIndex, Ended: whentest.Seen(8, 10), Again: whentest.Sec(20)}}
-			c.Gaps = []*history.Gap{{From: whentest.Recorded(20), Until: whentest.Recorded(90), Reason: "start", Listing: 28, Synced: 29}}
+			c.Gaps = []*history.Gap{{From: whentest.Recorded(20), Until: whentest.Recorded(90), Reason: "start", Listing: 28,
+				Synced: 29}}
 			c.Src = &whentest.Log{}
 		})
 		if row.change != nil {

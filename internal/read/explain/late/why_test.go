@@ -42,7 +42,8 @@ func TestWhyItWasLate(t *testing.T) {
 			room + " from 20:27:23 to 20:27:40"},
 		{"one that ended later", func(c *jobcase.Case, _ *lateness) { c.Gaps = gap(42, 80, events.ListingRelisted) }, nil,
 			cut + " from 20:27:22 to 20:28:00"},
-		{"one that began too late", func(c *jobcase.Case, _ *lateness) { c.Gaps = gap(43.1, 60, events.ListingRelisted) }, nil, ""},
+		{"one that began too late", func(c *jobcase.Case, _ *lateness) { c.Gaps = gap(43.1, 60, events.ListingRelisted) },
+			nil, ""},
 		{"one that began before, and ended too early",
 			func(c *jobcase.Case, _ *lateness) { c.Gaps = gap(20, 56.9, events.ListingRelisted) }, nil, ""},
 		{"one that ended early", func(c *jobcase.Case, _ *lateness) { c.Gaps = gap(20, 57, events.ListingRelisted) }, nil,
@@ -60,14 +61,21 @@ func TestWhyItWasLate(t *testing.T) {
 		{"10 s are late", func(c *jobcase.Case, l *lateness) {
 			c.Gaps, l.from.At = gap(40, 60, events.ListingRelisted), whentest.Sec(50)
 		}, nil, cut + " from 20:27:20 to 20:27:40"},
-		{"since when is unknown", func(c *jobcase.Case, l *lateness) { c.Gaps, l.from.At = gap(40, 60, events.ListingRelisted), 0 }, nil, ""},
-		{"it was not done", func(c *jobcase.Case, l *lateness) { c.Gaps, l.to.Record = gap(40, 60, events.ListingRelisted), 0 }, nil, ""},
+		{"since when is unknown", func(c *jobcase.Case, l *lateness) {
+			c.Gaps,
+				l.from.At = gap(40, 60, events.ListingRelisted), 0
+		}, nil, ""},
+		{"it was not done", func(c *jobcase.Case, l *lateness) {
+			c.Gaps, l.to.Record = gap(40, 60, events.ListingRelisted),
+				0
+		}, nil, ""},
 		{"the clock was set", func(c *jobcase.Case, _ *lateness) {
 			c.Gaps, c.Steps = gap(40, 60, events.ListingRelisted), []jobcase.ClockStep{{Mark: whentest.Seen(25, 50), By: 5e9}}
 		}, nil, ""},
 		{"nothing was recorded", nil, []events.Record{record(29, 41)},
 			"Jobledger recorded nothing from 20:27:21 to 20:27:40: it stood still, or the API server told it nothing"},
-		{"nothing was recorded, by our clock alone", func(_ *jobcase.Case, l *lateness) { l.own = true }, []events.Record{record(29, 41)},
+		{"nothing was recorded, by our clock alone", func(_ *jobcase.Case, l *lateness) { l.own = true },
+			[]events.Record{record(29, 41)},
 			"Jobledger stood still from 20:27:21 to 20:27:40, and recorded nothing"},
 		{"other records of that very time", nil, []events.Record{record(27, 41), record(28, 60), record(29, 60)},
 			"Jobledger recorded nothing from 20:27:21 to 20:27:40: it stood still, or the API server told it nothing"},
@@ -77,7 +85,8 @@ func TestWhyItWasLate(t *testing.T) {
 		{"something was recorded", nil, []events.Record{record(29, 43.1)}, ""},
 		{"something was recorded, and it was ours to do", func(_ *jobcase.Case, l *lateness) { l.due = true },
 			[]events.Record{record(29, 43.1)}, "Jobledger was behind: it recorded other things meanwhile"},
-		{"a record before it is pruned", func(_ *jobcase.Case, l *lateness) { l.due = true }, []events.Record{record(27, 41)}, ""},
+		{"a record before it is pruned", func(_ *jobcase.Case, l *lateness) { l.due = true },
+			[]events.Record{record(27, 41)}, ""},
 	} {
 		c := lateCase(nil)
 		c.Src = &whentest.Log{All: row.log}
@@ -89,7 +98,8 @@ func TestWhyItWasLate(t *testing.T) {
 		if why != row.want || (len(from) > 0) != (why != "") {
 			t.Errorf("%s: %q by %v, want %q", row.name, why, from, row.want)
 		}
-		s, is := lateText(c, &lateness{what: "it was done", after: "it was possible", from: l.from, to: l.to, own: l.own, due: l.due})
+		s, is := lateText(c, &lateness{what: "it was done", after: "it was possible", from: l.from, to: l.to, own: l.own,
+			due: l.due})
 		if is != (row.want != "") || is && (!strings.HasPrefix(s.Text, "it was done ") ||
 			!strings.HasSuffix(s.Text, " after it was possible: "+row.want)) {
 			t.Errorf("%s: %q", row.name, s.Text)
@@ -120,7 +130,8 @@ func TestHowFarBackARecordIsLookedFor(t *testing.T) {
 		}
 		c := &jobcase.Case{Misses: &explain.Misses{}, Src: &whentest.Log{All: all, Bad: row.bad, With: row.with}}
 		m, is := recordBefore(c, whentest.Seen(200, 60))
-		if is != row.want || is && m != whentest.Seen(events.Sequence(199-row.same), 50) || (c.Unread() != nil) != row.failed {
+		if is != row.want || is && m != whentest.Seen(events.Sequence(199-row.same), 50) ||
+			(c.Unread() != nil) != row.failed {
 			t.Errorf("%s: %v, %t, %v", name, m, is, c.Unread())
 		}
 	}

@@ -19,7 +19,8 @@ func runsBeside(change func(*try.Try)) *try.Try {
 	t := &try.Try{
 		Pod: "p", Index: events.NoIndex, Phase: events.PodRunning, Seen: whentest.Seen(2, 2), Started: whentest.Seen(4, 4),
 		Shown: whentest.Seen(6, 31), Newest: whentest.Seen(7, 32), StillRun: []string{"proxy"},
-		Containers: []events.ContainerEnd{whentest.Exit("main", 0, func(k *events.ContainerEnd) { k.Started, k.Finished = whentest.Sec(4), whentest.Sec(30) })},
+		Containers: []events.ContainerEnd{whentest.Exit("main", 0,
+			func(k *events.ContainerEnd) { k.Started, k.Finished = whentest.Sec(4), whentest.Sec(30) })},
 	}
 	if change != nil {
 		change(t)
@@ -46,9 +47,12 @@ func TestAPodThatIsHalfDone(t *testing.T) {
 	}{
 		{"it is", nil, half, "[6 7]"},
 		{"its newest record is that of the end", func(x *try.Try) { x.Newest = x.Shown }, half, "[6]"},
-		{"two run on", func(x *try.Try) { x.StillRun = []string{"proxy", "log"} }, "main ended with 0 at 20:27:10 and proxy, log run on", "[6 7]"},
-		{"it failed", func(x *try.Try) { x.Containers[0].ExitCode = 3 }, "main exit 3 at 20:27:10 and proxy runs on", "[6 7]"},
-		{"when is not known", func(x *try.Try) { x.Containers[0].Finished = 0 }, "main ended with 0 and proxy runs on", "[6 7]"},
+		{"two run on", func(x *try.Try) { x.StillRun = []string{"proxy", "log"} },
+			"main ended with 0 at 20:27:10 and proxy, log run on", "[6 7]"},
+		{"it failed", func(x *try.Try) { x.Containers[0].ExitCode = 3 }, "main exit 3 at 20:27:10 and proxy runs on",
+			"[6 7]"},
+		{"when is not known", func(x *try.Try) { x.Containers[0].Finished = 0 }, "main ended with 0 and proxy runs on",
+			"[6 7]"},
 		{"it starts again", func(x *try.Try) { x.Containers[0].Again = true }, "", "[]"},
 		{"an init container ended", func(x *try.Try) { x.Containers[0].Kind = events.InitContainer }, "", "[]"},
 		{"which others run is not known", func(x *try.Try) { x.StillRun = nil }, "", "[]"},
@@ -57,7 +61,10 @@ func TestAPodThatIsHalfDone(t *testing.T) {
 		{"the pod is gone", func(x *try.Try) { x.Gone = whentest.Seen(8, 40) }, "", "[]"},
 		{"the pod is being deleted", func(x *try.Try) { x.AskedSeen = whentest.Seen(8, 40) }, "", "[]"},
 		{"the pod is pending", func(x *try.Try) { x.Phase = events.PodPending }, "", "[]"},
-		{"the pod waits", func(x *try.Try) { x.Waits = []try.Waiting{{Reason: "CrashLoopBackOff", From: whentest.Seen(6, 31)}} }, "", "[]"},
+		{"the pod waits", func(x *try.Try) {
+			x.Waits = []try.Waiting{{Reason: "CrashLoopBackOff",
+				From: whentest.Seen(6, 31)}}
+		}, "", "[]"},
 		{"the pod had waited", func(x *try.Try) {
 			x.Waits = []try.Waiting{{Reason: "ContainerCreating", From: whentest.Seen(2, 2), Until: whentest.Seen(4, 4)}}
 		}, half, "[6 7]"},
@@ -89,10 +96,12 @@ func TestWhatRanOnUntil(t *testing.T) {
 		want   string
 	}{
 		{30.1, nil, "while main had ended with 0 at 20:27:10 and other containers of p ran on"}, {30, nil, ""}, {29, nil, ""},
-		{90, func(x *try.Try) { x.Containers[0].Finished = 0 }, ""}, {90, func(x *try.Try) { x.Containers[0].ExitCode = 1 }, ""},
+		{90, func(x *try.Try) { x.Containers[0].Finished = 0 }, ""}, {90, func(x *try.Try) { x.Containers[0].ExitCode = 1 },
+			""},
 		{90, func(x *try.Try) { x.Containers = nil }, ""},
 		{90, func(x *try.Try) {
-			x.Containers = append(x.Containers, whentest.Exit("proxy", 137, func(k *events.ContainerEnd) { k.Finished = whentest.Sec(80) }))
+			x.Containers = append(x.Containers, whentest.Exit("proxy", 137,
+				func(k *events.ContainerEnd) { k.Finished = whentest.Sec(80) }))
 		}, "while main had ended with 0 at 20:27:10 and proxy ran on"},
 	} {
 		c := runningCase(runsBeside(row.change))
@@ -107,7 +116,8 @@ func TestWhatRanOnUntil(t *testing.T) {
 func TestWaitsOfAJobThatIsOver(t *testing.T) {
 	pod := func(name, reason, says string, from, until float64) *try.Try {
 		n := events.Sequence(from)
-		return &try.Try{Pod: name, Seen: whentest.Seen(n-1, from-1), Started: whentest.Seen(events.Sequence(until), until), Gone: whentest.Seen(95, 95),
+		return &try.Try{Pod: name, Seen: whentest.Seen(n-1, from-1), Started: whentest.Seen(events.Sequence(until), until),
+			Gone:  whentest.Seen(95, 95),
 			Waits: []try.Waiting{waitingFor(reason, says, whentest.Seen(n, from), whentest.Seen(events.Sequence(until), until))}}
 	}
 	for _, row := range []struct {
@@ -120,9 +130,11 @@ func TestWaitsOfAJobThatIsOver(t *testing.T) {
 			[]string{"a waited for at least 20s: ImagePullBackOff: no such image", "what ended the wait is unknown"}},
 		{"two alike", []*try.Try{pod("a", "ImagePullBackOff", "m", 10, 30), pod("b", "ImagePullBackOff", "m", 11, 40)},
 			[]string{"b and 1 other pod waited for at least 29s: ImagePullBackOff: m", "what ended the wait is unknown"}},
-		{"three alike", []*try.Try{pod("a", "ImagePullBackOff", "m", 10, 50), pod("b", "ImagePullBackOff", "m", 11, 40), pod("c", "ImagePullBackOff", "m", 12, 40)},
+		{"three alike", []*try.Try{pod("a", "ImagePullBackOff", "m", 10, 50), pod("b", "ImagePullBackOff", "m", 11, 40),
+			pod("c", "ImagePullBackOff", "m", 12, 40)},
 			[]string{"a and 2 other pods waited for at least 40s: ImagePullBackOff: m", "what ended the wait is unknown"}},
-		{"two of other words", []*try.Try{pod("a", "ImagePullBackOff", "m", 10, 30), pod("b", "ImagePullBackOff", "n", 11, 40)},
+		{"two of other words", []*try.Try{pod("a", "ImagePullBackOff", "m", 10, 30),
+			pod("b", "ImagePullBackOff", "n", 11, 40)},
 			[]string{"a waited for at least 20s: ImagePullBackOff: m", "what ended the wait is unknown",
 				"b waited for at least 29s: ImagePullBackOff: n"}},
 		{"seen late", []*try.Try{func() *try.Try {

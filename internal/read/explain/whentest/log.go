@@ -2,7 +2,6 @@ package whentest
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 
 // Log is a log of a few records, in the order of their sequences. It is asked for records alone, not for lists.
 type Log struct {
-	history.Source
+	history.Local
 	All  []events.Record
 	Bad  events.Sequence // reading this record fails
 	With error           // with this error
@@ -26,9 +25,6 @@ func Record(n events.Sequence, at float64, s events.Stream, f events.Facts) even
 	}
 }
 
-// Beside implements history.Source.
-func (l *Log) Beside(err error) bool { return errors.Is(err, store.ErrCorrupt) }
-
 // Records implements history.Source for queries by sequence.
 func (l *Log) Records(_ context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return l.pick(slices.Values(l.All), func(r *events.Record) bool {
@@ -37,7 +33,8 @@ func (l *Log) Records(_ context.Context, q history.Query) iter.Seq2[events.Recor
 }
 
 // ReadStream implements history.Source.
-func (l *Log) ReadStream(_ context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
+func (l *Log) ReadStream(_ context.Context, s events.Stream, from events.Sequence,
+	dir store.Direction) iter.Seq2[events.Record, error] {
 	all := slices.Clone(l.All)
 	if dir == store.Backward {
 		slices.Reverse(all)

@@ -17,7 +17,8 @@ const minute = 20
 
 // cron is a CronJob that is due at each minute, created in second 0.
 func cron(change func(*duetimes.CronJob)) *duetimes.CronJob {
-	c := &duetimes.CronJob{Ref: events.JobRef{Namespace: "ns", Name: "report"}, Seen: &events.CronJobSeen{Schedule: "* * * * *", Created: whentest.Sec(0)}}
+	c := &duetimes.CronJob{Ref: events.JobRef{Namespace: "ns", Name: "report"},
+		Seen: &events.CronJobSeen{Schedule: "* * * * *", Created: whentest.Sec(0)}}
 	if change != nil {
 		change(c)
 	}
@@ -31,7 +32,8 @@ func said(w *WhyNot) string {
 		all = append(all, s.Text)
 	}
 	text := strings.Join(all, " | ")
-	for _, layout := range []string{"2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05", "2006-01-02 15:04 UTC", "2006-01-02 15:04"} {
+	for _, layout := range []string{"2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05", "2006-01-02 15:04 UTC",
+		"2006-01-02 15:04"} {
 		for n := range 400 {
 			if at := whentest.Sec(float64(n)).Go(); strings.Contains(layout, ":05") || at.Second() == 0 {
 				text = strings.ReplaceAll(text, at.Format(layout), fmt.Sprint("@", n))
@@ -43,7 +45,8 @@ func said(w *WhyNot) string {
 
 // TestWhatBecameOfAnInstant: which of the things that are known of it answers.
 func TestWhatBecameOfAnInstant(t *testing.T) {
-	started := whentest.Entry(minute, minute, events.TickStarted, func(e *duetimes.Entry) { e.Job, e.Name, e.Record = "uid", "report-1", 30 })
+	started := whentest.Entry(minute, minute, events.TickStarted,
+		func(e *duetimes.Entry) { e.Job, e.Name, e.Record = "uid", "report-1", 30 })
 	suspended := func(c *duetimes.CronJob) { c.Seen.Suspend = true }
 	gone := func(c *duetimes.CronJob) { c.Gone = whentest.Sec(30) }
 	const who = "cronjob/report"
@@ -56,24 +59,30 @@ func TestWhatBecameOfAnInstant(t *testing.T) {
 		due    bool
 		want   string
 	}{
-		{"it started", minute, duetimes.Verdict{Entry: &started}, nil, nil, true, "@20 was a due time of " + who + ": started, as report-1"},
+		{"it started", minute, duetimes.Verdict{Entry: &started}, nil, nil, true,
+			"@20 was a due time of " + who + ": started, as report-1"},
 		{"it is to come", minute, duetimes.Verdict{Future: true}, nil, nil, true,
 			"@20 is a due time of " + who + ` by its schedule "* * * * *", and nothing was decided about it yet`},
 		{"it is to come, of a suspended one", minute, duetimes.Verdict{Future: true}, suspended, nil, true,
 			"@20 is a due time of " + who + ` by its schedule "* * * * *", but the CronJob is suspended, so nothing starts`},
-		{"its records are no longer kept", 50, duetimes.Verdict{}, func(c *duetimes.CronJob) { c.Told = whentest.Sec(50) }, nil, false,
+		{"its records are no longer kept", 50, duetimes.Verdict{}, func(c *duetimes.CronJob) { c.Told = whentest.Sec(50) },
+			nil, false,
 			"what became of @50 is unknown: the records of then are no longer kept"},
 		{"behind those", 51, duetimes.Verdict{}, func(c *duetimes.CronJob) { c.Told = whentest.Sec(50) }, nil, false,
 			"@51 is no due time of " + who},
-		{"before it was created", -1, duetimes.Verdict{}, nil, nil, false, "was no due time of " + who + ": it was created at @0"},
+		{"before it was created", -1, duetimes.Verdict{}, nil, nil, false,
+			"was no due time of " + who + ": it was created at @0"},
 		{"before it was created, and one of before was gone", -1, duetimes.Verdict{}, nil, cron(gone), false,
 			"was no due time of " + who + ": there was none of that name: one was deleted, seen at @30, and the next was created at @0"},
 		{"before it was created, and one of before has no end", -1, duetimes.Verdict{}, nil, cron(nil), false,
 			"was no due time of " + who + ": it was created at @0"},
 		{"when it was created", 0, duetimes.Verdict{}, nil, cron(gone), false, "@0 is no due time of " + who},
-		{"behind its end", 31, duetimes.Verdict{}, gone, nil, false, "@31 was no due time of " + who + ": it was deleted, seen at @30"},
-		{"at its end", 30, duetimes.Verdict{}, gone, nil, false, "@30 is no due time of " + who + " | no other one is known: the CronJob is deleted"},
-		{"no due time", 41, duetimes.Verdict{Before: whentest.Sec(minute).Go(), After: whentest.Sec(80).Go()}, nil, nil, false,
+		{"behind its end", 31, duetimes.Verdict{}, gone, nil, false,
+			"@31 was no due time of " + who + ": it was deleted, seen at @30"},
+		{"at its end", 30, duetimes.Verdict{}, gone, nil, false,
+			"@30 is no due time of " + who + " | no other one is known: the CronJob is deleted"},
+		{"no due time", 41, duetimes.Verdict{Before: whentest.Sec(minute).Go(), After: whentest.Sec(80).Go()}, nil, nil,
+			false,
 			"@41 is no due time of " + who + " | the nearest that are known: @20 and @80"},
 		{"no due time, and none follows", 41, duetimes.Verdict{Before: whentest.Sec(minute).Go()}, nil, nil, false,
 			"@41 is no due time of " + who + " | the nearest that is known: @20"},
@@ -90,7 +99,8 @@ func TestWhatBecameOfAnInstant(t *testing.T) {
 		if got != row.want || w.Due != row.due {
 			t.Errorf("%s: due: %t, %q\nwant %q", row.name, w.Due, got, row.want)
 		}
-		if n := strings.Count(row.want[max(strings.Index(row.want, "the nearest"), 0):], "@"); strings.Contains(row.want, "the nearest") && len(w.Nearest) != n {
+		if n := strings.Count(row.want[max(strings.Index(row.want, "the nearest"), 0):], "@"); strings.Contains(row.want,
+			"the nearest") && len(w.Nearest) != n {
 			t.Errorf("%s: %d are nearest, want %d", row.name, len(w.Nearest), n)
 		}
 	}
@@ -128,12 +138,17 @@ func TestUntilWhenAnOpenDueTimeMayStart(t *testing.T) {
 // TestOneOfSeveralDueTimes: a record about a range says what became of all of them; of a single one that started it is
 // said what held it back. What a merged one became is that of the one that it merged into.
 func TestOneOfSeveralDueTimes(t *testing.T) {
-	merged := whentest.Entry(minute, minute+60, events.TickMerged, func(e *duetimes.Entry) { e.Into, e.Record = whentest.Sec(140), 30 })
-	into := whentest.Entry(140, 140, events.TickStarted, func(e *duetimes.Entry) { e.Job, e.Name, e.Record = "uid", "report-3", 31 })
-	byHand := whentest.Entry(140, 140, events.TickManual, func(e *duetimes.Entry) { e.Job, e.Name, e.Record = "hand", "mine", 32 })
+	merged := whentest.Entry(minute, minute+60, events.TickMerged,
+		func(e *duetimes.Entry) { e.Into, e.Record = whentest.Sec(140), 30 })
+	into := whentest.Entry(140, 140, events.TickStarted,
+		func(e *duetimes.Entry) { e.Job, e.Name, e.Record = "uid", "report-3", 31 })
+	byHand := whentest.Entry(140, 140, events.TickManual,
+		func(e *duetimes.Entry) { e.Job, e.Name, e.Record = "hand", "mine", 32 })
 	older := whentest.Entry(140, 140, events.TickTooLate, func(e *duetimes.Entry) { e.Record = 29 })
-	hold := duetimes.Hold{Due: whentest.Sec(140), By: events.HeldForbid, Record: 28, At: whentest.Sec(141), Active: []string{"report-0"}}
-	refusal := duetimes.Refusal{Due: whentest.Sec(140), Class: events.RefusedQuota, Says: "full", First: 26, From: whentest.Sec(142), Last: 27, Until: whentest.Sec(143)}
+	hold := duetimes.Hold{Due: whentest.Sec(140), By: events.HeldForbid, Record: 28, At: whentest.Sec(141),
+		Active: []string{"report-0"}}
+	refusal := duetimes.Refusal{Due: whentest.Sec(140), Class: events.RefusedQuota, Says: "full", First: 26,
+		From: whentest.Sec(142), Last: 27, Until: whentest.Sec(143)}
 	for _, row := range []struct {
 		name   string
 		entry  *duetimes.Entry
@@ -144,7 +159,8 @@ func TestOneOfSeveralDueTimes(t *testing.T) {
 		{"alone", &into, nil, true, "@140 was a due time of x: started, as report-3"},
 		{"held back", &into, func(c *duetimes.CronJob) { c.Holds = []duetimes.Hold{{Due: whentest.Sec(1)}, hold} }, true,
 			"@140 was a due time of x: started, as report-3 | from @141 on it was held back: report-0 had not ended, and the policy is Forbid"},
-		{"refused", &into, func(c *duetimes.CronJob) { c.Refusals = []duetimes.Refusal{{Due: whentest.Sec(1)}, refusal} }, true,
+		{"refused", &into, func(c *duetimes.CronJob) { c.Refusals = []duetimes.Refusal{{Due: whentest.Sec(1)}, refusal} },
+			true,
 			"@140 was a due time of x: started, as report-3 | from @142 to @143 the API server refused its Job (Quota): full"},
 		{"by hand", &byHand, nil, false, "@140: no due time of x, but a run: made by hand, as mine"},
 		{"a range", &merged, func(c *duetimes.CronJob) { c.Entries = []duetimes.Entry{older, byHand, into} }, true,
@@ -175,7 +191,8 @@ func TestOneOfSeveralDueTimes(t *testing.T) {
 func TestWhatMayBeMissing(t *testing.T) {
 	const versions = "versions of the CronJob and its Jobs"
 	entry := whentest.Entry(minute, minute, events.TickTooLate, func(e *duetimes.Entry) { e.At = whentest.Sec(50) })
-	ran := whentest.Entry(minute, minute, events.TickStarted, func(e *duetimes.Entry) { e.At, e.Job = whentest.Sec(50), "uid" })
+	ran := whentest.Entry(minute, minute, events.TickStarted,
+		func(e *duetimes.Entry) { e.At, e.Job = whentest.Sec(50), "uid" })
 	untold := whentest.Entry(minute, minute, 0, func(e *duetimes.Entry) { e.Record = 0 })
 	for _, row := range []struct {
 		name string
@@ -184,13 +201,19 @@ func TestWhatMayBeMissing(t *testing.T) {
 		n    uint64
 		gone bool // a Job may have come and gone
 	}{
-		{"between", duetimes.Verdict{Entry: &entry}, 45, 2, true}, {"at the instant", duetimes.Verdict{Entry: &entry}, minute, 2, true},
-		{"before", duetimes.Verdict{Entry: &entry}, minute - 0.1, 0, false}, {"5 min behind", duetimes.Verdict{Entry: &entry}, 350, 2, true},
-		{"more behind", duetimes.Verdict{Entry: &entry}, 350.1, 0, false}, {"it has a Job", duetimes.Verdict{Entry: &ran}, 45, 2, false},
-		{"it has no fate so far", duetimes.Verdict{Entry: &untold}, 9999, 2, true}, {"it is open", duetimes.Verdict{Open: true, After: whentest.Sec(50).Go()}, 9999, 2, true},
-		{"no due time, to the next", duetimes.Verdict{After: whentest.Sec(50).Go()}, 350, 2, true}, {"no due time, behind that", duetimes.Verdict{After: whentest.Sec(50).Go()}, 351, 0, false},
+		{"between", duetimes.Verdict{Entry: &entry}, 45, 2, true}, {"at the instant", duetimes.Verdict{Entry: &entry},
+			minute, 2, true},
+		{"before", duetimes.Verdict{Entry: &entry}, minute - 0.1, 0, false}, {"5 min behind",
+			duetimes.Verdict{Entry: &entry}, 350, 2, true},
+		{"more behind", duetimes.Verdict{Entry: &entry}, 350.1, 0, false}, {"it has a Job", duetimes.Verdict{Entry: &ran},
+			45, 2, false},
+		{"it has no fate so far", duetimes.Verdict{Entry: &untold}, 9999, 2, true}, {"it is open",
+			duetimes.Verdict{Open: true, After: whentest.Sec(50).Go()}, 9999, 2, true},
+		{"no due time, to the next", duetimes.Verdict{After: whentest.Sec(50).Go()}, 350, 2,
+			true}, {"no due time, behind that", duetimes.Verdict{After: whentest.Sec(50).Go()}, 351, 0, false},
 		{"no due time, and none follows", duetimes.Verdict{}, 9999, 2, true},
-		{"it is to come", duetimes.Verdict{Future: true}, 45, 0, false}, {"it is over", duetimes.Verdict{Future: true, Passed: true}, 45, 2, true},
+		{"it is to come", duetimes.Verdict{Future: true}, 45, 0, false}, {"it is over",
+			duetimes.Verdict{Future: true, Passed: true}, 45, 2, true},
 	} {
 		w := &WhyNot{Namespace: "ns"}
 		due := cron(func(c *duetimes.CronJob) {
@@ -198,7 +221,8 @@ func TestWhatMayBeMissing(t *testing.T) {
 		})
 		w.missing(&fates.Fates{Due: due, Dates: true}, &history.PassedOver{}, &row.v, whentest.Sec(minute))
 		text := said(w)
-		if w.Unrecorded != row.n || strings.Contains(text, versions) != (row.n > 0) || strings.Contains(text, "come and gone") != row.gone {
+		if w.Unrecorded != row.n || strings.Contains(text, versions) != (row.n > 0) ||
+			strings.Contains(text, "come and gone") != row.gone {
 			t.Errorf("%s: %d, %q", row.name, w.Unrecorded, text)
 		}
 	}
