@@ -1,6 +1,8 @@
 package job
 
 import (
+	"strings"
+
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
@@ -78,15 +80,7 @@ func (c *Case) history() []explain.Sentence {
 				"GAP to %s: this log begins there, and the Job is older. What had happened was found then", c.Moment(until)))
 			continue
 		}
-		why := "the controller was not running: it had not stopped in good order"
-		switch {
-		case g.Reason == events.ListingGap.String():
-			why = "the log had no room"
-		case g.Reason == events.ListingRelisted.String():
-			why = "the watch was lost"
-		case g.Orderly:
-			why = "the controller had been stopped"
-		}
+		why := strings.TrimPrefix(explain.GapWhy(g), "because ")
 		out = append(out, explain.Say(explain.GapMarks(g),
 			"GAP %s %s: %s. What happened in it was found at its end", c.Moment(from), end, why))
 	}
