@@ -178,7 +178,8 @@ func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 		switch f := r.Facts.(type) {
 		case *events.JobSeen:
 			if p.spec == nil {
-				p.sees(ctx, c, explain.MarkOf(&r), f.SpecAt)
+				p.marks = append(p.marks, explain.MarkOf(&r))
+				p.spec, p.template = c.Contents(ctx, f.SpecAt)
 			}
 		case *events.PodSeen:
 			if told := r.Evidence.Admitted; told != nil {
@@ -191,14 +192,6 @@ func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 		p.fared(&r)
 	}
 	return p, nil
-}
-
-// sees reads the spec of a version of the peer. Of versions whose spec is not kept the first is cited, not each.
-func (p *peer) sees(ctx context.Context, c *Jobs, m explain.Mark, spec events.Sequence) {
-	p.spec, p.template = c.Contents(ctx, spec)
-	if p.spec != nil || len(p.marks) == 0 {
-		p.marks = append(p.marks, m)
-	}
 }
 
 // fared notes what a record shows about how the peer fared.
