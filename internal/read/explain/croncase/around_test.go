@@ -63,7 +63,7 @@ func TestWhatIsReadOfItsSurroundings(t *testing.T) {
 		c := &Case{State: history.CronJob{Namespace: "ns", Created: whentest.Recorded(10)}, Misses: &explain.Misses{},
 			Ctx: t.Context(),
 			Src: &whentest.Log{All: row.log, Bad: row.bad, With: row.with}, Gone: whentest.Seen(30, 30)}
-		if err := c.surroundings(0, 50); errors.Is(err, denied) != (row.with == denied) {
+		if err := c.surroundings(0, 50); errors.Is(err, denied) != errors.Is(row.with, denied) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 		if c.Namespace.Record != row.namespace || len(c.Gaps) != row.gaps || len(c.Off) != row.off {

@@ -66,7 +66,7 @@ func TestEachPageOfJobsIsLookedAt(t *testing.T) {
 			return looked == row.enough, nil
 		})
 		if looked != row.looked || len(src.asked) != row.pages || (f.unread != nil) != row.unread ||
-			errors.Is(err, denied) != (row.fails == denied) {
+			errors.Is(err, denied) != errors.Is(row.fails, denied) {
 			t.Errorf("%s: %d looked at in %d pages, %v, %v", row.name, looked, len(src.asked), f.unread, err)
 		}
 		for _, q := range src.asked {
