@@ -132,6 +132,9 @@ func SummaryOf(a *Account) Summary {
 	if a.summary != nil {
 		s := *a.summary
 		s.Last, s.Records, s.Gone = uint64(a.Last), a.Records, s.Gone || a.removed()
+		if s.Gone && !s.State.over() {
+			s.State = StateDeleted
+		}
 		if s.Name == "" { // a later record may say whose the first ones were
 			s.Namespace, s.Name = a.ended.ref.Namespace, a.ended.ref.Name
 		}
