@@ -95,7 +95,7 @@ func TestVerdictsAtTheirEdges(t *testing.T) {
 		{changed(met("as it likes", 2), func(j *projector.Job) { j.Base.Completed = indexset.Parse("0,2", 3) }),
 			"COMPLETE after 36 s: its successPolicy is met by indexes 0,2 of 3"},
 		{changed(met("as it likes", 2), func(j *projector.Job) { j.Base.Completed = indexset.Parse("0", 3) }),
-			"COMPLETE after 36 s: its successPolicy is met by 2 of 3 indexes"},
+			"COMPLETE after 36 s: its successPolicy is met by index 0 of 3"},
 		{changed(met("as it likes", 1), func(j *projector.Job) { j.Spec.SuccessPolicy, j.Spec.Policies = "", "hash" }),
 			"COMPLETE after 36 s: its successPolicy is met by 1 of 3 indexes"},
 		{failed("PodFailurePolicy", 1), "FAILED after 36 s: its status says PodFailurePolicy; it has no podFailurePolicy"},
