@@ -59,6 +59,10 @@
 // On 30 November 2026 history, joblist and ask got tests of whole values: what each field of a record changes, a list
 // that goes on beside one that is made at once, and questions with one record damaged in turn.
 //
+// The sample of seed 5200, of that day's tree: 437 of 500 were killed (87.4 %), and 7 of these did not end in time. The
+// tests that followed judge the kinds of its survivors. One suite more judges: the answers about simulated Jobs
+// (internal/dev/sim/drive, TestAnswersOfSeeds).
+//
 // A mutant that makes no visible difference is listed in equivalent.txt with the reason. The run fails on an unlisted
 // survivor, and on an entry that is killed or no longer exists.
 //
