@@ -39,8 +39,8 @@ func TestAnswersOfSeeds(t *testing.T) {
 	}
 }
 
-// asked returns the world of a seed: with users who do whatever users may do, in small files, without a log that was
-// lost, or beside Jobs of others.
+// asked returns the world of a seed: with users who do whatever users may do, in small files, with a log that is lost at
+// crashes, or beside Jobs of others.
 func asked(seed uint64) (cfg drive.Config, all []*batchv1.Job) {
 	cfg, all = config(seed), jobs(seed)
 	if seed%2 == 0 {

@@ -19,14 +19,20 @@ var (
 	doneCount    = regexp.MustCompile(`(\d+) of (\d+) completions (?:had )?succeeded`)
 )
 
-// ended returns the type of the condition with which a Job ended; empty for none.
-func (f *facts) ended() string {
+// concluded returns the type and the reason of the condition with which a Job ended; empty for none.
+func (f *facts) concluded() (kind, reason string) {
 	for _, c := range f.status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
-			return c.Type
+			return c.Type, c.Reason
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// ended returns the type of concluded.
+func (f *facts) ended() string {
+	kind, _ := f.concluded()
+	return kind
 }
 
 // completed is the number of completed indexes of the status, which may be lower than status.succeeded: the API server

@@ -25,10 +25,10 @@ func took(a *explain.Answer, rows []attempts.Attempt, f *facts) (out []claim) {
 			})
 			succeeded := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Counted == try.CountedSucceeded })
 			failed := slices.ContainsFunc(of, func(r attempts.Attempt) bool { return r.Counted != try.CountedSucceeded })
-			switch {
+			switch _, reason := f.concluded(); {
 			case !succeeded && f.metPolicy():
 				out = append(out, claim{"TIME " + s.Text, "no pod of that index succeeded"})
-			case !failed && strings.Contains(s.Text, "decided it") && f.reason() == "BackoffLimitExceeded":
+			case !failed && strings.Contains(s.Text, "decided it") && reason == "BackoffLimitExceeded":
 				out = append(out, claim{"TIME " + s.Text, "no pod of that index failed"})
 			}
 		}
@@ -71,16 +71,6 @@ func last(a *explain.Answer, rows []attempts.Attempt) (out []claim) {
 
 func has(phases []string, phase string) bool {
 	return slices.ContainsFunc(phases, func(p string) bool { return strings.HasPrefix(p, phase+" ") })
-}
-
-// reason returns the reason of the condition with which the Job ended; empty for none.
-func (f *facts) reason() string {
-	for _, c := range f.status.Conditions {
-		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
-			return c.Reason
-		}
-	}
-	return ""
 }
 
 // metPolicy reports whether the Job completed by its success policy.

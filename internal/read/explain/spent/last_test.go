@@ -46,7 +46,7 @@ func TestTheLastTries(t *testing.T) {
 			}
 		}
 		c := &jobcase.Case{Tries: row.tries, Settled: &jobcase.Settling{}}
-		for i, got := range []*try.Try{lastSuccess(c), lastIndex(c)} {
+		for i, got := range []*try.Try{lastSuccess(c), decisiveIndex(c)} {
 			pod := ""
 			if got != nil {
 				pod = got.Pod

@@ -203,8 +203,7 @@ func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.
 // decisiveIndex returns a try of the index that made the Job end when it did: the one that failed the Job, or the last
 // to end. It is nil for a Job without several indexes, and for a Job that did not end with a try.
 func decisiveIndex(c *jobcase.Case) *try.Try {
-	last := lastIndex(c)
-	if last == nil || c.Settled == nil {
+	if c.Settled == nil || !severalIndexes(c) {
 		return nil
 	}
 	switch c.Settled.Reason {
@@ -237,23 +236,11 @@ func lastSuccess(c *jobcase.Case) *try.Try {
 	})
 }
 
-// lastIndex returns the try that ended last, for a Job with several indexes; nil for other Jobs.
-func lastIndex(c *jobcase.Case) *try.Try {
-	var last *try.Try
-	many := false
-	for _, t := range c.Tries {
-		if t.Index == events.NoIndex {
-			return nil
-		}
-		many = many || t.Index != c.Tries[0].Index
-		if t.Over() && (last == nil || t.End().Record > last.End().Record) {
-			last = t
-		}
-	}
-	if !many {
-		return nil
-	}
-	return last
+// severalIndexes reports whether each try has an index, and not all the same.
+func severalIndexes(c *jobcase.Case) bool {
+	other := func(t *try.Try) bool { return t.Index != c.Tries[0].Index }
+	return slices.ContainsFunc(c.Tries, other) &&
+		!slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return t.Index == events.NoIndex })
 }
 
 // lost returns the running time of the tries that did not succeed, and those tries. most means that the time is an
