@@ -289,3 +289,27 @@ func TestTheZoneOfASchedule(t *testing.T) {
 		t.Errorf("the zone is %v, and its rules are not known", zone)
 	}
 }
+
+// TestTimingsThatAreTheSame: by schedule, zone and rules of the zone.
+func TestTimingsThatAreTheSame(t *testing.T) {
+	berlin, paris := "Europe/Berlin", "Europe/Paris"
+	by := func(schedule string, zone *string, rules string) events.TickLedger {
+		return events.TickLedger{Schedule: schedule, TimeZone: zone, Zone: rules}
+	}
+	all := []events.TickLedger{
+		by("@hourly", nil, ""), by("@daily", nil, ""), by("@hourly", &berlin, ""), by("@hourly", &paris, ""),
+		by("@hourly", &berlin, "a"), by("@hourly", nil, "a"),
+	}
+	again := "Europe/Berlin"
+	for i := range all {
+		for k := range all {
+			other := all[k]
+			if other.TimeZone == &berlin {
+				other.TimeZone = &again
+			}
+			if x := (timing{by: all[i]}); x.same(&other) != (i == k) {
+				t.Errorf("%+v and %+v are the same: %t", all[i], other, i != k)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/read/explain"
 	"github.com/jobledger/jobledger/internal/read/explain/failures"
 	"github.com/jobledger/jobledger/internal/read/explain/job"
 	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
@@ -136,5 +137,33 @@ func TestAJobThatFailedIsComparedAndOthersAreNot(t *testing.T) {
 	}
 	if compared == 0 || alone == 0 {
 		t.Errorf("%d Jobs failed, and %d completed", compared, alone)
+	}
+}
+
+// endless is a log of which each record exists.
+type endless struct{ history.Source }
+
+func (endless) Records(_ context.Context, q history.Query) iter.Seq2[events.Record, error] {
+	return func(yield func(events.Record, error) bool) {
+		yield(events.Record{Header: events.Header{Sequence: q.From}}, nil)
+	}
+}
+
+// TestTheCacheOfRecordsIsBounded: 1,000 records that are looked up twice are read once. Of 3,000 the first are read
+// again, as the cache was emptied meanwhile.
+func TestTheCacheOfRecordsIsBounded(t *testing.T) {
+	for n, want := range map[events.Sequence]int{1000: 1, 3000: 2} {
+		src := count(endless{})
+		m := &explain.Remembering{Source: src}
+		for range 2 {
+			for at := range n {
+				if r, err := history.Record(t.Context(), m, at+1); err != nil || r.Sequence != at+1 {
+					t.Fatalf("record %d is %d, %v", at+1, r.Sequence, err)
+				}
+			}
+		}
+		if src.alone[1] != want {
+			t.Errorf("of %d records the first is read %d times, want %d", n, src.alone[1], want)
+		}
 	}
 }

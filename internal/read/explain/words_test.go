@@ -47,6 +47,7 @@ func TestPartsOfSentences(t *testing.T) {
 		{explain.Unnamed("demo-x7k2p and demo and demon, demo-12, demo-3-abcde", "demo"), "* and * and demon, *, *"},
 		{explain.Unnamed("demo",
 			""), "demo"},
+		{explain.Unnamed("a\xff-1 ran", "a\xff"), "*-1 ran"},
 		{explain.Liken("demo-x7k2p took 12 s of 100", "demo"), "* took # s of #"},
 		{words.Span(explain.Seconds(5)), "5s"},
 		{fmt.Sprint(explain.Seconds(1 << 40)), fmt.Sprint(time.Duration(1<<31) * time.Second)},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/internal/read/history"
+	"github.com/jobledger/jobledger/internal/read/history/historytest"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
@@ -25,6 +26,17 @@ func TestAnEmptyLog(t *testing.T) {
 	}
 	if at, err := history.PrunedBefore(t.Context(), src); at != nil || err != nil {
 		t.Errorf("it is pruned before %v, %v", at, err)
+	}
+}
+
+// TestALogThatBeginsWithDamage is not called pruned, and the damage is no error of that question. A read that fails is.
+func TestALogThatBeginsWithDamage(t *testing.T) {
+	for _, fails := range []error{&store.CorruptError{Path: "a.db", At: 1, Next: 4}, context.Canceled} {
+		log := &historytest.Failing{Reader: historytest.Hard(t, 2), Bad: func(events.Sequence) error { return fails }}
+		at, err := history.PrunedBefore(t.Context(), history.Local{Log: log, Damage: &store.Damage{}})
+		if told := !errors.Is(fails, store.ErrCorrupt); at != nil || errors.Is(err, fails) != told {
+			t.Errorf("%v: it is pruned before %v, %v", fails, at, err)
+		}
 	}
 }
 

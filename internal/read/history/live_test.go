@@ -137,7 +137,7 @@ func TestPagesGoOn(t *testing.T) {
 		}
 		q.Continue = page.Continue
 	}
-	for _, text := range []string{"x", "0", "-1", "past/x/u", "past/1", "past/1/"} {
+	for _, text := range []string{"x", "0", "-1", "99999999999999999999", "past/x/u", "past/1", "past/1/"} {
 		_, err1 := src.Jobs(t.Context(), history.JobsQuery{Continue: text})
 		_, err2 := src.CronJobs(t.Context(), history.CronJobsQuery{Continue: text})
 		if !errors.Is(err1, history.ErrQuery) || !errors.Is(err2, history.ErrQuery) {

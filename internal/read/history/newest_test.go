@@ -98,3 +98,38 @@ func TestTheNewestOfAKindThatIsSeldom(t *testing.T) {
 		t.Errorf("only %d times the last ones were in several windows", apart)
 	}
 }
+
+// TestTheNewestOfAPrunedLog: some of what is wanted is at the end of the log, and the rest at its beginning, before which
+// all is pruned. No more is given than was asked for, and all that is kept if that is less.
+func TestTheNewestOfAPrunedLog(t *testing.T) {
+	log := historytest.HardCrons(t, 3)
+	records, apart := historytest.Records(t, log), 0
+	head := log.Head().Sequence
+	for _, first := range records {
+		if first.Kind != events.KindStateStored || first.Stream != events.Controller {
+			continue
+		}
+		src := history.Local{Log: historytest.Pruned{Reader: log, First: first.Sequence}}
+		kinds := map[events.Kind][]events.Sequence{}
+		for _, r := range records {
+			if r.Sequence >= first.Sequence {
+				kinds[r.Kind] = append(kinds[r.Kind], r.Sequence)
+			}
+		}
+		for kind, all := range kinds {
+			for _, n := range []int{2, 9, 40} {
+				got, err := history.Newest(t.Context(), src, history.Query{Kinds: []events.Kind{kind}}, n, head)
+				want := all[max(0, len(all)-n):]
+				if err != nil || len(got) != len(want) || got[0].Sequence != want[0] {
+					t.Errorf("from %d on, the last %d %s: %d records, want %d: %v", first.Sequence, n, kind, len(got), len(want), err)
+				}
+				if k := len(want); k > 1 && want[0]+256 <= head && want[k-1]+256 > head {
+					apart++
+				}
+			}
+		}
+	}
+	if apart < 10 {
+		t.Errorf("only %d times the last ones were in several windows", apart)
+	}
+}

@@ -80,7 +80,7 @@ func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, er
 		}
 		for _, s := range spans {
 			for r, err := range l.noted().Read(ctx, s.from) {
-				if err == nil && r.Sequence > s.through {
+				if r.Sequence > s.through { // an error has no sequence
 					break
 				}
 				if !yield(r, err) || err != nil {

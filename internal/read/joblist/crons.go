@@ -301,7 +301,6 @@ func (p *part) restoreCrons() error {
 		}
 		s := events.CronJobStream(types.UID(r.UID))
 		if len(r.state) > 0 && p.fold.CronAccount(s) == nil {
-			r.state, r.names = slices.Clone(r.state), slices.Clone(r.names)
 			if err := p.restoreCron(s, &r); err != nil {
 				return err
 			}

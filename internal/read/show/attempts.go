@@ -83,7 +83,7 @@ func (p *Page) clockOrDash(t, day events.Time) string {
 	switch {
 	case t == 0:
 		return "-"
-	case day == 0 || !p.Zone.SameDay(t, day):
+	case !p.Zone.SameDay(t, day): // the day 0, of no known day, is another one, too
 		return p.Zone.In(t).Format("2 Jan 15:04:05")
 	}
 	return p.Zone.In(t).Format("15:04:05")

@@ -25,7 +25,7 @@ func ClipWords(s string, width int) string {
 		return fits + "…"
 	}
 	if at <= 0 {
-		if at = strings.IndexByte(s, ' '); at < 0 {
+		if at = strings.IndexByte(s, ' '); at <= 0 {
 			return s
 		}
 	}

@@ -232,7 +232,7 @@ func (t *Table) write(row []Cell) {
 			break
 		}
 		width, text := t.widths[i], c.Text
-		if t.Width > 0 && c.Name && !t.Whole {
+		if c.Name { // no wider than its column, unless that was narrowed
 			text = ClipMiddle(text, width)
 		}
 		b.WriteString(t.styled(text, c.Style))

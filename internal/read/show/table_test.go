@@ -95,6 +95,7 @@ func TestTextsAreCutBetweenWords(t *testing.T) {
 		{"write status Failed: failed 2 (BackoffLimitExceeded)", 40, "write status Failed: failed 2 (BackoffL…"},
 		{"write status Failed: failed 2 (BackoffLimitExceeded)", 34, "write status Failed: failed 2 …"},
 		{"größe größe größe", 12, "größe …"},
+		{" demo-0-abcde", 9, " demo-0-abcde"},
 	} {
 		if got := ClipWords(row.text, row.width); got != row.want {
 			t.Errorf("%q in %d columns is %q, want %q", row.text, row.width, got, row.want)

@@ -202,7 +202,7 @@ func waitFate(word string) string {
 	switch {
 	case word == "ErrImagePull": // a pod alternates between the two reasons
 		return "ImagePullBackOff"
-	case slices.Contains(try.StuckWords, word):
+	case try.StuckWords[word]:
 		return word
 	}
 	return ""

@@ -47,7 +47,7 @@ func holding(c *jobcase.Case) (hold, bool) {
 		return hold{}, false
 	}
 	for _, g := range stuck.Waiting(c) {
-		if r := g[0].LastWait().Reason; r != "CrashLoopBackOff" && slices.Contains(try.StuckWords, r) {
+		if r := g[0].LastWait().Reason; r != "CrashLoopBackOff" && try.StuckWords[r] {
 			return hold{reason: r, says: c.Likened(g[0].LastWait().Message)}, true
 		}
 	}

@@ -13,10 +13,10 @@ import (
 // byOwner says who deleted the Job, by the records of its CronJob; empty if they do not show it.
 func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown string, from []explain.Mark) {
 	switch {
-	case w.Ordered.Record != 0 && w.Replacing && w.Next.Record != 0:
+	case w.Replacing && w.Next.Record != 0:
 		return fmt.Sprintf("by Jobledger: replaced by %s (concurrencyPolicy Replace)", w.Next.Name), "",
 			explain.Marks(w.Ordered, w.Next.Mark)
-	case w.Ordered.Record != 0 && w.Replacing:
+	case w.Replacing:
 		return "by Jobledger: to be replaced by the next one (concurrencyPolicy Replace)", "", explain.Marks(w.Ordered)
 	case w.Ordered.Record != 0:
 		return "by Jobledger: " + limitText(w), "", explain.Marks(w.Ordered)

@@ -76,6 +76,42 @@ func TestWhyFewerPodsWereWanted(t *testing.T) {
 	}
 }
 
+// TestTheEditBehindADeletionOfOurs: the newest edit to fewer pods of the five seconds before our deletion, which is
+// record 50 of second 50, of a pod that existed by then; no edit that came later.
+func TestTheEditBehindADeletionOfOurs(t *testing.T) {
+	spec := func(suspend bool, parallelism int32) *events.JobSpec {
+		return &events.JobSpec{Suspend: suspend, Parallelism: &parallelism}
+	}
+	edit := func(record events.Sequence, at float64, before, after *events.JobSpec) jobcase.Edit {
+		return jobcase.Edit{At: whentest.Seen(record, at), Before: before, After: after}
+	}
+	fewer := edit(49, 48, spec(false, 3), spec(false, 1))
+	for _, row := range []struct {
+		name  string
+		edits []jobcase.Edit
+		by    events.Sequence // 0 for none
+	}{
+		{"no edit", nil, 0},
+		{"fewer pods", []jobcase.Edit{fewer}, 49},
+		{"more pods", []jobcase.Edit{edit(49, 48, spec(false, 1), spec(false, 3))}, 0},
+		{"fewer, then more", []jobcase.Edit{edit(47, 47, spec(false, 3), spec(false, 1)), edit(49, 48, spec(false, 1),
+			spec(false, 2))}, 47},
+		{"an edit of later is passed over", []jobcase.Edit{fewer, edit(51, 50.5, spec(false, 1), spec(true, 1))}, 49},
+		{"only an edit of later", []jobcase.Edit{edit(51, 50.5, spec(false, 1), spec(true, 1))}, 0},
+		{"five seconds before", []jobcase.Edit{edit(49, 45, spec(false, 3), spec(false, 1))}, 49},
+		{"longer before", []jobcase.Edit{edit(49, 44.9, spec(false, 3), spec(false, 1))}, 0},
+		{"before the pod", []jobcase.Edit{edit(9, 48, spec(false, 3), spec(false, 1))}, 0},
+	} {
+		got := events.Sequence(0)
+		if e := editBehind(&jobcase.Case{Edits: row.edits}, &try.Try{Seen: whentest.Seen(10, 10)}, whentest.Seen(50, 50)); e != nil {
+			got = e.At.Record
+		}
+		if got != row.by {
+			t.Errorf("%s: record %d, want %d", row.name, got, row.by)
+		}
+	}
+}
+
 // TestWhatNobodyRecordsOfANode: who set a taint, and who deleted a node, is in no record.
 func TestWhatNobodyRecordsOfANode(t *testing.T) {
 	seen := func(taints ...string) *events.NodeSeen {

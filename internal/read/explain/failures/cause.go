@@ -104,7 +104,7 @@ func work(c *jobcase.Case) string {
 func heldUp(c *jobcase.Case) string {
 	for _, t := range c.Tries {
 		for i := len(t.Waits) - 1; i >= 0 && t.Started.Record == 0; i-- {
-			if w := &t.Waits[i]; slices.Contains(try.StuckWords, w.Reason) {
+			if w := &t.Waits[i]; try.StuckWords[w.Reason] {
 				return w.Reason + ": " + c.Likened(w.Message)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/jobledger/jobledger/internal/read/explain/whentest"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/store"
 )
@@ -17,8 +18,9 @@ import (
 type paged struct {
 	history.Source
 	n      int
-	fails  error // of the second page
-	failed int   // the page that fails
+	like   history.Summary // each Job, but for its name and UID
+	fails  error           // of the second page
+	failed int             // the page that fails
 	asked  []history.JobsQuery
 }
 
@@ -28,7 +30,9 @@ func (l *paged) Jobs(_ context.Context, q history.JobsQuery) (page history.JobsP
 	l.asked = append(l.asked, q)
 	at, _ := strconv.Atoi(q.Continue)
 	for i := at; i < min(at+2, l.n); i++ {
-		page.Items = append(page.Items, history.Summary{Name: fmt.Sprint("j", i)})
+		job := l.like
+		job.Name, job.UID = fmt.Sprint("j", i), fmt.Sprint("u", i)
+		page.Items = append(page.Items, job)
 	}
 	if at+2 < l.n {
 		page.Continue = strconv.Itoa(at + 2)
@@ -81,5 +85,35 @@ func TestEachPageOfJobsIsLookedAt(t *testing.T) {
 			denied
 	}); !errors.Is(err, denied) {
 		t.Errorf("a Job that cannot be read: %v", err)
+	}
+}
+
+// TestJobsThatEndedWellAreBounded: with a limit of 1, no more than four Jobs without a failure, or that were deleted, are
+// read. Jobs that failed are no part of that bound. The Jobs here were created after the requested time, so that none is
+// told.
+func TestJobsThatEndedWellAreBounded(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		state  history.State
+		failed int32
+		jobs   int
+		more   bool
+	}{
+		{"failed", history.StateFailed, 1, 9, false},
+		{"failed without a failure", history.StateFailed, 0, 9, false},
+		{"complete after a failure", history.StateComplete, 1, 9, false},
+		{"complete, four", history.StateComplete, 0, 4, false},
+		{"complete, five", history.StateComplete, 0, 5, true},
+		{"deleted, four", history.StateDeleted, 0, 4, false},
+		{"deleted, five", history.StateDeleted, 1, 5, true},
+		{"running", history.StateRunning, 0, 9, false},
+	} {
+		like := history.Summary{State: row.state, Created: whentest.Recorded(2)}
+		like.Counts.Failed = row.failed
+		f := &finding{ctx: t.Context(), src: &paged{n: row.jobs, like: like}, seen: map[string]bool{},
+			q: &Query{Limit: 1, Survived: true, Until: whentest.Sec(1)}}
+		if err := f.over(); err != nil || f.More != row.more || f.Looked != row.jobs {
+			t.Errorf("%s: %d looked at, more: %t, %v", row.name, f.Looked, f.More, err)
+		}
 	}
 }

@@ -70,9 +70,6 @@ func (c *Case) countedIn() []explain.Mark {
 }
 
 func (c *Case) indexesText() string {
-	if !c.Folded.Indexed {
-		return ""
-	}
 	if text := c.Folded.Completed().Text(); text != "" && len(text) < 60 {
 		return fmt.Sprintf(" (indexes %s)", text)
 	}

@@ -103,7 +103,7 @@ func silentText(c *jobcase.Case, t *try.Try) explain.Sentence {
 func tooLong(c *jobcase.Case, w *try.Waiting) bool {
 	bounds := map[string]time.Duration{"ContainerCreating": creating, "PodInitializing": initializing}
 	bound, has := bounds[w.Reason]
-	return slices.Contains(try.StuckWords, w.Reason) || has && c.End().Sub(w.From.At) >= bound
+	return try.StuckWords[w.Reason] || has && c.End().Sub(w.From.At) >= bound
 }
 
 // sandboxTold is the shortest wait for which an answer says what the kubelet does before it creates containers. A

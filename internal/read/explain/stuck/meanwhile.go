@@ -142,7 +142,7 @@ func HeldAt(c *jobcase.Case, at explain.Mark) (out []*try.Try) {
 		case w == nil && t.RunsAt(at):
 			return nil
 		case w == nil || t.Over() && t.End().Record < at.Record:
-		case !slices.Contains(try.StuckWords, w.Reason) && at.At.Sub(w.From.At) < try.WaitTold:
+		case !try.StuckWords[w.Reason] && at.At.Sub(w.From.At) < try.WaitTold:
 		case len(out) == 0 || out[0].WaitAt(at).Reason == w.Reason && out[0].WaitAt(at).Message == w.Message:
 			out = append(out, t)
 		}

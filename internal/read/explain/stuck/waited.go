@@ -177,7 +177,7 @@ func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	if m := c.Deletion(); !c.Finished() && m.Record > w.From.Record && out.until.Record >= m.Record {
 		out.until = m
 	}
-	switch stuck := slices.Contains(try.StuckWords, w.Reason); {
+	switch stuck := try.StuckWords[w.Reason]; {
 	// After a deletion a kubelet cleans up.
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
 		return out, false

@@ -16,11 +16,13 @@ func (t *Try) StopsAt() events.Time {
 }
 
 // kubeletSays are the conditions that a kubelet sets when it first takes a pod.
-var kubeletSays = []string{"PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"}
+var kubeletSays = map[string]bool{
+	"PodReadyToStartContainers": true, "Initialized": true, "Ready": true, "ContainersReady": true,
+}
 
 // hear notes whether the kubelet of the pod's node has reported anything about the pod.
 func (t *Try) hear(r *events.Record, f *events.PodSeen) {
-	ofKubelet := func(c events.PodCondition) bool { return slices.Contains(kubeletSays, c.Type) }
+	ofKubelet := func(c events.PodCondition) bool { return kubeletSays[c.Type] }
 	t.Heard = t.Heard || f.Phase != events.PodPending && f.Phase != events.PodPhaseNone ||
 		len(r.Evidence.Containers) > 0 ||
 		t.Placed.Record != 0 && f.Waiting != "" && f.Waiting != "Unschedulable" && f.Waiting != "SchedulingGated" ||

@@ -28,6 +28,9 @@ func TestHearFromAKubelet(t *testing.T) {
 		"a gate":               {true, events.PodSeen{Phase: events.PodPending, Waiting: "SchedulingGated"}, 0, false},
 		"a condition of the kubelet": {true, events.PodSeen{Phase: events.PodPending,
 			Conditions: []events.PodCondition{{Type: "Initialized"}}}, 0, true},
+		"PodReadyToStartContainers": {true, events.PodSeen{Phase: events.PodPending, Conditions: []events.PodCondition{{Type: "PodReadyToStartContainers"}}}, 0, true},
+		"Ready":                     {true, events.PodSeen{Phase: events.PodPending, Conditions: []events.PodCondition{{Type: "Ready"}}}, 0, true},
+		"ContainersReady":           {true, events.PodSeen{Phase: events.PodPending, Conditions: []events.PodCondition{{Type: "ContainersReady"}}}, 0, true},
 		"a condition of another one": {true, events.PodSeen{Phase: events.PodPending,
 			Conditions: []events.PodCondition{{Type: "PodScheduled"}}}, 0, false},
 	} {

@@ -1,7 +1,6 @@
 package try
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ func (t *Try) WaitsText() explain.Passage {
 // ToldWait reports whether the wait of a try that never started is worth telling: its reason does not pass by itself,
 // or it took at least waitTold.
 func (t *Try) ToldWait() bool {
-	return slices.Contains(StuckWords, t.LastWait().Reason) || t.End().At.Sub(t.Seen.At) >= WaitTold
+	return StuckWords[t.LastWait().Reason] || t.End().At.Sub(t.Seen.At) >= WaitTold
 }
 
 // WaitWords returns the newest wait of a try and its message.
@@ -39,10 +38,11 @@ func (t *Try) WaitWords() explain.Passage {
 }
 
 // StuckWords are the waiting reasons of the scheduler and the kubelet that do not end by themselves.
-var StuckWords = []string{
-	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull",
-	"CrashLoopBackOff",
-	"CreateContainerConfigError", "CreateContainerError", "RunContainerError",
+var StuckWords = map[string]bool{
+	"Unschedulable": true, "SchedulingGated": true,
+	"ImagePullBackOff": true, "ErrImagePull": true, "InvalidImageName": true, "ErrImageNeverPull": true,
+	"CrashLoopBackOff":           true,
+	"CreateContainerConfigError": true, "CreateContainerError": true, "RunContainerError": true,
 }
 
 // StuckFrom returns since when the try is stuck. It covers the alternation of two reasons for an image that cannot be
@@ -52,7 +52,7 @@ func (t *Try) StuckFrom() explain.Mark {
 		return t.CrashedAt
 	}
 	from := t.LastWait().From
-	for i := len(t.Waits) - 2; i >= 0 && t.Waits[i].Until == from && slices.Contains(StuckWords, t.Waits[i].Reason); i-- {
+	for i := len(t.Waits) - 2; i >= 0 && t.Waits[i].Until == from && StuckWords[t.Waits[i].Reason]; i-- {
 		from = t.Waits[i].From
 	}
 	return from
