@@ -138,14 +138,17 @@ gotest := go test -vet=off$(if $(SHUFFLE), -shuffle=$(SHUFFLE))
 # needs are compiled once. The race detector needs cgo, and with it a second time.
 test-units test-cluster test-long: export CGO_ENABLED = 0
 
-# Packages with goroutines of their own run under the race detector, which needs a C compiler; without one they run plain. The others have
-# one goroutine by design, and some of their tests count allocations; internal/dev/archtest finds one below events and store that starts
+# Packages with goroutines of their own run under the race detector in CI, which needs a C compiler; without one they run plain. The others
+# have one goroutine by design, and some of their tests count allocations; internal/dev/archtest finds one below events and store that starts
 # another. The command runs plain, too, as its scripts start it 300 times, and what it is made of runs under the detector in the packages.
-# The command alone is built under the detector, and TestARacedController plays one script with it, of a whole controller.
+# The command alone is built under the detector, and TestARacedController plays one script with it, of a whole controller. make test runs
+# only the core under the detector: a test takes three to ten times as long with it.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 goroutines := /(events/(informer|kube|nats/.+)|reconciler/(loop|executor)|store/.+)$$
-concurrent = go list ./... | grep -E '$(goroutines)'
-plain = go list ./... | grep -vE '$(goroutines)'
+core := /(events/informer|reconciler/(loop|executor))$$
+raced_packages = $(if $(WHOLE),$(goroutines),$(core))
+concurrent = go list ./... | grep -E '$(raced_packages)'
+plain = go list ./... | grep -vE '$(raced_packages)'
 raced_program := $(if $(race),$(CURDIR)/bin/test/raced/jobledger)
 # A process under the detector waits a second before it ends, for reports of other threads.
 raced := $(if $(race),CGO_ENABLED=1 GORACE=atexit_sleep_ms=20)
@@ -157,6 +160,8 @@ natsd := $(CURDIR)/bin/test/natsd
 lonely := ^(TestScriptsWithRestarts|TestTheFence|TestWrongWaysAreFound|TestScriptsDivided|TestFloods|TestDueFloods|TestPodsThatCannotGoDoNotFillTheLog|TestAStartAfterAKillAtEachMoment|TestAKillBetweenParts|TestAKillLosesNoCountInSilence|TestRestartsDoNotChangeWhenARefusedCommandIsAskedAgain|TestAFileHoldsTenTimesItsStates|TestSharedSpecsAreTheirOwn|TestWhatAPodSaysIsBounded|TestFlippedByte.*|TestBytesPerPayloadByte|TestTruncatedFileIsFound|TestADamagedIndex.*|TestPagesReadWhatBboltWrote|TestALogIsWrittenAgainFromItsStream|TestAReaderThatAsksForAllAtOnce.*|TestEveryByteOfAPackedFileCounts|TestAfterACrashLittleIsIndexed|TestOneBadFileHidesNoOther|TestAnOpenFinishesWhatWasPruned|TestDamagedSideFilesAreHarmless|TestTornCommit|TestBboltReadsWhatWeWrite|TestMissingFileIsFound|TestAJobThatIsNotThereCostsNoRead|TestALargeBatchIsPackedInParts|TestPackedFilesAreTheSameLog|TestReaderThatStaysCostsLittle|TestASecondWriterDoesNotKillAReplicatedStream|TestARecordThatSeveralServersKnewIsNotWaitedFor|TestAReplicatedStreamThatIsMadeTakesAtomicBatches|TestOneWrongRecordBeforeKillsAReplicatedStream|TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges)$$
 # The packages of these tests; internal/dev/archtest finds one that is left out.
 lonelies := ./reconciler/loop ./store/boltlog ./store/internal/streamindex ./store/natslog/fence ./events/informer ./events/nats/embedded ./events/nats/publish
+# Of these, the ones in the core: make test runs the others plain, with all of their tests.
+lonely_here = $(if $(WHOLE),$(lonelies),./reconciler/loop ./events/informer)
 
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
 # first, so that no processor waits for them at the end.
@@ -166,7 +171,7 @@ integration := $(gotest) -count=1 -timeout
 hours := (beside|cronjobs|disk|minors|soak)
 # Packages of journeys: installed, upgraded, handed over, copied, left. CI plays them (WHOLE=1); what they go through is tried in parts by
 # the packages that do it. See package internal/dev/effort for the three lengths of a run.
-journeys := (bench|cmd/biglog|cmd/demo|controlplane|copies|ha|handover|observe|rewind|stream|uninstall|upgrade)
+journeys := (bench|browser|cmd/biglog|cmd/demo|controlplane|copies|ha|handover|observe|rewind|stream|uninstall|upgrade)
 WHOLE ?=
 longest := ./integration $(if $(WHOLE),./handover ./observe) ./crash $(if $(WHOLE),./uninstall ./stream)
 left_out := /test/($(hours)$(if $(WHOLE),,|$(journeys)))$$
@@ -206,9 +211,9 @@ test-units: ## The part of make test that needs no cluster
 	cd internal/dev/manifests && $(gotest) ./...
 	$(if $(race),CGO_ENABLED=1 go build $(race) -o $(raced_program) ./cmd/jobledger)
 	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $$($(plain))
-	$(gotest) -timeout 20m -run '$(lonely)' $(lonelies)
-	$(if $(race),go build -o $(natsd) ./internal/dev/natsserver/natsd)
-	$(raced) $(if $(race),JOBLEDGER_NATSD=$(natsd)) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
+	$(gotest) -timeout 20m -run '$(lonely)' $(lonely_here)
+	$(if $(WHOLE),$(if $(race),go build -o $(natsd) ./internal/dev/natsserver/natsd))
+	$(raced) $(if $(WHOLE),$(if $(race),JOBLEDGER_NATSD=$(natsd))) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))
 	$(call oracle, -timeout 20m,1)
 
 .PHONY: test-cluster

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -68,6 +69,21 @@ func read(dir string) ([]unstructured.Unstructured, error) {
 	return all, nil
 }
 
+// renderer builds the program that renders the chart, once for each process, and returns its path.
+var renderer = sync.OnceValues(func() (string, error) {
+	root, err := binaries.FindRoot()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(root, "bin", "test", "manifests")
+	build := exec.Command("go", "build", "-o", path, ".")
+	build.Dir = filepath.Join(root, "internal", "dev", "manifests")
+	if said, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build what renders the chart: %w\n%s", err, said)
+	}
+	return path, nil
+})
+
 // Chart returns the objects that 'helm install NAME' applies with these values, in a namespace of that name. The
 // Namespace comes first.
 func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructured, error) {
@@ -75,8 +91,11 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 	if err != nil {
 		return nil, err
 	}
-	program := exec.CommandContext(ctx, "go", "run", ".", "render", filepath.Join(root, "deploy"), name, values)
-	program.Dir = filepath.Join(root, "internal", "dev", "manifests")
+	path, err := renderer()
+	if err != nil {
+		return nil, err
+	}
+	program := exec.CommandContext(ctx, path, "render", filepath.Join(root, "deploy"), name, values)
 	var complaints bytes.Buffer
 	program.Stderr = &complaints
 	text, err := program.Output()
