@@ -163,6 +163,9 @@ lonelies := ./reconciler/loop ./store/boltlog ./store/internal/streamindex ./sto
 # Of these, the ones in the core: make test runs the others plain, with all of their tests.
 lonely_here = $(if $(WHOLE),$(lonelies),./reconciler/loop ./events/informer)
 
+# Packages that wait more than they compute go first, so that others compute meanwhile.
+waiting = ./internal/run/controller ./internal/run/replicating $(if $(WHOLE),,./events/nats/subscribe ./store/natslog/fence)
+
 # Integration tests run programs that the test cache knows nothing of, so what they said of another build is no answer. The longest go
 # first, so that no processor waits for them at the end.
 integration := $(gotest) -count=1 -timeout
@@ -171,7 +174,7 @@ integration := $(gotest) -count=1 -timeout
 hours := (beside|cronjobs|disk|minors|soak)
 # Packages of journeys: installed, upgraded, handed over, copied, left. CI plays them (WHOLE=1); what they go through is tried in parts by
 # the packages that do it. See package internal/dev/effort for the three lengths of a run.
-journeys := (bench|browser|cmd/biglog|cmd/demo|controlplane|copies|ha|handover|observe|rewind|stream|uninstall|upgrade)
+journeys := (bench|browser|cmd/biglog|cmd/demo|controlplane|copies|fuzz|ha|handover|observe|rewind|stream|uninstall|upgrade)
 WHOLE ?=
 longest := ./integration $(if $(WHOLE),./handover ./observe) ./crash $(if $(WHOLE),./uninstall ./stream)
 left_out := /test/($(hours)$(if $(WHOLE),,|$(journeys)))$$
@@ -207,10 +210,10 @@ test: ## What a change must not break: unit, race, integration (SHUFFLE=on: in a
 
 .PHONY: test-units
 test-units: ## The part of make test that needs no cluster
-	cd internal/dev/image && $(gotest) ./...
+	$(if $(WHOLE),cd internal/dev/image && $(gotest) ./...)
 	cd internal/dev/manifests && $(gotest) ./...
 	$(if $(race),CGO_ENABLED=1 go build $(race) -o $(raced_program) ./cmd/jobledger)
-	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $$($(plain))
+	JOBLEDGER_RACED=$(raced_program) $(gotest) -timeout 20m $(waiting) $$($(plain))
 	$(gotest) -timeout 20m -run '$(lonely)' $(lonely_here)
 	$(if $(WHOLE),$(if $(race),go build -o $(natsd) ./internal/dev/natsserver/natsd))
 	$(raced) $(if $(WHOLE),$(if $(race),JOBLEDGER_NATSD=$(natsd))) $(gotest) -timeout 20m $(race) -skip '$(lonely)' $$($(concurrent))

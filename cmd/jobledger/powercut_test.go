@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/powercut"
 	"github.com/jobledger/jobledger/internal/dev/powercut/cutlog"
 	"github.com/jobledger/jobledger/internal/dev/sim/httpapi"
@@ -161,6 +162,7 @@ func settled(w *world.World) bool {
 // killed, goes on, and stops with a snapshot and lists of Jobs. The log that is left has every command that reached the
 // API server, and every reading command can read it.
 func TestTheCommandUnderPowerCuts(t *testing.T) {
+	effort.Whole(t)
 	r, states, calls, met := cutlog.Seed(t), 0, 0, map[string]bool{}
 	for range cutlog.Number("JOBLEDGER_STORIES", 1, 10) {
 		s := tell(t, r)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/storetest"
@@ -205,10 +206,7 @@ func TestFlippedByteIsFoundOrHarmless(t *testing.T) {
 	dir, all := written(t, 400)
 	random := rand.New(rand.NewPCG(1, 2))
 	var counts [2]int
-	rounds := 250
-	if testing.Short() {
-		rounds = 80
-	}
+	rounds := 250 / effort.Step(5)
 	for range rounds {
 		c := copyDir(t, dir)
 		paths := files(t, c, ".db")
@@ -238,8 +236,8 @@ func TestFlippedByteInStructure(t *testing.T) {
 	var counts [2]int
 	for page := range used(t, paths[len(paths)-1]) / pageSize {
 		for i := range int64(80) {
-			if page >= 2 && random.IntN(12) > 0 || testing.Short() && random.IntN(8) > 0 {
-				continue // every byte of the meta pages, some of each other page
+			if page >= 2 && random.IntN(12) > 0 || !effort.IsWhole() && random.IntN(4) > 0 {
+				continue // in CI every byte of the meta pages, some of each other page
 			}
 			c := copyDir(t, dir)
 			flip(t, filepath.Join(c, tail), page*pageSize+i, byte(1<<random.IntN(8)))

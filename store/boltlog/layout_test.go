@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/disk"
 	"github.com/jobledger/jobledger/store/internal/boltfile"
@@ -154,6 +155,7 @@ func TestStoredIndexSaysWhatTheOneInMemorySays(t *testing.T) {
 // bytes, by commit group size, for records of about 174 bytes. For groups of 100 the first limit was 1.18 before each
 // record had a checksum. With those 4 bytes 1.186 was measured, so it is 1.19.
 func TestBytesPerPayloadByte(t *testing.T) {
+	effort.Whole(t)
 	for _, tt := range []struct {
 		group, groups int
 		file, written float64
@@ -228,6 +230,7 @@ func recordOf(item storetest.Item, at events.Sequence) *events.Record {
 
 // TestReaderThatStaysCostsLittle bounds the cost of a read transaction that stays open over 3,000 commits.
 func TestReaderThatStaysCostsLittle(t *testing.T) {
+	effort.Whole(t)
 	l, w := openTest(t, store.Options{}, system)
 	tx, err := l.tail.db.Begin(false)
 	if err != nil {

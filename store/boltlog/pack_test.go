@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/storetest"
@@ -153,10 +154,7 @@ func TestEveryByteOfAPackedFileCounts(t *testing.T) {
 	dir, all := packed(t, 400)
 	random := rand.New(rand.NewPCG(13, 14))
 	paths := files(t, dir, ".db")
-	rounds := 150
-	if testing.Short() {
-		rounds = 40
-	}
+	rounds := 150 / effort.Step(4)
 	var counts [2]int
 	for range rounds {
 		c := copyDir(t, dir)

@@ -127,7 +127,7 @@ func cronRows() (rows []cronRow) {
 // The due time starts once, and the ledger says so: no due time is lost, none has two outcomes (fates), and each Job is
 // reported once. If the log is lost, no due time and no requested run starts twice (C-173, C-220, C-221, C-242).
 func TestCrashesAroundADueTime(t *testing.T) {
-	for _, r := range effort.Each(3, cronRows()) {
+	for _, r := range effort.Each(6, cronRows()) {
 		t.Run(r.sentence, func(t *testing.T) {
 			t.Parallel()
 			x := newTrialOf(t, "all")

@@ -97,7 +97,7 @@ func atRandom(seed uint64) row {
 }
 
 // long enables many more rows, which take hours. Without it, only every fourth row also runs with the log lost. Make test
-// plays every third of these.
+// plays every sixth of these.
 var long = os.Getenv("JOBLEDGER_LONG") != ""
 
 func allRows() []row {
@@ -130,7 +130,7 @@ func allRows() []row {
 func TestCrashes(t *testing.T) {
 	for _, log := range []string{"the log is kept", "the log is lost"} {
 		t.Run(log, func(t *testing.T) {
-			for i, r := range effort.Each(3, allRows()) {
+			for i, r := range effort.Each(6, allRows()) {
 				if log == "the log is lost" && i%4 != 0 && !long {
 					continue
 				}

@@ -23,6 +23,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
@@ -30,6 +31,7 @@ import (
 // issued. Tried are a token with the right, one without, one of a deleted ServiceAccount, a forged one, and none.
 // Probes need no token.
 func TestTheAPIServerDecidesWhoReadsMetrics(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	if err := w.cp.Bind(t.Context(), w.namespace, "system:auth-delegator"); err != nil {

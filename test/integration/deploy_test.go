@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -94,6 +95,7 @@ func TestDeployment(t *testing.T) {
 // TestOverlays does the same with each overlay of deploy/overlays, as the chart renders it; internal/dev/manifests
 // compares that with the output of kustomize. An overlay that needs more than this test has is only applied.
 func TestOverlays(t *testing.T) {
+	effort.Whole(t)
 	for _, row := range []struct {
 		overlay, applyOnly string
 		works              bool

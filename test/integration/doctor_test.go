@@ -11,12 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 // TestTheDoctorTellsWellFromIll: beside a working controller it finds no problem. Then it finds each thing that the
 // test breaks, and nothing else.
 func TestTheDoctorTellsWellFromIll(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	s := natstest.NewServer(t).Start()

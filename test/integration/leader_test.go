@@ -168,7 +168,7 @@ func TestStandbyTakesOver(t *testing.T) {
 func TestWhoLosesTheLeaseWritesNothingMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.told = []string{"the Lease is lost", "retrieving lease lock"} // client-go also reports requests that stood still
+	w.told = []string{"the Lease is lost", "retrieving lease lock", "reading response body"} // client-go also reports requests that stood still
 	first := w.newController("", w.electing()...)
 	w.start(first)
 	second, heir := w.standby("", `msg="another controller holds the Lease: waiting"`, "--adopt")

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
@@ -24,6 +25,7 @@ const foreign = "example.com/other-controller"
 // managedBy, and writes nothing to any other Job or its pods (J-005, J-100, design §9). The built-in writes nothing to
 // ours.
 func TestDelegatedLeavesOthersAlone(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	cp := controlplane.ForTest(t, controlplane.Options{BuiltinBatch: true})
 	w := newWorldOn(t, cp)
@@ -105,6 +107,7 @@ func (w *world) podOfAnother(job string) *corev1.Pod {
 // TestManageAllRunsPlainJobs: without the built-in Job controller, --manage=all completes plain Jobs, with the built-in
 // finalizer. Jobs with our managedBy keep our finalizer; foreign ones are left alone (design §9).
 func TestManageAllRunsPlainJobs(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.create(newJob("before", managedBy(nil), completions(2), parallelism(2))) // it waits for a controller

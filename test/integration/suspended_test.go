@@ -7,12 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
 // J-014, J-157: users, or a queue like Kueue, may change the template of a suspended Job as soon as its status says
 // Suspended and no active pod. Pods that are created after it is resumed have the change.
 func TestAResumedJobUsesTheTemplateChangedMeanwhile(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	w := newWorld(t)
 	w.run("")

@@ -15,6 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
@@ -118,6 +119,7 @@ func TestAStoppedSubscriptionGetsNothingTwice(t *testing.T) {
 // TestASlowFunctionLosesNothing: the function takes longer than the server waits for an acknowledgement, and other
 // messages come meanwhile.
 func TestASlowFunctionLosesNothing(t *testing.T) {
+	effort.Whole(t)
 	s := natstest.NewServer(t).Start()
 	l := natstest.NewLedger(t, 600).Grow(300)
 	p := natstest.Publish(t, s, l.Log)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/run/copying"
 	"github.com/jobledger/jobledger/store"
@@ -32,6 +33,7 @@ func (c counting) Append(b events.Batch, soon bool) store.Commit {
 // answer. The log stays within its size, the records that are not in the copy are those that the log says it missed,
 // and the rest is restored.
 func TestACopyBesideItsLogByTheClock(t *testing.T) {
+	effort.Whole(t)
 	p := thePace()
 	k := keep(t, p.most, copying.Consumer)
 	server, place, well := copylogtest.NewTroubled(t, 1)

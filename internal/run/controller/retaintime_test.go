@@ -16,6 +16,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/sidebyside"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
@@ -57,6 +58,7 @@ const grown = 32 << 20
 // controller runs as there: it lets files go, packs them, and publishes on NATS, whose server is away for ten minutes.
 // At every second the log is within its size, the memory of the process does not grow, and no turn of the loop is late.
 func TestALogStaysWithinItsSizeByTheClock(t *testing.T) {
+	effort.Whole(t)
 	p := thePace()
 	p.apart = true
 	k := keep(t, p.most, publish.Consumer)

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/run/replicating"
@@ -131,6 +132,7 @@ func purged(t *testing.T, s *natstest.Server, _ string) {
 // is not certain to have all, does not take it. The leader does when it is there again, and says from where on it
 // filled it. The standby reads the stream from its beginning, and both logs and the stream are one chain.
 func TestALostStreamIsRefilled(t *testing.T) {
+	effort.Whole(t)
 	for _, row := range []struct {
 		sentence string
 		lose     func(t *testing.T, s *natstest.Server, copy string)

@@ -142,7 +142,7 @@ func TestADamagedCopy(t *testing.T) {
 	n := 0
 	for i, name := range c.names {
 		for j, h := range harms() {
-			if (i+j)%effort.Step(3) != 0 {
+			if (i+j)%effort.Step(6) != 0 {
 				continue // each name and each harm in turn
 			}
 			root := copyDir(t, c.root)

@@ -38,7 +38,7 @@ func TestABackupThatEndsEarly(t *testing.T) {
 		{"in a bucket", func() copylog.Place { return copylogtest.Bucket(t) }, counted.Calls() + 3},
 	} {
 		t.Run(place.sentence, func(t *testing.T) {
-			for at := 1; at <= place.calls; at += effort.Step(3) {
+			for at := 1; at <= place.calls; at += effort.Step(7) {
 				for _, after := range []bool{false, true} {
 					p := place.make()
 					failing := &copylogtest.Failing{Place: p, At: at, After: after}
@@ -79,7 +79,7 @@ func TestARestoreThatEndsEarly(t *testing.T) {
 	if _, err := restoreInto(t.Context(), counted, filepath.Join(t.TempDir(), "out"), nil); err != nil {
 		t.Fatal(err)
 	}
-	for at := 1; at <= counted.Calls(); at += effort.Step(3) {
+	for at := 1; at <= counted.Calls(); at += effort.Step(7) {
 		for _, after := range []bool{false, true} {
 			out := filepath.Join(t.TempDir(), "out")
 			_, err := restoreInto(t.Context(), &copylogtest.Failing{Place: place, At: at, After: after}, out, nil)
@@ -137,7 +137,7 @@ func TestASessionThatEndsEarly(t *testing.T) {
 	if err := work(session(log, dir, counted)); err != nil {
 		t.Fatal(err)
 	}
-	for at := 1; at <= counted.Calls(); at += effort.Step(3) {
+	for at := 1; at <= counted.Calls(); at += effort.Step(7) {
 		for _, after := range []bool{false, true} {
 			place := indir.New(copyDir(t, base))
 			_ = work(session(log, dir, &copylogtest.Failing{Place: place, At: at, After: after}))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/run/backup"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
@@ -298,7 +299,7 @@ func (w watched) Delete(ctx context.Context, name string) error {
 // TestTwoForksAndOnePlace: two logs with the same beginning are copied to one place at the same time. One of them is
 // refused with AheadError, nothing is overwritten, and a restore gives the other one.
 func TestTwoForksAndOnePlace(t *testing.T) {
-	for round := range 50 {
+	for round := 0; round < 50; round += effort.Step(5) {
 		for name, make := range copylogtest.Places {
 			if name == "in a bucket" && round%10 != 0 {
 				continue
