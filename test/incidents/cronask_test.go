@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/internal/built"
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
@@ -103,7 +104,7 @@ type whyNot struct {
 
 func askCronJobs(t *testing.T, program string, m mode, dir string) {
 	a := asker{controller.New(controller.Config{Program: program, Log: filepath.Join(dir, "log")}), m}
-	for _, told := range readCronTruth(t, dir) {
+	for _, told := range effort.Each(3, readCronTruth(t, dir)) {
 		t.Run(told.Namespace, func(t *testing.T) { a.askCronJob(t, &told) })
 	}
 }

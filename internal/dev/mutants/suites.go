@@ -211,7 +211,7 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	}
 	cmd := exec.CommandContext(ctx, "sh", args...)
 	cmd.Dir = s.dir
-	cmd.Env = append(append(os.Environ(), "GOMEMLIMIT=512MiB", "GOMAXPROCS=1"), append(s.env, env...)...)
+	cmd.Env = append(append(os.Environ(), "GOMEMLIMIT=512MiB", "GOMAXPROCS=1", "JOBLEDGER_WHOLE=1"), append(s.env, env...)...)
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	cmd.WaitDelay = time.Second

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	simworld "github.com/jobledger/jobledger/internal/dev/sim/world"
 	"github.com/jobledger/jobledger/store/storetest/memlog"
@@ -30,6 +31,7 @@ type loopYear struct {
 // end unknown or come late. Each due time has one fate, and each Job is told once. The log replays without a
 // divergence, also in a process with another time zone and with other time zone databases of machine and program.
 func TestAYearInTheLoop(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	y := newLoopYear(t, 7)
 	days := 60

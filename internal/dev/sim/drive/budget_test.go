@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
@@ -212,6 +213,7 @@ func (a *attack) logged() (bytes map[string]int, job []string) {
 // over their budgets, the log grows by at most one version of each of their objects a second. Decisions on the Job of a
 // fourth tenant come in the same milliseconds as without them.
 func TestTenantsCannotFillTheLog(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	const budget = 128 << 10
 	tenants := []*batchv1.Job{
@@ -286,6 +288,7 @@ func (a *attack) hoard(lives int) {
 // them soon or never. Once the tenant is over its budget, it writes at most another budget in the same time, or one Job
 // a minute. Decisions on the Job of another tenant come in the same milliseconds as without it.
 func TestNewJobsCannotFillTheLog(t *testing.T) {
+	effort.Whole(t)
 	t.Parallel()
 	const budget = 4 << 20 // an hour: 68 KiB a minute, so each of these Jobs takes 23 s of it
 	job := attackedJob(victim, "job", func(j *batchv1.Job) { j.Spec.Parallelism = new(int32(2)) })
