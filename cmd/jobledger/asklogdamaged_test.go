@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // TestEveryReadingCommandIsAsked: a new command that reads a log needs questions here.
@@ -83,7 +84,7 @@ func TestNoAnswerHidesDamage(t *testing.T) {
 	files := dbFiles(t, dir)
 	file := files[len(files)/2]
 	asked := newAskedLog(t, dir, file)
-	long := os.Getenv("JOBLEDGER_LONG") != ""
+	long := effort.IsLong()
 	for n, row := range hurts {
 		tries := row.tries
 		if long {

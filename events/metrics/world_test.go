@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/metrics"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
@@ -31,7 +31,7 @@ import (
 
 // seeds returns the number of worlds: under the race detector each takes up to a second.
 func seeds() uint64 {
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		return 400
 	}
 	return 16

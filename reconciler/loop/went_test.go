@@ -2,12 +2,12 @@ package loop_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // TestAKillLosesNoCountInSilence makes each flood for 25 s (for 75 s with JOBLEDGER_LONG), and looks at the log after
@@ -16,7 +16,7 @@ import (
 func TestAKillLosesNoCountInSilence(t *testing.T) {
 	t.Parallel()
 	lasting := 25 * time.Second
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		lasting = 75 * time.Second
 	}
 	for _, f := range floods {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/storetest"
@@ -117,7 +118,7 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
 	rounds := 6
 	switch {
-	case os.Getenv("JOBLEDGER_LONG") != "":
+	case effort.IsLong():
 		rounds = 48
 	case testing.Short():
 		rounds = 4

@@ -1,9 +1,10 @@
 package bench
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // TestWhatAPodCosts checks that Jobledger needs no more requests for each pod, and no more commits, than the limits.
@@ -12,7 +13,7 @@ import (
 // syncs of a commit; projector and reconciler count allocations per folded event.)
 func TestWhatAPodCosts(t *testing.T) {
 	profiles := map[string][]string{Instant: {"w1", "w3", "w3i"}}
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		profiles[Life] = []string{"w3", "w4"}
 	}
 	for profile, workloads := range profiles {

@@ -10,11 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/suite"
 )
 
-var long = os.Getenv("JOBLEDGER_LONG") != ""
+var long = effort.IsLong()
 
 var shared suite.Suite
 

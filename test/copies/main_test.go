@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/internal/suite"
 )
 
 var (
 	shared suite.Suite
-	long   = os.Getenv("JOBLEDGER_LONG") != ""
+	long   = effort.IsLong()
 )
 
 func TestMain(m *testing.M) {

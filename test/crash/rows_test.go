@@ -3,7 +3,6 @@ package crash
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -98,7 +97,7 @@ func atRandom(seed uint64) row {
 
 // long enables many more rows, which take hours. Without it, only every fourth row also runs with the log lost. Make test
 // plays every sixth of these.
-var long = os.Getenv("JOBLEDGER_LONG") != ""
+var long = effort.IsLong()
 
 func allRows() []row {
 	all := slices.Concat(meddled, rows) // the longest first

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // The size of the test.
@@ -19,7 +21,7 @@ const (
 // created again under the same name, watches that lag, and requests that fail (C-020, C-081, C-105, C-121, C-140,
 // C-145, C-146, C-147, C-150, C-220).
 func TestBesideTheBuiltIn(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("it takes minutes of the clock: JOBLEDGER_LONG=1")
 	}
 	seed := seedOf(t)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/boltlog"
 	"github.com/jobledger/jobledger/store/storetest"
@@ -78,7 +79,7 @@ func (ending) Fatalf(format string, args ...any) {
 // long skips a test unless JOBLEDGER_LONG is set.
 func long(t *testing.T) {
 	t.Helper()
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("with JOBLEDGER_LONG=1 only")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -52,10 +53,10 @@ type fuzz struct {
 	deleted   sync.Map // UIDs of pods that a user deleted, or may be about to delete
 }
 
-// effort says when a run has seen enough: after so many status writes (20,000 with JOBLEDGER_LONG), or, on a busy
+// length says when a run has seen enough: after so many status writes (20,000 with JOBLEDGER_LONG), or, on a busy
 // machine, after so much time and at least `least` writes.
-func effort() (writes, least int, most time.Duration) {
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+func length() (writes, least int, most time.Duration) {
+	if effort.IsLong() {
 		return 20_000, 20_000, time.Hour
 	}
 	return 200, 150, 60 * time.Second
@@ -210,7 +211,7 @@ type counted struct {
 func countWrites(ctx context.Context, user string, enough *atomic.Bool, halfway func(context.Context)) *counted {
 	c := &counted{user: user, codes: map[int]int{}}
 	defer enough.Store(true)
-	writes, least, most := effort()
+	writes, least, most := length()
 	tick, began := time.NewTicker(time.Second), time.Now()
 	defer tick.Stop()
 	for len(c.refused) == 0 && c.writes < writes && (c.writes < least || time.Since(began) < most) {

@@ -1,9 +1,9 @@
 package ha
 
 import (
-	"os"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
@@ -44,7 +44,7 @@ func TestALeaderThatIsAwayIsFollowed(t *testing.T) {
 // atLength skips a test that waits for several Leases to expire.
 func atLength(t *testing.T) {
 	t.Helper()
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("waits for Leases for minutes: JOBLEDGER_LONG=1")
 	}
 }

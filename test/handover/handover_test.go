@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/builtin"
 	"github.com/jobledger/jobledger/test/internal/controller"
@@ -29,7 +30,7 @@ import (
 )
 
 // long enables more Jobs, handovers and seeds.
-var long = os.Getenv("JOBLEDGER_LONG") != ""
+var long = effort.IsLong()
 
 // O-008, J-168: at any handover, each Job ends as its spec and its pods determine.
 // J-089: however often the controllers are killed, no pod is counted twice or never.

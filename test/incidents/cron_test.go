@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
 
@@ -136,7 +137,7 @@ func (s *cronScene) end() {
 // TestRecordCronJobs plays incident 20 in both modes and checks the recordings against the truth. With -update it keeps
 // them.
 func TestRecordCronJobs(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" && !*update {
+	if !effort.IsLong() && !*update {
 		t.Skip("takes minutes: make incidents, or JOBLEDGER_LONG=1")
 	}
 	for _, m := range []mode{cronsRun, cronsObserved} {

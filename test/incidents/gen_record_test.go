@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/judge"
 )
@@ -35,7 +36,7 @@ func generated() string {
 // TestGeneratedSituations stages the situations of the generator in both modes, and judges the answers about them.
 // JOBLEDGER_PART=n/N stages the nth of N parts.
 func TestGeneratedSituations(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" && !*generate && !*keepGen && !*again {
+	if !effort.IsLong() && !*generate && !*keepGen && !*again {
 		t.Skip("takes minutes: JOBLEDGER_LONG=1, or -generate")
 	}
 	for _, m := range []mode{situationsRun, situationsObserved} {

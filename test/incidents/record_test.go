@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/built"
@@ -59,7 +60,7 @@ const (
 
 // TestRecord plays all incidents in both modes and checks the recordings against the truth. With -update it keeps them.
 func TestRecord(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" && !*update && *only == "" {
+	if !effort.IsLong() && !*update && *only == "" {
 		t.Skip("takes minutes: make incidents, or JOBLEDGER_LONG=1")
 	}
 	for _, m := range []mode{delegated, observed} {

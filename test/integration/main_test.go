@@ -3,17 +3,17 @@ package integration
 import (
 	"flag"
 	"fmt"
-	"os"
 	"runtime"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/internal/suite"
 )
 
 var shared suite.Suite
 
 // long enables longer tests (make test-long).
-var long = os.Getenv("JOBLEDGER_LONG") != ""
+var long = effort.IsLong()
 
 func TestMain(m *testing.M) {
 	// Tests mostly wait, for pods and for time to pass.

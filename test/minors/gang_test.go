@@ -1,13 +1,13 @@
 package minors
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 	"github.com/jobledger/jobledger/reconciler/executor/kubeapi"
 	"github.com/jobledger/jobledger/test/controlplane"
@@ -23,7 +23,7 @@ const withGangs = "1.36"
 // run as usual. For a Workload that a user made, Jobledger creates the PodGroup. It uses exactly the rights of
 // deploy/gang (J-239 to J-248).
 func TestGang(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
 	}
 	program, err := built.Program(t.Context(), t.TempDir())

@@ -3,13 +3,13 @@ package minors
 import (
 	"context"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
@@ -76,7 +76,7 @@ func (f flavour) options() controlplane.Options {
 
 // TestMinors runs all tests on each server, one after the other.
 func TestMinors(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("builds older versions of Kubernetes and takes minutes on each: JOBLEDGER_LONG=1")
 	}
 	program, err := built.Program(t.Context(), t.TempDir())
@@ -97,7 +97,7 @@ func TestMinors(t *testing.T) {
 // SuccessCriteriaMet only in the status of Jobs with a successPolicy, but Jobledger writes it for every complete Job.
 // Doctor says so. The refusal is reported, and retried with a backoff.
 func TestGatesWithoutWhichJobsDoNotComplete(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
 	}
 	program, err := built.Program(t.Context(), t.TempDir())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/binaries"
 	"github.com/jobledger/jobledger/test/controlplane"
 	"github.com/jobledger/jobledger/test/internal/built"
@@ -31,7 +31,7 @@ const (
 // No Job is lost, none gets a second pod, and the log has no edit of a Job or CronJob, because nobody edited one. The
 // other components are of the newest version all the time.
 func TestAPIServerIsReplaced(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("builds an older version of Kubernetes: JOBLEDGER_LONG=1")
 	}
 	program, err := built.Program(t.Context(), t.TempDir())

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
@@ -36,7 +37,7 @@ func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDo
 	switch {
 	case os.Getenv(guardEnv) != "":
 		err = standGuard()
-	case os.Getenv("JOBLEDGER_LONG") == "":
+	case !effort.IsLong():
 		status = m.Run()
 	case os.Getenv(dirEnv) != "":
 		status, err = inside(m, setUp)

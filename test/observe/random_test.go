@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/controlplane"
 )
@@ -25,7 +26,7 @@ const (
 // TestNoDifferenceInRandomJobs: the built-in controller runs 300 random Jobs on a real API server, with users who
 // suspend, resume, scale and delete. The observer finds no difference.
 func TestNoDifferenceInRandomJobs(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("300 Jobs take some minutes: JOBLEDGER_LONG=1")
 	}
 	seed := rand.Uint64()

@@ -1,9 +1,10 @@
 package oracle
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // TestObserverBesideUpstream shows upstream's actions in random scenarios to an observer (--manage=observe), the two
@@ -18,7 +19,7 @@ func TestObserverBesideUpstreamTTL(t *testing.T) { observed(t, 60, GenerateTTL) 
 
 func observed(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string)) {
 	least := 0
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		otherwise, least = 1, 10_000 // as many scenarios as have so many Jobs
 	}
 	from, n := setting(t, "JOBLEDGER_SEED", 1), setting(t, "JOBLEDGER_SEEDS", otherwise)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
@@ -47,7 +48,7 @@ const enough = 10_000
 
 func seeds(t *testing.T, otherwise uint64, generate func(uint64) (Scenario, string), mends []*Difference) {
 	from := setting(t, "JOBLEDGER_SEED", 1)
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		otherwise = enough
 	}
 	n := setting(t, "JOBLEDGER_SEEDS", otherwise)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/binaries"
@@ -39,7 +40,7 @@ func length(t *testing.T) time.Duration {
 			t.Fatalf("JOBLEDGER_SOAK=%s: a length of 5m or more is wanted", text)
 		}
 		return d
-	case os.Getenv("JOBLEDGER_LONG") != "":
+	case effort.IsLong():
 		return 30 * time.Minute
 	}
 	t.Skip("takes half an hour: JOBLEDGER_LONG=1, or JOBLEDGER_SOAK=5m")

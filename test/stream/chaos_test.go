@@ -11,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
@@ -262,7 +263,7 @@ func chaos(t *testing.T, records, subscribers, pace, waits int) {
 
 // TestKilledAtRandomNothingIsLostAndEachJobKeepsItsOrder is want 9.
 func TestKilledAtRandomNothingIsLostAndEachJobKeepsItsOrder(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		chaos(t, 100_000, 100, 1000, 6)
 		return
 	}

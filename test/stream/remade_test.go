@@ -19,6 +19,7 @@ import (
 
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/test/internal/built"
@@ -53,7 +54,7 @@ type remaker struct {
 // deleted and purged, its store is wiped and restored from an older copy, and durable subscribers are killed.
 func TestAStreamThatIsMadeAnewBringsNothingBackAndLosesNothingWithoutAWord(t *testing.T) {
 	records, waits := 2500, 2
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		records, waits = 40_000, 6
 	}
 	ctx, cancel := patience.Several(t.Context(), waits)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
 	"github.com/jobledger/jobledger/events/nats/subscribe"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 )
@@ -111,7 +111,7 @@ func TestAStreamOfThreeServersLosesNothingWhenItsLeaderChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.CaughtUp(t)
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		leader := c.leader(t, js)
 		l.Grow(0)
 		leader.Stop()

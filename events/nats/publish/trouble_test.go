@@ -2,7 +2,6 @@ package publish_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
@@ -131,7 +131,7 @@ func TestASlowSubscriberSlowsNobody(t *testing.T) {
 // once, so neither of them keeps the order.
 func TestHoweverOftenTheConnectionBreaksTheStreamIsTheLog(t *testing.T) {
 	records := 5000
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		records = 100_000
 	}
 	s, l := natstest.NewServer(t).Start(), natstest.NewLedger(t, records)

@@ -79,7 +79,7 @@ func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
 // TestPackagesOfHoursHaveNoTestForMakeTest: make test leaves out the packages of hours. So each of their tests must
 // begin with a check that it runs only with JOBLEDGER_LONG.
 func TestPackagesOfHoursHaveNoTestForMakeTest(t *testing.T) {
-	skips := regexp.MustCompile(`^\(t \*testing\.T\) \{\n\t(long\(t\)\n|l := length\(t\)\n|if (os\.Getenv\("JOBLEDGER_LONG"\) == ""|!long) \{\n\t\tt\.Skip\()`)
+	skips := regexp.MustCompile(`^\(t \*testing\.T\) \{\n\t(long\(t\)\n|l := length\(t\)\n|if !(effort\.IsLong\(\)|long) \{\n\t\tt\.Skip\()`)
 	for _, name := range strings.Split(strings.Trim(makeVariable(t, "hours"), "()"), "|") {
 		files, err := filepath.Glob(filepath.Join(root, "test", name, "*_test.go"))
 		if err != nil || len(files) == 0 {

@@ -2,10 +2,10 @@ package explain_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
@@ -15,7 +15,7 @@ import (
 // TestEachCitedRecordHoldsTheValue alters what the cited records hold: each sentence that says it must change.
 func TestEachCitedRecordHoldsTheValue(t *testing.T) {
 	oneOf, seeds := 6, uint64(1)
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		oneOf, seeds = 1, 20
 	}
 	for _, dir := range logs(t) {

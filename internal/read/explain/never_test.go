@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/history/historytest"
@@ -36,7 +36,7 @@ func TestNoAnswerIsFalse(t *testing.T) {
 
 // hardSeeds is how many simulated logs are looked at.
 func hardSeeds() uint64 {
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		return 100
 	}
 	return 2

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/read/joblist"
 	"github.com/jobledger/jobledger/store"
@@ -25,7 +26,7 @@ func TestListsThatAreMadeAgainAfterAPrune(t *testing.T) {
 			t.Fatal(err)
 		}
 		step := 3
-		if os.Getenv("JOBLEDGER_LONG") != "" {
+		if effort.IsLong() {
 			step = 1
 		}
 		if len(files) < step+3 {
@@ -58,7 +59,7 @@ func samePages(t *testing.T, config joblist.Config, pruned int, finish func()) {
 	}
 	for i := range all {
 		for j := i; j < len(all); j++ {
-			if os.Getenv("JOBLEDGER_LONG") == "" && (i > 1 || j > i+2) { // the oldest lists are those that a prune concerns
+			if !effort.IsLong() && (i > 1 || j > i+2) { // the oldest lists are those that a prune concerns
 				continue
 			}
 			what := fmt.Sprintf("after prune %d, without the lists %d and %d", pruned, i, j)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/patience"
 	"github.com/jobledger/jobledger/internal/read/ask"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -214,7 +214,7 @@ func TestNoAnswerNamesAnother(t *testing.T) {
 			at := r.log.Head().Time.Go().Add(time.Minute)
 			asked := 0
 			spaces := r.spaces
-			if os.Getenv("JOBLEDGER_LONG") == "" {
+			if !effort.IsLong() {
 				spaces = spaces[:1]
 			}
 			for _, space := range spaces {

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/projector"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -142,7 +143,7 @@ func (k *keeping) second(now events.Time) error {
 // MiB.
 func TestALogStaysWithinItsSize(t *testing.T) {
 	most, records := int64(6<<20), 90_000
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		most, records = 40_000_000, 900_000
 	}
 	const nats = "nats"

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/internal/run/copying"
@@ -57,7 +57,7 @@ func (l leaving) Replace(ctx context.Context, name string, content []byte, tag s
 // nothing else.
 func TestACopyThatIsAwayIsPassedOver(t *testing.T) {
 	most, records := int64(6<<20), 36_000
-	if os.Getenv("JOBLEDGER_LONG") != "" { // half an hour of 500 records in a second, of which the place is away for 10 minutes
+	if effort.IsLong() { // half an hour of 500 records in a second, of which the place is away for 10 minutes
 		most, records = 40_000_000, 900_000
 	}
 	k := keep(t, most, copying.Consumer)

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"iter"
-	"os"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,6 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 	"github.com/jobledger/jobledger/events/nats"
 	"github.com/jobledger/jobledger/events/nats/publish"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/internal/dev/sim/joblog"
 	"github.com/jobledger/jobledger/reconciler/loop"
@@ -21,7 +21,7 @@ import (
 // stream has those records.
 func TestAStreamThatIsAwayIsPassedOver(t *testing.T) {
 	most, records := int64(6<<20), 36_000
-	long := os.Getenv("JOBLEDGER_LONG") != "" // half an hour of 500 records in a second, of which the server is away for 10 minutes
+	long := effort.IsLong() // half an hour of 500 records in a second, of which the server is away for 10 minutes
 	if long {
 		most, records = 40_000_000, 900_000
 	}

@@ -43,7 +43,7 @@ type pace struct {
 // thePace is half an hour of 500 records in a second with a cap of 40 MB, at length. In short it is some seconds of
 // more records with 6 MiB: more than four times the states of fewer Jobs, as refuseStates asks for.
 func thePace() pace {
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		return pace{most: 40_000_000, lasts: 30 * time.Minute, a1second: 500, running: 200, parked: 200, pause: 10 * time.Millisecond, late: 2 * time.Second, long: true}
 	}
 	return pace{most: 6 << 20, lasts: 12 * time.Second, a1second: 4000, running: 60, parked: 20, pause: time.Millisecond, late: 10 * time.Second}

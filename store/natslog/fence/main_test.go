@@ -1,13 +1,13 @@
 package fence
 
 import (
-	"os"
 	"testing"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 )
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
 // long reports whether tests take as long as they can.
-func long() bool { return os.Getenv("JOBLEDGER_LONG") != "" }
+func long() bool { return effort.IsLong() }

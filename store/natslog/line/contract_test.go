@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/natstest"
 	"github.com/jobledger/jobledger/store"
 	"github.com/jobledger/jobledger/store/natslog/stream"
@@ -25,7 +25,7 @@ func TestContract(t *testing.T) {
 // TestContractOnThreeServers: the same with a stream that three servers store, each with a process and a sync for each
 // message.
 func TestContractOnThreeServers(t *testing.T) {
-	if os.Getenv("JOBLEDGER_LONG") == "" {
+	if !effort.IsLong() {
 		t.Skip("set JOBLEDGER_LONG=1")
 	}
 	servers := natstest.NewServers(t, 3)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"github.com/jobledger/jobledger/internal/dev/effort"
 )
 
 // bigLog returns a log to measure and its number of records. With JOBLEDGER_LONG it has 10,000,000 records, and times
@@ -12,7 +14,7 @@ import (
 func bigLog(t *testing.T, args ...string) (dir string, records int, judged bool) {
 	t.Helper()
 	records = 30_000
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		records, judged, args = 10_000_000, true, nil
 	}
 	if dir = os.Getenv("JOBLEDGER_BIGLOG"); dir != "" {

@@ -3,7 +3,6 @@ package crons
 import (
 	"fmt"
 	"math/bits"
-	"os"
 	"testing"
 	"time"
 
@@ -36,7 +35,7 @@ func TestAYearInTheLoop(t *testing.T) {
 	y := newLoopYear(t, 7)
 	days := 60
 	switch {
-	case os.Getenv("JOBLEDGER_LONG") != "":
+	case effort.IsLong():
 		days = 365
 	case testing.Short():
 		days = 30

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 	"github.com/jobledger/jobledger/internal/read/history"
 	"github.com/jobledger/jobledger/internal/subject/schedule"
@@ -21,7 +22,7 @@ import (
 func TestAnotherControllersFates(t *testing.T) {
 	t.Parallel()
 	worlds, days := 3, 1
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		worlds, days = 300, 20
 	}
 	first, _ := strconv.ParseUint(os.Getenv("JOBLEDGER_SEED"), 10, 64)

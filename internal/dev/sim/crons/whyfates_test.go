@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/read/explain/explaintest"
 	"github.com/jobledger/jobledger/internal/read/explain/whynot"
 	"github.com/jobledger/jobledger/internal/read/history"
@@ -28,7 +29,7 @@ import (
 func TestEachDueTimeHasItsFate(t *testing.T) {
 	t.Parallel()
 	worlds := 6
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		worlds = 400
 	}
 	first, _ := strconv.ParseUint(os.Getenv("JOBLEDGER_SEED"), 10, 64)

@@ -2,13 +2,13 @@ package crons
 
 import (
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/projector"
 )
 
@@ -36,7 +36,7 @@ const (
 func TestAYear(t *testing.T) {
 	t.Parallel()
 	least, days := dueTimes, lived
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		least, days = dueTimesLong, livedLong
 	}
 	fates, due, records, late := map[events.TickFate]int{}, 0, 0, 0

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
@@ -30,7 +31,7 @@ const longer = 100
 func seeds(t *testing.T, otherwise int) int {
 	t.Helper()
 	text := os.Getenv("JOBLEDGER_SEEDS")
-	if text == "" && os.Getenv("JOBLEDGER_LONG") != "" {
+	if text == "" && effort.IsLong() {
 		return longer * otherwise
 	}
 	if text == "" {

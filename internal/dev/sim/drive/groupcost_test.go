@@ -3,7 +3,6 @@ package drive_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
@@ -24,7 +24,7 @@ import (
 func TestAGroupCostsTwoWritesAndARead(t *testing.T) {
 	t.Parallel()
 	sizes := []int{30, 300}
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		sizes = append(sizes, 10_000)
 	}
 	for _, n := range sizes {

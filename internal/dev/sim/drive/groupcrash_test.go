@@ -2,13 +2,13 @@ package drive_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
 	"github.com/jobledger/jobledger/events"
+	"github.com/jobledger/jobledger/internal/dev/effort"
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 	"github.com/jobledger/jobledger/internal/dev/sim/drive"
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
@@ -21,7 +21,7 @@ import (
 func TestACrashAtEachStepOfAGroup(t *testing.T) {
 	t.Parallel()
 	worlds, steps := 1, 72
-	if os.Getenv("JOBLEDGER_LONG") != "" {
+	if effort.IsLong() {
 		worlds, steps = 20, 150
 	}
 	between := map[string]int{} // number of crashes by the state of the first Job's group on the server
