@@ -24,7 +24,9 @@ func deeds(a *explain.Answer, f *facts) (out []claim) {
 	case "job":
 		if a.Deleted != nil {
 			out = append(out, f.laid(*a.Deleted, f.job)...)
-			out = append(out, f.laid(a.Verdict, f.job)...)
+			if deleted.MatchString(a.Verdict.Text) { // another verdict tells of its pods, and who deleted these
+				out = append(out, f.laid(a.Verdict, f.job)...)
+			}
 		}
 	case "pod":
 		for _, s := range section(a, "WHO") {

@@ -55,7 +55,7 @@ func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []ex
 	for _, x := range c.Refusals {
 		if x.Kind == events.CommandCreatePod && x.Then == nil && x.First.Record < at.Record && (x.Over.Record == 0 ||
 			x.Over.Record > at.Record) {
-			return explain.Phrase(" while the API server refused its pods (%s)%s", x.Class, theirWords(explain.Says(x.Says))),
+			return explain.Phrase(" while the API server refused its pods (%s)%s", x.Class, serverWords(x)),
 				explain.Marks(x.First, x.Last)
 		}
 	}
@@ -118,8 +118,11 @@ func sidecars(c *jobcase.Case, deleted explain.Mark) (text string, from []explai
 	return text, from
 }
 
-// theirWords quotes the beginning of a cluster message after a colon, with its quotes as single ones; empty without a
-// message.
+// mostOfRegistry bounds what is quoted of a registry's words, in bytes: "registry.corp/etl:1.9.0: not found" is 35.
+const mostOfRegistry = 64
+
+// theirWords quotes the beginning of a cluster message after a colon, or its end where that has a registry's words. Its
+// quotes become single ones. It is empty without a message.
 func theirWords(s string) explain.Passage {
 	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
 	if s == "" {
@@ -130,7 +133,19 @@ func theirWords(s string) explain.Passage {
 		return explain.Passage{Cut: fmt.Sprintf(": %q", explain.Begin(strings.TrimSuffix(s, " "+u.Tail), explain.MostQuoted)),
 			Whole: fmt.Sprintf(": %q", s)}
 	}
-	return explain.Passage{Cut: fmt.Sprintf(": %q", explain.Begin(s, explain.MostLine)), Whole: fmt.Sprintf(": %q", s)}
+	cut := explain.Begin(s, explain.MostLine)
+	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is { // why it was not pulled comes last
+		cut = explain.End("…"+registry, mostOfRegistry)
+	}
+	return explain.Passage{Cut: fmt.Sprintf(": %q", cut), Whole: fmt.Sprintf(": %q", s)}
+}
+
+// serverWords quotes what the API server said when it refused, as theirWords does; empty where the log has no words.
+func serverWords(x *jobcase.Refusal) explain.Passage {
+	if x.Says == "" {
+		return explain.Passage{}
+	}
+	return theirWords(explain.Says(x.Says))
 }
 
 // HeldAt returns the tries that waited at a record if none ran: the longest wait, and the tries with the same wait.

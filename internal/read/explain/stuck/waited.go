@@ -104,26 +104,27 @@ func pastWaits(c *jobcase.Case) (groups [][]pastWait) {
 
 // Delayed says in a clause what delayed a Job that is complete: the longest wait of a pod before it ran, or a refusal of
 // its pods. It is empty for nothing.
-func Delayed(c *jobcase.Case) (text string, from []explain.Mark) {
+func Delayed(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	took := time.Duration(0)
 	for _, g := range pastWaits(c) {
 		w := slices.MaxFunc(g, longer)
 		if d := w.took(); d > took {
 			took, from = d, explain.Marks(w.From, w.until)
-			text = fmt.Sprintf("%s waited for at least %s (%s)", ofJob(c), words.Span(d), w.Word())
+			text = explain.Phrase("%s waited for at least %s (%s)%s", ofJob(c), words.Span(d), w.Word(), theirWords(w.Message))
+			from = append(from, explain.Marks(w.SaidBy())...)
 		}
 	}
 	for _, x := range c.Refusals {
 		d := x.Over.At.Sub(x.First.At)
 		if x.Kind == events.CommandCreatePod && x.Over.Record != 0 && d >= time.Second && d > took {
 			took, from = d, explain.Marks(x.First, x.Over)
-			text = fmt.Sprintf("the API server refused its pods for %s (%s)", words.Span(d), x.Class)
+			text = explain.Phrase("the API server refused its pods for %s (%s)%s", words.Span(d), x.Class, serverWords(x))
 		}
 	}
 	for _, x := range c.Lacks() {
 		if d := c.LackUntil(x).Sub(x.From.At); x.Until.Record != 0 && d >= time.Second && d > took {
 			took, from = d, explain.Marks(x.From, x.Until)
-			text = fmt.Sprintf("no pod came for %s, why is unknown", words.Span(d))
+			text = explain.Phrase("no pod came for %s, why is unknown", words.Span(d))
 		}
 	}
 	return text, from

@@ -15,7 +15,7 @@ func onTheWay(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 		return v
 	}
 	text, from := stuck.Delayed(c)
-	if text == "" {
+	if text.Cut == "" {
 		return v
 	}
 	with := explain.Say(append(v.Marks(), from...), "%s; %s", v.Passage(), text)
