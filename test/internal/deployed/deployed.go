@@ -69,19 +69,21 @@ func read(dir string) ([]unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// renderer builds the program that renders the chart, once for each process, and returns its path.
+// renderer builds the program that renders the chart, once for each process, and returns its path. Another process may
+// run the program of that path, so it is put there whole.
 var renderer = sync.OnceValues(func() (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(root, "bin", "test", "manifests")
-	build := exec.Command("go", "build", "-o", path, ".")
+	own := fmt.Sprintf("%s-%d", path, os.Getpid())
+	build := exec.Command("go", "build", "-o", own, ".")
 	build.Dir = filepath.Join(root, "internal", "dev", "manifests")
 	if said, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build what renders the chart: %w\n%s", err, said)
 	}
-	return path, nil
+	return path, os.Rename(own, path)
 })
 
 // Chart returns the objects that 'helm install NAME' applies with these values, in a namespace of that name. The
