@@ -65,7 +65,7 @@
 //
 // The sample of seed 5300, of the evening's tree: 443 of 500 were killed, six of which did not end in time. 18 of the 57
 // survivors make no difference: 11 have a reason since, and the conditions of seven were deleted, as nothing needs them.
-// So 443 of 482 were killed that anybody can tell from the original (91.9 %). Some twenty of the other 39 are killed since.
+// So 443 of 482 were killed that anybody can tell from the original (91.9 %). Thirteen of the other 39 are killed since.
 //
 // A mutant that makes no visible difference is listed in equivalent.txt with the reason. The run fails on an unlisted
 // survivor, and on an entry that is killed or no longer exists.
