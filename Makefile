@@ -161,7 +161,7 @@ lonely := ^(TestScriptsWithRestarts|TestTheFence|TestWrongWaysAreFound|TestScrip
 # The packages of these tests; internal/dev/archtest finds one that is left out.
 lonelies := ./reconciler/loop ./store/boltlog ./store/internal/streamindex ./store/natslog/fence ./events/informer ./events/nats/embedded ./events/nats/publish
 # Of these, the ones in the core: make test runs the others plain, with all of their tests.
-lonely_here = $(if $(WHOLE),$(lonelies),./reconciler/loop ./events/informer)
+lonely_here = $(if $(WHOLE),$(lonelies),$(shell printf '%s\n' $(lonelies) | grep -E '$(core)'))
 
 # Packages that wait more than they compute go first, so that others compute meanwhile.
 waiting = ./internal/run/controller ./internal/run/replicating $(if $(WHOLE),,./events/nats/subscribe ./store/natslog/fence)
@@ -173,7 +173,7 @@ integration := $(gotest) -count=1 -timeout
 # finds a test that they have for make test; make lint compiles them.
 hours := (beside|cronjobs|disk|minors|soak)
 # Packages of journeys: installed, upgraded, handed over, copied, left. CI plays them (WHOLE=1); what they go through is tried in parts by
-# the packages that do it. See package internal/dev/effort for the three lengths of a run.
+# the packages that do it. So do the tests of the image, a module of its own. See package internal/dev/effort for the three lengths of a run.
 journeys := (bench|browser|cmd/biglog|cmd/demo|controlplane|copies|fuzz|ha|handover|observe|rewind|stream|uninstall|upgrade)
 WHOLE ?=
 longest := ./integration $(if $(WHOLE),./handover ./observe) ./crash $(if $(WHOLE),./uninstall ./stream)

@@ -9,9 +9,9 @@ import (
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
-// TestWhatTheRaceDetectorLeavesOutRunsPlain: under the race detector, make test skips the lonely tests in each package
-// by their names, and then runs them plain, but only in the packages of lonelies. A lonely test in another package
-// would run nowhere. A name without a test is left over.
+// TestWhatTheRaceDetectorLeavesOutRunsPlain: under the race detector, make test WHOLE=1 skips the lonely tests in each
+// package by their names, and then runs them plain, but only in the packages of lonelies. A lonely test in another
+// package would run nowhere. A name without a test is left over.
 func TestWhatTheRaceDetectorLeavesOutRunsPlain(t *testing.T) {
 	list := makeVariable(t, "lonely")
 	lonely, plain := regexp.MustCompile(list), map[string]bool{}
@@ -67,7 +67,7 @@ func TestWhatRunsPlainHasOneGoroutine(t *testing.T) {
 				continue
 			}
 			if plain++; startsGoroutine.MatchString(read(t, file)) {
-				t.Errorf("%s starts goroutines, and make test does not run its package under the race detector: see goroutines in the Makefile", name)
+				t.Errorf("%s starts goroutines, and make test WHOLE=1 does not run its package under the race detector: see goroutines in the Makefile", name)
 			}
 		}
 	}

@@ -24,6 +24,11 @@ func TestTheLongestDelayIsTold(t *testing.T) {
 		}
 		return x
 	}
+	refusedWith := func(says string) *jobcase.Refusal {
+		x := refusal(events.CommandCreatePod, 2, 7)
+		x.Says = says
+		return x
+	}
 	create, remove := events.CommandCreatePod, events.CommandDeletePod
 	long, short := wait("Unschedulable", 10, 40), wait("ImagePullBackOff", 40, 50)
 	for _, row := range []struct {
@@ -37,6 +42,14 @@ func TestTheLongestDelayIsTold(t *testing.T) {
 		{"the second wait", []try.Waiting{wait("ImagePullBackOff", 10, 20), wait("Unschedulable", 20, 50)}, nil,
 			"its pod waited for at least 30s (Unschedulable)"},
 		{"a refusal", nil, []*jobcase.Refusal{refusal(create, 2, 7)}, "the API server refused its pods for 5s (Quota)"},
+		{"a refusal in words", nil, []*jobcase.Refusal{refusedWith(`pods "p" is forbidden: exceeded quota: "q"`)},
+			`the API server refused its pods for 5s (Quota): "exceeded quota: 'q'"`},
+		{"an image that is not there", []try.Waiting{waitingFor("ImagePullBackOff",
+			`Back-off pulling image "i:1": ErrImagePull: i:1: not found`, whentest.Seen(10, 10), whentest.Seen(20, 20))}, nil,
+			`its pod waited for at least 10s (ImagePullBackOff): "…i:1: not found"`},
+		{"a registry that says much", []try.Waiting{waitingFor("ImagePullBackOff", `Back-off pulling image "i:1": ErrImagePull: `+
+			strings.Repeat("x", 60)+`: 401 Unauthorized`, whentest.Seen(10, 10), whentest.Seen(20, 20))}, nil,
+			`its pod waited for at least 10s (ImagePullBackOff): "…` + strings.Repeat("x", 46) + `: 401 Unauthorized"`},
 		{"a refusal that is not over", nil, []*jobcase.Refusal{refusal(create, 2, 0)}, ""},
 		{"a refusal of something else", nil, []*jobcase.Refusal{refusal(remove, 2, 7)}, ""},
 		{"a refusal of less than a second", nil, []*jobcase.Refusal{refusal(create, 2, 2.9)}, ""},
