@@ -28,7 +28,7 @@ func (h Hash) Next(stored []byte) (Hash, error) {
 	return h.After(p.link()), nil
 }
 
-// Link is the input that one record gives to the chain.
+// Link is what the hash chain needs of one record: the header bytes, and the digests of facts and evidence.
 type Link struct {
 	Header          []byte
 	Facts, Evidence Hash // their digests; zero for a part that the record does not have
@@ -80,7 +80,8 @@ func digest(salt, part, kept []byte) Hash {
 	return d
 }
 
-// parts holds the fields of the Record message as slices of the stored bytes. The numbers are those of record.proto.
+// parts holds the fields of the Record message as slices of the stored bytes. The numbers in the comments are the field
+// numbers in record.proto.
 type parts struct {
 	header, facts, evidence     []byte // 1, 2, 3
 	factsSalt, evidenceSalt     []byte // 4, 5

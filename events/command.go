@@ -10,12 +10,13 @@ import (
 )
 
 // Command is an idempotent intention. The set of implementations is closed: the types of this file and of
-// cronjob_command.go, with one row each in traits.go.
+// cronjob_command.go. Each type has one row in the table traits (traits.go).
 type Command interface {
 	// Traits returns the properties that all commands of this kind share.
 	Traits() *Traits
 
-	// toWire returns the stored form. It appends the messages of conditions to free, in order.
+	// toWire returns the stored form without the messages of conditions. It appends these messages to free, in order:
+	// they are stored as evidence.
 	toWire(free *[]string) *pb.Command
 	phrase(pod func(types.UID) string) string
 }
@@ -54,7 +55,7 @@ type WriteStatus struct {
 type AdoptPod struct {
 	Pod     types.UID
 	Version uint64 // the resourceVersion that the pod must still have
-	// Spent: the Job has already counted this pod. The pod gets no finalizer, so it is not counted twice.
+	// Spent: the Job has already counted this pod. The pod then gets no tracking finalizer, so it is not counted twice.
 	Spent bool
 	Mark  bool // the pod's annotation does not name the Job yet, and the adoption writes it
 }
@@ -71,7 +72,7 @@ type ReadJob struct{}
 // DeleteJob asks for a foreground deletion of the Job: its pods go first.
 type DeleteJob struct {
 	Job types.UID
-	// The resourceVersion that the Job must still have, so that a change of its TTL is never overtaken (T-051)
+	// The resourceVersion that the Job must still have: a Job whose TTL was raised meanwhile is not deleted (T-051)
 	Version uint64
 	Expired Time // when its TTL expired
 }
@@ -192,7 +193,7 @@ func (c *ReadPod) ordinal() (uint64, int32)   { return c.Ordinal, c.Index }
 
 func (c *DropFinalizer) priority() Priority {
 	if c.ThenDelete {
-		return PriorityUnblock // the deletion waits for it
+		return PriorityUnblock // the surplus pod is deleted once this command is done
 	}
 	return c.Traits().Priority
 }
@@ -203,7 +204,7 @@ func (c *WriteStatus) priority() Priority {
 		return PriorityFinish
 	}
 	if len(ch.Conditions) > 0 || len(ch.AddSucceeded)+len(ch.AddFailed) > 0 || ch.CompleteIndexes != "" || ch.FailIndexes != "" {
-		return c.Traits().Priority // pods wait with their finalizer until this is stored
+		return c.Traits().Priority // the pods keep their finalizers until this status is stored
 	}
 	return PriorityProgress
 }

@@ -13,9 +13,9 @@ type LogCreated struct {
 	Format uint32 // LeastFormat of the program that created the log
 }
 
-// Format is the newest version of the log format that this program reads. LeastFormat is the version that the files
-// written by ordinary commits need; a file that needs a newer version says so in its header. A change that extends the
-// format raises Format and writes the new number into the least reader version of the files that use it.
+// Format is the newest version of the log format that this program reads. LeastFormat is the version that files written
+// by ordinary commits need. To extend the format, raise Format, and write the new number as least reader version into
+// each file that uses the extension.
 const (
 	Format      = 1
 	LeastFormat = 1
@@ -32,7 +32,8 @@ type EpochChanged struct {
 func (f *LogCreated) epoch() uint64   { return f.Epoch }
 func (f *EpochChanged) epoch() uint64 { return f.Epoch }
 
-// EpochIn returns the epoch that the facts begin; false for facts that begin none.
+// EpochIn returns the epoch that begins with a record with these facts: LogCreated or EpochChanged. It returns false
+// for all other facts.
 func EpochIn(f Facts) (uint64, bool) {
 	begins, ok := f.(interface{ epoch() uint64 })
 	if !ok {
@@ -63,11 +64,13 @@ const (
 // file began. A reader can begin with this file and needs none before it.
 type FileRestated struct {
 	File Sequence // the first record of the file
-	// Number of streams stated only for the checkpoint; the others were stated before a record of their own
+	// Number of streams whose state was written only for this checkpoint. A stream that has a record in the file is not
+	// counted: its state was written before that record anyway.
 	Streams uint64
 	Bytes   uint64 // approximate size of these states in the file
-	// RivalActs and RivalQuiet are the known acts of another controller on our Jobs. A reader that begins with the file
-	// skips the records of a Job before the last part of its state, and those may be the ones that report the acts.
+	// RivalActs and RivalQuiet are the known acts of another controller on our Jobs. The state of a large Job is stored
+	// in parts, and a reader that begins with this file skips the Job's records before the last part. The reports of
+	// these acts may be among the skipped records, so they are repeated here.
 	RivalActs  []RivalAct
 	RivalQuiet Time
 }
@@ -160,9 +163,9 @@ type ListingReason uint8
 
 // The reasons for a listing.
 const (
-	ListingStart    ListingReason = 1 // the log had no room for a while, so observations were not read
-	ListingGap      ListingReason = 2 // the watch was lost and could not be resumed
-	ListingRelisted ListingReason = 3 // the watch was lost beyond resuming
+	ListingStart    ListingReason = 1 // the controller started
+	ListingGap      ListingReason = 2 // the log had no room for a while, so observations were not read
+	ListingRelisted ListingReason = 3 // the watch was lost and could not be resumed, as after 410 Gone
 )
 
 // String returns the reason in words for people.
@@ -178,17 +181,17 @@ func (r ListingReason) String() string {
 	return "unknown"
 }
 
-// ListingStarted begins a listing. Nothing is decided until its Synced record. Its fields bound what may have been
-// missed.
+// ListingStarted begins a listing. Nothing is decided until its Synced record. Its fields limit the changes that may
+// have been missed before the listing.
 type ListingStarted struct {
 	Reason       ListingReason
 	Resources    []Resource
-	LastSeen     Time     // end of the time in which the cluster was watched before; 0 when it never was
+	LastSeen     Time     // until when the cluster was watched before this listing; 0 when it never was
 	Orderly      bool     // the run before ended with ControllerStopped
 	LastVersions []uint64 // newest resourceVersions seen, in the order of Resources; 0 for none
 }
 
-// Synced ends a listing: every list has been folded.
+// Synced ends a listing: the state now contains every object of the lists.
 type Synced struct {
 	Resources []Resource
 	Versions  []uint64 // the lists' resourceVersions, in the order of Resources

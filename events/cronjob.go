@@ -28,7 +28,7 @@ type CronJobSeen struct {
 	Active                    []RunName
 	LastSchedule, LastSuccess Time
 	Trigger                   *RunTrigger // from the annotation jobledger.dev/trigger; nil for none
-	// The CronJob was like this when a controller began to watch: no controller saw the change
+	// The CronJob already was like this when a controller began to watch, so the time of the change is unknown
 	Found bool
 }
 
@@ -87,9 +87,9 @@ type RunSeen struct {
 	Namespace string `json:",omitempty"`
 }
 
-// RunGone, in the stream of a CronJob, records that one of its Jobs was deleted, or (Missed) was absent from a complete
-// list, or (Left) still exists and has another owner or none. Other: the Job was not its own; it had the name of a Job
-// that a due time may have been waiting to make (C-165).
+// RunGone, in the stream of a CronJob, records that one of its Jobs was deleted, was absent from a complete list
+// (Missed), or exists with another owner or none (Left). With Other, the Job never belonged to the CronJob: it had the
+// name of a Job that the CronJob may have been waiting to create (C-165).
 type RunGone struct {
 	Job          types.UID
 	Version      uint64
@@ -114,8 +114,8 @@ const (
 	TickStarted TickFate = 1 // a Job was created for it
 	TickMerged  TickFate = 2 // a later due time came before this one could start; one run serves both (C-081)
 	TickTooLate TickFate = 3 // spec.startingDeadlineSeconds passed before it could start (C-083)
-	// The Job's name is taken by another object, or the Job can never be created (C-160); Name is then that of a Job of
-	// another due time (C-152)
+	// Another object has the Job's name, or the Job can never be created (C-160). Name is set if the other object is
+	// the CronJob's own Job of another due time (C-152)
 	TickRefused TickFate = 4
 	TickLost    TickFate = 5 // the built-in controller's estimate skips it (C-080)
 	// No controller watched when it was due, and a later due time had come when one watched again
@@ -132,16 +132,16 @@ const (
 	TickUnknown TickFate = 13
 )
 
-// Tick is the fate of one due time, or of all due times from First to Last. A reader counts the due times of a range
-// with the schedule and the zone of the ledger before this step.
+// Tick is the fate of one due time, or of all due times from First to Last. The number of due times in a range is not
+// stored: a reader computes it from the schedule and the zone of the TickLedger before this step.
 type Tick struct {
 	First, Last Time // equal for a single due time
 	Fate        TickFate
 	Into        Time          // of TickMerged: the later due time; of TickSkipped: the later one that was started
 	Late        time.Duration // for fates with a Job: the delay from the due time to the Job's creation
-	Job         types.UID     // the Job that was created for it
-	Name        string        // of that Job
-	Zone        string        // hash of the zone rules that made it due; empty for UTC
+	Job         types.UID     // the Job that was created for the due time
+	Name        string        // name of that Job
+	Zone        string        // hash of the zone rules from which the due time was computed; empty for UTC
 	By          string        // the user who created the Job by hand, or asked for it
 	// Observed: another controller ran the CronJob. The fate was inferred from observations.
 	Observed bool

@@ -21,8 +21,8 @@ type CreateJob struct {
 type DeleteRun struct {
 	Job  types.UID
 	Name string
-	// The policy is Replace and another Job takes its place; false: more finished Jobs exist than the history limit
-	// keeps
+	// true: the policy is Replace, and another Job takes the place of this one. false: more finished Jobs exist than
+	// the history limit keeps
 	Replacing bool
 }
 

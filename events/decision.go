@@ -129,14 +129,14 @@ type CommandEnded struct {
 	RetryAfter time.Duration // from the server's answer
 	Sent       bool          // the request may have reached the server
 	Over       bool          // for OutcomeUnknown: the API server answered, so it no longer works on the request
-	Written    Time          // when the server stored the object, by its clock, in whole seconds; 0 when unknown or not needed
+	Written    Time          // when the server stored the object, by its clock, in seconds; 0 for unknown or unneeded
 
 	// The fields below repeat the command and its target.
 	Type    CommandKind
 	Ordinal uint64    // ordinal of the pod to create or look for; 0 for other types
 	Pod     types.UID // the pod to change; empty for other types
-	// Run is the Job of a CronJob to delete or read; empty when it is unknown, and for other types. Due is the due time
-	// of a Job to create. Replacing is the field of the command. Evidence.Name is the name of the Job.
+	// Run is the Job of a CronJob to delete or read; empty when its UID is unknown, and for other types. Due is the due
+	// time of a Job to create. Replacing is copied from the command. Evidence.Name is the name of the Job.
 	Run       types.UID `json:",omitempty"`
 	Due       Time      `json:",omitempty"`
 	Replacing bool      `json:",omitempty"`

@@ -13,17 +13,18 @@ type Evidence struct {
 	Template        []byte // a redacted pod template, as JSON
 	State           []byte // the names that belong to a StoredState
 	Owner           string // name of the Job that owns a pod, when the stream does not know it yet
-	// PassedOver counts the versions of the object that were seen and not recorded since its last record: its namespace
-	// had used up its budget (Settings.NamespaceBudget), or only Waiting had changed, too often.
+	// PassedOver counts the versions of the object that were seen and not recorded since its last record. Either its
+	// namespace had used up its log budget (Settings.NamespaceBudget), or only PodSeen.Waiting had changed, too often.
 	PassedOver uint64
 
-	Running    Time            // since when all regular containers of a pod run, by the node's clock; 0 when not all run
+	Running    Time            // since when all regular containers of a pod run, by the node's clock; else 0
 	Conditions []ConditionText // conditions of a pod that have a reason
 	Waits      []ContainerWait // containers of a pod that wait with a reason
 	Finalizers []string        // finalizers of an object that is being deleted, which keep it
 	Gates      []string        // names of a pod's scheduling gates: the pod is not scheduled until all are removed
-	// StillRun are the containers that hold a pod up: they run after a regular one has ended for good, so the pod ends
-	// after them, or the regular ones wait for them to end or to start (PodInitializing)
+	// StillRun lists the containers that delay a pod. Either a regular container has ended for good, and the pod cannot
+	// end before these have. Or these are init containers, and the regular containers cannot start before they have
+	// ended or started (PodInitializing).
 	StillRun []string
 	Origin   *Origin // the origin of a Job, in the first record of its object; nil for nothing to tell
 	// Admitted lists what admission changed in the spec of a new pod, compared with the Job's pod template. A leading +

@@ -8,7 +8,7 @@ import (
 // FactTraits holds the properties that all facts of one type share. A property of a single fact, such as the observed
 // version, is a method of its type in observed.go.
 type FactTraits struct {
-	Kinds []KindTraits   // kinds of the records with such facts; none for facts that stand in for others
+	Kinds []KindTraits   // kinds of the records with such facts; none for Erased and Unknown
 	About ObjectResource // the observed object; 0 when the facts are no observation of an object
 }
 
@@ -73,7 +73,7 @@ const (
 	factUnknown
 )
 
-// factTraits has one row for each type of facts. factParsers is its column of decoders.
+// factTraits has one row for each type of facts. The decoders are in a table of their own, factParsers.
 var factTraits = [...]FactTraits{
 	factLogCreated: {
 		Kinds: []KindTraits{{KindLogCreated, "LogCreated", critical, FromController}},
@@ -242,7 +242,7 @@ func TraitsOf(f Facts) *FactTraits {
 // maxKind is the highest kind number.
 const maxKind = KindPassedOver
 
-// kindRow joins the traits of a kind with its fact type.
+// kindRow holds the traits of a kind and the type of its facts.
 type kindRow struct {
 	*KindTraits
 	facts factType
@@ -270,7 +270,8 @@ func (k Kind) row() kindRow {
 // Known reports whether this program knows the kind.
 func (k Kind) Known() bool { return k.row().KindTraits != nil }
 
-// Facts returns the row of the facts that records of this kind have. For an unknown kind it returns the row of Unknown.
+// Facts returns the traits of the facts that records of this kind have. For an unknown kind these are the traits of
+// Unknown.
 func (k Kind) Facts() *FactTraits { return &factTraits[k.facts()] }
 
 func (k Kind) facts() factType {

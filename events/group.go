@@ -10,7 +10,7 @@ type GroupSeen struct {
 	PodGroups      int32 // number of PodGroups made from that Workload
 	PodGroupUsable bool  // exactly one exists, and the Job controls it
 	Unavailable    bool  // Kubernetes 1.36: the API server does not serve these objects, or denies access
-	// Of the Workload's template and of the PodGroup; 0 for no gang, or when the two differ
+	// gang.minCount of the Workload's template and of the PodGroup; 0 for no gang, or when the two differ
 	MinCount int32 `json:",omitempty"`
 	// Delegated: the Workload belongs to the Job's owner. WorkloadUsable then means that it has the PodGroup template
 	// that the Job names.

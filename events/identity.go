@@ -75,7 +75,7 @@ const (
 	ordinalBits  = 62
 	nameAlphabet = "bcdfghjklmnpqrstvwxz2456789" // the 27 characters that Kubernetes uses for generated names
 	nameSuffix   = 5
-	// A power of 3, so each multiplier that is not divisible by 3 is a bijection
+	// The number of suffixes, a power of 3: multiplying modulo it by any number that 3 does not divide is a bijection
 	nameSpace     = 27 * 27 * 27 * 27 * 27
 	maxNamePrefix = 63 - nameSuffix
 )

@@ -19,9 +19,9 @@ func (k Key) ID() string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Seal returns the value of SealAnnotation for a pod in the namespace with this command annotation. A create that the
-// log does not know stops the controller, and users may write annotations. So a command annotation counts only with its
-// seal.
+// Seal returns the value of SealAnnotation for a pod in the namespace with this command annotation. A pod that names a
+// create unknown to the log stops the controller, because the log may have lost records. Users may write annotations,
+// so a command annotation counts only with its seal.
 func (k Key) Seal(namespace, command string) string {
 	return k.Hash("command", namespace, []byte(command))
 }

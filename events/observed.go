@@ -63,8 +63,8 @@ func (r *Record) Subject() (o Object, ok bool) {
 	return o, o.UID != "" && string(o.UID) == r.Stream.ID
 }
 
-// aboutObject is implemented by facts with About in their row. of is the UID of the Job or CronJob of the observation,
-// for facts that hold no UID.
+// aboutObject is implemented by the facts that observe an object (FactTraits.About). of is the UID of the Job or
+// CronJob that the observation belongs to. Facts without a UID field return it as theirs.
 type aboutObject interface{ object(of types.UID) Object }
 
 func (f *JobSeen) object(of types.UID) Object     { return Object{ObjectJob, of, f.Version, false} }
@@ -102,9 +102,9 @@ func (o *Observation) Namespace() string {
 type PassedOver struct {
 	Since Time          // start of the time that this record counts
 	Went  []ObjectsWent // objects that were created and deleted without a record of their own
-	// Versions seen that no record of their object counts: those of the objects in Went, and a few others
+	// Versions that were seen and that no Evidence.PassedOver counts: those of the objects in Went, and a few others
 	Versions uint64
-	// More versions may be skipped, and a later record counts them; if the controller is killed before, no record does
+	// More versions may be skipped after this record. A later record counts them, unless the controller is killed first
 	Open bool
 }
 

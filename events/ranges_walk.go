@@ -13,8 +13,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// bounds holds the rows of a message by field number. It checks the encoded message, before decoding. This costs some
-// hundredths of the decoding of a record (BenchmarkRecord), and allocates nothing.
+// bounds holds the allowed ranges of a message's fields, by field number. They are checked on the encoded message,
+// before decoding. A check costs a few hundredths of the decoding (BenchmarkRecord), and allocates nothing.
 type bounds []bound
 
 // bound is the allowed range of one field. The fields that nearly every check reads come first.
@@ -29,7 +29,7 @@ type bound struct {
 	name    string // Message.field
 }
 
-// anything is the bound of a field that the table does not name.
+// anything is the bound of a field that the table ranges does not name.
 var anything = bound{small: math.MaxUint64, free: true}
 
 // checks holds the bounds of the messages in records and snapshots.
@@ -39,7 +39,7 @@ type checks struct {
 	job, world, names bounds
 }
 
-// checked builds the checks once.
+// checked returns the checks, and builds them at the first call.
 var checked = sync.OnceValue(func() *checks {
 	c := &checks{}
 	made := map[protoreflect.FullName]bounds{}
@@ -128,7 +128,8 @@ func checkFacts(s Stream, kind Kind, facts []byte) error {
 	return nil
 }
 
-// checkParts is checkFacts for facts and evidence. e is the decoded evidence.
+// checkParts returns a RangeError for the first field of facts or evidence that is out of range. e is the decoded
+// evidence.
 func checkParts(h *Header, facts, evidence []byte, e *Evidence) error {
 	if err := checkFacts(h.Stream, h.Kind, facts); err != nil {
 		return err

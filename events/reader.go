@@ -50,7 +50,7 @@ func (v ReaderVersion) String() string {
 // ErrNewer reports that the log needs a newer program than this one. The log is intact.
 var ErrNewer = errors.New("the log needs a newer jobledger")
 
-// NewerError tells which program a log needs. errors.Is matches it with ErrNewer.
+// NewerError tells which program a log needs. It matches ErrNewer in errors.Is.
 type NewerError struct {
 	Writer string        // version of the program that wrote the log; empty when unknown
 	Needs  ReaderVersion // zero when the log does not say
@@ -83,7 +83,7 @@ func (e *NewerError) Is(target error) bool { return target == ErrNewer }
 // is intact.
 var ErrBefore = errors.New("written by a jobledger of before the first release")
 
-// BeforeError names what was written before the first release, and the remedy. errors.Is matches it with ErrBefore.
+// BeforeError tells what was written before the first release, and the remedy. It matches ErrBefore in errors.Is.
 type BeforeError struct {
 	What string // for example "this log"
 	Do   string

@@ -83,7 +83,8 @@ type Observation struct {
 	Spec     *JobSpec // content of the spec that a JobSeen names; nil for other facts
 	Template []byte   // the redacted pod template of the spec, as JSON; nil when it is too large to store
 	Claim    Claim    // for a pod with a valid seal; zero otherwise
-	// Editors lists the last editor of each field of a Job's spec. Evidence.Edit becomes one of them.
+	// Editors lists the last editor of each field of a Job's spec. Evidence.Edit becomes the newest one of the fields
+	// that changed.
 	Editors []Editor
 	// TemplateSize is the size of the redacted template in bytes, even if it is too large to store.
 	TemplateSize int

@@ -5,7 +5,8 @@ package events
 type StreamRefilled struct {
 	// From and Through are the records that were stored again. From is Through+1 if none were missing.
 	From, Through Sequence
-	// Place is where the stream ended when it was claimed; 0 if it was gone and was made again.
+	// Place is the sequence of the last NATS message in the stream when the new writer took the stream over; 0 if the
+	// stream was gone and was created again.
 	Place uint64
 }
 

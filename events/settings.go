@@ -16,9 +16,9 @@ type Settings struct {
 	APIBackoff           time.Duration // J-017: the wait after the first refusal by the API server
 	MaxAPIBackoff        time.Duration
 	ProgressDelay        time.Duration // how long a status change that only shows progress may wait for its write
-	RequestTimeout       time.Duration // how long after sending a request may still take effect
-	MaxUncounted         uint32        // J-092
-	MaxPodsPerDecision   uint32        // J-050, J-072
+	RequestTimeout       time.Duration // how long a request may still take effect after it was sent
+	MaxUncounted         uint32        // J-092: most UIDs in status.uncountedTerminatedPods
+	MaxPodsPerDecision   uint32        // J-050, J-072: most pods that one decision creates or deletes
 	GangScheduling       bool          // make Workloads and PodGroups for Jobs, by the rule in Gangs (J-239)
 	Draining             bool          // take no new Jobs; JobSeen.Managed tells which Jobs are taken
 	SlowStart            uint32        // J-057: creates in flight per Job at first, and after a refusal; 0 means 1
@@ -26,8 +26,8 @@ type Settings struct {
 	// (J-022). 0, as in logs from before the setting, means no wait.
 	DeletedPodWait time.Duration `json:",omitempty"`
 	// NamespaceBudget is the number of bytes of log that a namespace may use in an hour before fewer versions are
-	// recorded; 0 for no limit. No decision reads it: it affects only what is recorded. The World keeps the share that
-	// is used.
+	// recorded; 0 for no limit. No decision reads it: it affects only what is recorded. projector.World counts the
+	// bytes used.
 	NamespaceBudget int64
 	// DeleteExpired: delete finished Jobs once their ttlSecondsAfterFinished has passed (T-rules). Only with ModeAll.
 	DeleteExpired bool `json:",omitempty"`
@@ -39,14 +39,14 @@ type Settings struct {
 	// written (J-085). With more pods, finalizers are removed first. 0, as in logs from before the setting, means any
 	// number.
 	HeldAtEnd uint32 `json:",omitempty"`
-	// DuePace bounds how often a CronJob is decided whose due times start nothing: once per span of this length, at
-	// most one minute (C-085). The Jobs of one minute have one name. Example: @every 1s with the policy Forbid leads to
-	// one record a minute while a Job runs, not to 60. 0, as in logs from before the setting, means at each due time.
+	// DuePace limits how often a CronJob is evaluated while its due times can start nothing: once in each span of this
+	// length, one minute at most (C-085). Example: @every 1s with the policy Forbid leads to one record a minute while
+	// a Job runs, not to 60. 0, as in logs from before the setting, means at each due time.
 	DuePace time.Duration `json:",omitempty"`
-	// EveryFromStart: the due times of an @every schedule that another controller runs count from the last run started
-	// before them (C-033). Example: a start at 10:00, an edit to @every 7m at 10:03, and the next start at 10:14. 10:07
-	// was due. Without the setting, as in logs from before it, they count from the edit once the start of 10:14 is
-	// known.
+	// EveryFromStart selects how the due times of an @every schedule are counted when another controller runs the
+	// CronJob (C-033). If true, they count from the last start before them. Example: a start at 10:00, an edit to
+	// @every 7m at 10:03, and the next start at 10:14: 10:07 was due. If false, as in logs from before the setting,
+	// they count from the edit once the start of 10:14 is known.
 	EveryFromStart bool `json:",omitempty"`
 	// ListPace is how long the published status of a large Job may lag before a write that only lists ended pods
 	// (J-085). Example: 80 pods end within a second; one write lists them all, instead of one write for each 50. 0, as

@@ -11,13 +11,13 @@ type Task struct {
 	Job       JobRef // only the namespace is set for a namespace's stream
 	ManagedBy string // spec.managedBy of the Job; empty when it is unset, or the Job was never seen
 	Command   Command
-	// Current priority, which an end or a deletion of the Job may raise above that of the command; 0 means the
-	// command's
+	// The priority now: an end or a deletion of the Job may raise it above PriorityOf(Command). 0 means
+	// PriorityOf(Command)
 	Priority Priority
 	Again    bool       // an earlier try has ended, and its outcome is recorded
 	Pod      PodRef     // for commands about an existing pod
 	Status   *JobStatus // the whole status that a WriteStatus stores; times have whole seconds
-	// ResourceVersion that Status was computed from; without Status the last known one of the Job or CronJob
+	// The resourceVersion that Status was computed from. Without Status: the last known one of the Job or CronJob
 	Base     uint64
 	Workload string // name of the Job's Workload, for a CreatePodGroup; empty when unknown
 	PodGroup string // name of the Job's PodGroup, for a CreatePod in a group; empty when unknown
@@ -36,6 +36,6 @@ type TaskResult struct {
 	Ended        CommandEnded
 	Evidence     Evidence
 	Observations []Observation
-	// Again: any earlier try of the task was reported with an outcome of its own.
+	// Again is copied from Task.Again: an earlier try may have ended with an outcome of its own.
 	Again bool
 }

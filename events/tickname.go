@@ -15,10 +15,10 @@ func (f TickFate) String() string {
 	return "Unknown"
 }
 
-// tickHolds holds the names of holds in JSON. They never change.
+// tickHolds holds the names of the values of TickHold in JSON. They never change.
 var tickHolds = [...]string{HeldForbid: "Forbid", HeldSuspended: "Suspended", HeldBadZone: "UnknownTimeZone", HeldNoCreate: "Refused"}
 
-// String returns the stable name of the hold; empty for none.
+// String returns the stable name of the reason; empty for NotHeld.
 func (h TickHold) String() string {
 	if int(h) < len(tickHolds) {
 		return tickHolds[h]

@@ -43,7 +43,7 @@ const (
 type Traits struct {
 	Kind CommandKind
 	Name string // name of the Go type and of the message in the schema; a label in metrics
-	Verb string // purpose, for people
+	Verb string // purpose of several commands, for people; a format for their number, such as "create %d pods"
 	Many string // purpose of several, for people; a format for their number
 	// Target is the object that the command is about.
 	Target Target
@@ -52,15 +52,15 @@ type Traits struct {
 	// Retried: a command that is refused for a passing reason stays in flight and is retried unchanged. Other commands
 	// end, and a new decision follows.
 	Retried bool
-	// Slot is the slot that the command occupies at its target; 0 for none.
+	// Slot is the slot of the target that the command uses; 0 for none.
 	Slot Slot
 	// Backoff is the group of commands that share a count of refusals.
 	Backoff Backoff
 	// Reads: the command changes nothing in the cluster. Its result arrives as an observation.
 	Reads bool
-	// Sort is the group of commands whose newest failure is shown.
+	// Sort groups commands for messages: the newest failure of each sort is shown.
 	Sort Sort
-	// Call is the name of the request in failpoints; empty when the command sends none.
+	// Call is the name of the request in fault injection (failpoints); empty when the command sends none.
 	Call string
 
 	zero func() Command
@@ -231,7 +231,8 @@ const (
 	TargetRun     Target = 5 // a Job of the CronJob, by name
 )
 
-// Slot is a resource of a target. At most one command of a slot is in flight for an object.
+// Slot is a kind of work on an object. For each object at most one command of a slot is in flight: for example, one
+// deletion of a pod.
 type Slot uint8
 
 // The slots.
@@ -263,7 +264,8 @@ const (
 	MaxBackoff = BackoffCron
 )
 
-// Sort is a group of commands that tend to succeed and fail together.
+// Sort is a group of commands that tend to succeed and fail together. Of each sort the newest failure is shown to
+// people, until a command of that sort succeeds.
 type Sort uint8
 
 // The sorts of commands.

@@ -66,7 +66,7 @@ func AppendRecord(buf []byte, r *Record) ([]byte, error) {
 	return buf, nil
 }
 
-// EncodeFacts returns the bytes by which two decisions are compared: the facts, without evidence.
+// EncodeFacts returns the encoded facts, without evidence. Two decisions are equal if these bytes are equal.
 func EncodeFacts(f Facts) ([]byte, error) {
 	encoded, _, err := appendFacts(nil, f)
 	return encoded, err

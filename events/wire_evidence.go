@@ -30,7 +30,8 @@ var (
 	evidenceStillRun   = bytesField(21)
 )
 
-// decodeEvidence returns the evidence, and the texts that belong inside the facts in memory.
+// decodeEvidence returns the evidence. texts are the stored messages and sentences that decoding puts back into the
+// facts.
 func decodeEvidence(b []byte) (e Evidence, texts []string, err error) {
 	var origin, edit []byte
 	for f := (wireFields{rest: b}); f.next(&err); {

@@ -6,7 +6,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// encoding collects the stored form of facts, appended to the caller's buffer, and the texts that go to the evidence.
+// encoding collects the stored form of facts, appended to the caller's buffer. texts are the texts in the facts that
+// are stored as evidence.
 type encoding struct {
 	stored []byte
 	texts  []string
@@ -19,7 +20,7 @@ func (e encoding) message(m proto.Message) encoding {
 	return e
 }
 
-// appendFacts appends the stored form of facts to buf, and returns their texts.
+// appendFacts appends the stored form of facts to buf. It returns their texts, which are stored as evidence.
 func appendFacts(buf []byte, f Facts) (_ []byte, texts []string, err error) {
 	if f == nil {
 		return buf, nil, nil

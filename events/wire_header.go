@@ -76,8 +76,8 @@ func decodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// decode merges an encoded Stream message into s and returns the ID; id when the message has none. It ORs the stream's
-// kind into kinds, 8 bits above the kinds of records.
+// decode merges an encoded Stream message into s. It returns the message's ID, or id when the message has none. It ORs
+// the stream's kind into kinds, 8 bits above the kinds of records.
 func (s *Stream) decode(b, id []byte, kinds *uint64, err *error) []byte {
 	for f := (wireFields{rest: b}); f.next(err); {
 		switch f.field {

@@ -40,7 +40,8 @@ func editToWire(e *Edit) *pb.Edit {
 	return &pb.Edit{Manager: e.Manager, Operation: e.Operation, Time: int64(inSeconds(e.Time))}
 }
 
-// Origin and edit use the generated code: a Job records its origin once, and few of its records have an edit.
+// Origin and edit use the generated code, because they are rare: a Job records its origin once, and few of its records
+// have an edit.
 
 // merged joins the occurrences of a message field in one record, as protobuf does.
 func merged(before, more []byte) []byte {

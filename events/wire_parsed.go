@@ -27,8 +27,8 @@ func unmarshalFacts(kind Kind, stored []byte, texts []string) (Facts, error) {
 	return factParsers[kind.facts()](stored, texts)
 }
 
-// factParsers is the column of factTraits with the inverse of each type's method encode. It is a table of its own so
-// that a reader of kinds' names does not depend on the wire code.
+// factParsers holds the decoder of each type of facts, the inverse of its method encode. It is not a part of
+// factTraits, so that code that reads only the names of kinds does not depend on the wire code.
 var factParsers = [...]func(stored []byte, free []string) (Facts, error){
 	factControllerStopped: parsed(func(*pb.ControllerStopped) *ControllerStopped { return &ControllerStopped{} }),
 	factRivalGone:         parsed(func(*pb.RivalGone) *RivalGone { return &RivalGone{} }),
@@ -83,7 +83,7 @@ func parsed[M any, P message[M], F Facts](from func(P) F) func([]byte, []string)
 	return parsedChecked(func(m P) (F, error) { return from(m), nil })
 }
 
-// parsedChecked is parsed for a message that may be invalid in itself.
+// parsedChecked returns a decoder for facts without texts, whose message may be invalid in itself.
 func parsedChecked[M any, P message[M], F Facts](from func(P) (F, error)) func([]byte, []string) (Facts, error) {
 	return func(stored []byte, _ []string) (Facts, error) {
 		m := P(new(M))

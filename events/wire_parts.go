@@ -10,8 +10,8 @@ type Parts struct {
 	Evidence []byte // empty when there is none, or it was erased
 	Erased   bool   // the facts were erased
 
-	// A present part has its salt, an absent part its digest. A reader without a part must not be able to guess it, and
-	// the salt would help.
+	// A part has either its salt, if it is present, or its digest, if it is erased. A reader without the part gets no
+	// salt: with salt and digest it could test guesses of the content.
 	FactsSalt, EvidenceSalt     []byte
 	FactsDigest, EvidenceDigest []byte
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// MaxCommands bounds the cached commands. Beyond it all are dropped.
+// MaxCommands is the largest number of cached commands. If there would be more, all are dropped.
 const MaxCommands = 20_000
 
 // Commands finds the command that a record ends. It caches the commands in flight from the decisions in records that it
@@ -105,7 +105,7 @@ func (c *Commands) Shown(r *events.Record) {
 func (c *Commands) decided(r *events.Record, f *events.Decision) {
 	d := &decision{commands: f.Commands()}
 	for place, command := range d.commands {
-		// It has no end of its own, and does not hide the end of the other command
+		// A Withdraw command has no end of its own. The command that it withdraws stays cached until its own end
 		if command.Traits().Target == events.TargetCommand {
 			d.commands[place] = nil
 		} else {

@@ -38,7 +38,7 @@ func Orderly(ctx context.Context, err error) error {
 	return err
 }
 
-// Follow is Run, except that it always returns an error.
+// Follow takes records like Run, but always returns an error, also when ctx ends or the log closes.
 func (c *Cursor) Follow(ctx context.Context) error {
 	for {
 		if err := c.CatchUp(ctx); err != nil {

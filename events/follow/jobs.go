@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxJobs bounds the cache of unfinished Jobs. Beyond it all are dropped.
+	// maxJobs is the largest number of cached unfinished Jobs. If there would be more, all are dropped.
 	maxJobs = 50_000
 	// maxEnded bounds the cache of Jobs that are retired or gone. They get few records, except when one of them has
 	// many pods.

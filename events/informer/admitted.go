@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Bounds of the names of fields that admission changed.
+// Limits for the list of fields that admission changed: mostAdmitted is the number of fields reported for one pod.
 const (
 	mostAdmitted = 16
 	maxAdmitted  = 128 // bytes of one name
@@ -21,8 +21,8 @@ const (
 )
 
 // admittedLocked returns the fields in which a new pod differs from the pod template of its Job, in the form of
-// events.Evidence.Admitted. It returns nil if the result is the same as for the Job's previous pod, or if there is
-// nothing to compare. It does not compare a pod that already has a node.
+// events.Evidence.Admitted. It returns nil if they are the same fields as for the Job's previous pod. It also returns
+// nil if the spec of the Job is unknown, or if the pod already has a node.
 func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner == nil || pod.Spec.NodeName != "" {
@@ -52,7 +52,7 @@ func (feed *Feed) admittedLocked(pod *kubewire.Pod) []string {
 	return names
 }
 
-// comparison is the result of comparing a template with a pod.
+// comparison is the result of comparing a Job's pod template with a pod.
 type comparison struct {
 	print uint64 // fingerprint of the pod's spec; 0 for none
 	names []string
@@ -73,8 +73,8 @@ func (s *specSeen) compare(pod *kubewire.PodSpec, print uint64) (names []string,
 }
 
 // admitted returns the names of the fields in which a pod's spec differs from the template. It ignores the fields that
-// every API server and every Job controller fills in. It shows no values except images: they often explain a failure,
-// and stored templates contain them too.
+// every API server and every Job controller fills in. It shows values only of images: they often explain a failure, and
+// the stored templates contain them too.
 func admitted(template, pod *corev1.PodSpec) []string {
 	d := differences{}
 	d.structs("", reflect.ValueOf(usual(template, template)), reflect.ValueOf(usual(pod, template)))
@@ -94,7 +94,8 @@ const (
 	usualServiceAcc = "default"
 )
 
-// usual returns a copy of a pod's spec without the fields that are filled in for every pod of such a template.
+// usual returns a copy of a pod's spec without the fields that API servers and Job controllers fill in for every pod of
+// this template.
 func usual(spec, template *corev1.PodSpec) corev1.PodSpec {
 	s := *spec
 	s.NodeName, s.Hostname, s.DeprecatedServiceAccount, s.SchedulingGroup, s.EphemeralContainers = "", "", "", nil, nil
@@ -126,7 +127,7 @@ func usualContainers(list []corev1.Container) []corev1.Container {
 		if len(c.Resources.Limits) == 0 {
 			continue
 		}
-		requests := corev1.ResourceList{} // a limit without a request becomes the request
+		requests := corev1.ResourceList{} // the API server copies a limit without a request into the requests
 		for name, n := range c.Resources.Limits {
 			requests[name] = n
 		}

@@ -14,18 +14,18 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// cronJobs observes CronJobs. It reports all of them, and gives those that this controller runs to the Keeper, which
-// makes Jobs from them.
+// cronJobs observes CronJobs. It reports all of them. It gives those that this controller runs to the Keeper, which
+// holds their templates for the executor.
 type cronJobs struct {
 	resource[*kubewire.CronJob, *knownCronJob]
-	zones map[string]zones.Rules // cache of zone rules; a zone that the database lacks has no name
+	zones map[string]zones.Rules // cache by zone name; Rules.Name is empty if the database lacks the zone
 }
 
 // knownCronJob is the state of one existing CronJob.
 type knownCronJob struct {
 	entry
 	ref  events.JobRef
-	kept bool // the Keeper has it
+	kept bool // the Keeper has this CronJob
 }
 
 func newCronJobs(feed *Feed, known *Known) *cronJobs {
@@ -122,7 +122,8 @@ func (*cronJobs) gone(_ types.UID, known *knownCronJob, cronJob *kubewire.CronJo
 	}
 }
 
-// outlived returns false: otherwise the history of a CronJob could begin with its deletion.
+// outlived returns false: the queue keeps a waiting observation of a CronJob that was deleted meanwhile. Without the
+// observation, the history of the CronJob could begin with its deletion.
 func (*cronJobs) outlived(events.Facts) bool { return false }
 
 func (*cronJobs) resetLocked() {}

@@ -118,7 +118,7 @@ func CronTemplateHash(key events.Key) func(*kubewire.CronJob) (string, error) {
 	return func(cronJob *kubewire.CronJob) (string, error) { return cronTemplateHash(cronJob, key) }
 }
 
-// cronTemplateHash hashes the metadata that Jobs take over, and the spec as the server sent it; see templateHash.
+// cronTemplateHash hashes the metadata that Jobs copy from the jobTemplate, and the spec as the server sent it.
 func cronTemplateHash(cronJob *kubewire.CronJob, key events.Key) (string, error) {
 	t, err := cronJob.JobTemplate()
 	if err != nil {
@@ -131,12 +131,12 @@ func cronTemplateHash(cronJob *kubewire.CronJob, key events.Key) (string, error)
 	return key.Hash("jobTemplate", cronJob.Namespace, append(append(content, 0), t.Spec...)), nil
 }
 
-// taken returns the parts of a jobTemplate that Jobs take over (C-153, C-156). It shares memory with t.
+// taken returns the parts of a jobTemplate that are copied into its Jobs (C-153, C-156). It shares memory with t.
 func taken(t *batchv1.JobTemplateSpec) *batchv1.JobTemplateSpec {
 	return &batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: t.Labels, Annotations: t.Annotations}, Spec: t.Spec}
 }
 
-// redactedJob returns a copy of a jobTemplate without secrets; see redacted.
+// redactedJob returns a copy of a jobTemplate with annotation values hidden, and with its pod template redacted.
 func redactedJob(t *batchv1.JobTemplateSpec) *batchv1.JobTemplateSpec {
 	t = taken(t).DeepCopy()
 	hideValues(t.Annotations)

@@ -11,20 +11,20 @@ import (
 
 // Errors about the answers of lists and watches.
 var (
-	// ErrOlder: a list is older than what was seen before, or was requested before a rewind. The caller should request
-	// the newest state instead. The feed always accepts that: if it is older too, the cluster was restored from a
-	// backup.
+	// ErrOlder: a list is older than what was seen before, or was requested before a rewind (the cluster was restored
+	// from a backup). The caller should then request the newest state. The feed never refuses a list of the newest
+	// state: if that list is older, too, it proves a rewind.
 	ErrOlder = errors.New("the list is of the past")
 	// ErrUnusable: the API server breaks a promise that the informer depends on. It ends Run.
 	ErrUnusable = errors.New("the API server cannot be relied on")
 )
 
-// Feed is the informer as a state machine, without client and goroutines. Callers feed it the results of lists and
-// watches, and take observations. The simulation drives it step by step; [Informer] connects it to an API server. It
-// strips the objects that it gets and may keep Jobs, so the caller must not use them afterwards.
+// Feed is the informer as a state machine, without client and goroutines. Callers give it the results of lists and
+// watches, and take observations from it. The simulation drives it step by step; [Informer] connects it to an API
+// server. It strips the objects that it gets and may keep Jobs, so the caller must not use them afterwards.
 //
-// Of a Job it keeps what routing of pods needs. Of a pod it keeps the version, and the facts as long as a Job may still
-// appear that makes the pod ours. Any goroutine may call its methods; none blocks for long.
+// Of a Job it keeps the fields that decide which pods are reported. Of a pod it keeps the version, and the facts as
+// long as a Job may still appear that makes the pod ours. Any goroutine may call its methods; none blocks for long.
 type Feed struct {
 	mode     events.Mode
 	settings events.Settings // Mode and ObserveOthers decide which Jobs are reported

@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Sink takes observations, one at a time and in order.
+// Sink takes observations, one at a time and in order. The controller's loop is one.
 type Sink interface {
 	// Observe may block as long as the sink has no room; the watch goes on meanwhile. It must return soon after the
 	// context of Run has ended.
@@ -37,7 +37,7 @@ type Config struct {
 	Identity  events.Identity // identity of the log, to recognise pods that this log created
 	Key       events.Key      // key of the log, which hashes specs and templates; New refuses the zero key
 	Sink      Sink
-	Keeper    Keeper // gets what the executor needs of unfinished Jobs; may be nil
+	Keeper    Keeper // gets what the executor needs of unfinished Jobs and of CronJobs; may be nil
 	Known     Known  // objects that exist according to the log; zero when it knows none
 	// KeepLabels lists the labels of Jobs to record; nil for UsualLabels, empty for none.
 	KeepLabels []string
@@ -90,7 +90,7 @@ type Informer struct {
 	logger    *slog.Logger
 	feed      *Feed
 	followers []*follower   // one per resource of the feed
-	proofs    patience      // limits rewinds that live reads report
+	proofs    patience      // limits how often a live read may report a rewind
 	failed    chan error    // receives the first error that ends Run
 	stopped   chan struct{} // closed when Run ends
 }
@@ -147,7 +147,7 @@ func (i *Informer) Run(ctx context.Context) error {
 func (i *Informer) fail(err error) {
 	select {
 	case i.failed <- err:
-	default: // an earlier error is there
+	default: // the channel already holds an earlier error
 	}
 }
 
@@ -180,9 +180,8 @@ func (i *Informer) Relist(reason events.ListingReason) {
 	}
 }
 
-// Sure reports whether everything seen is certainly from the cluster's past or present. It is false while the watch of
-// a resource is interrupted: the cluster may be restored from a backup meanwhile, and decisions must not be carried out
-// then.
+// Sure reports whether the cluster has certainly not been restored from a backup since the last observation. It is
+// false while the watch of a resource is interrupted. Decisions must not be carried out then.
 func (i *Informer) Sure() bool {
 	for _, f := range i.followers {
 		if !f.source.sure.Load() {
@@ -192,7 +191,7 @@ func (i *Informer) Sure() bool {
 	return true
 }
 
-// Wrote records the version in the answer to one of our own requests; see [Feed.Wrote].
+// Wrote records the resourceVersion in the answer to one of our own requests, by [Feed.Wrote].
 func (i *Informer) Wrote(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool) {
 	i.feed.Wrote(life, r, uid, version, dropped)
 }
@@ -206,7 +205,8 @@ func (i *Informer) Behind(life events.Identity, proof events.Rewind) {
 	}
 }
 
-// patience limits a rate: each wait is longer than the one before, until no call came for a while.
+// patience limits a rate with a backoff. Each wait is twice as long as the one before, until no call came for the time
+// calm.
 type patience struct {
 	mu   sync.Mutex
 	next time.Time
@@ -232,16 +232,16 @@ func (p *patience) take(now time.Time) bool {
 // Waiting returns the number of observations that the sink has not taken yet.
 func (i *Informer) Waiting() int { return i.feed.queue.len() }
 
-// ObserveJob returns the observation of a Job from a live read; see [Feed.ObserveJob].
+// ObserveJob returns the observation of a Job from a live read, by [Feed.ObserveJob].
 func (i *Informer) ObserveJob(job *kubewire.Job) events.Observation { return i.feed.ObserveJob(job) }
 
-// ObserveRun returns the observation of a CronJob's Job from a live read; see [Feed.ObserveRun].
+// ObserveRun returns the observation of a CronJob's Job from a live read, by [Feed.ObserveRun].
 func (i *Informer) ObserveRun(job *kubewire.Job) events.Observation { return i.feed.ObserveRun(job) }
 
-// ObserveCronJob returns the observation of a CronJob from a live read; see [Feed.ObserveCronJob].
+// ObserveCronJob returns the observation of a CronJob from a live read, by [Feed.ObserveCronJob].
 func (i *Informer) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	return i.feed.ObserveCronJob(cronJob)
 }
 
-// ObservePod returns the observation of a pod from a live read; see [Feed.ObservePod].
+// ObservePod returns the observation of a pod from a live read, by [Feed.ObservePod].
 func (i *Informer) ObservePod(pod *kubewire.Pod) events.Observation { return i.feed.ObservePod(pod) }

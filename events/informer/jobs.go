@@ -13,32 +13,33 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// jobs observes Jobs. It reports those that this controller runs or observes, and uses all of them to route pods.
+// jobs observes Jobs. It reports those that this controller runs or observes. It knows all other Jobs too, because a
+// pod's Job decides whether the pod is reported.
 type jobs struct {
 	resource[*kubewire.Job, *knownJob]
 	// By namespace: managed Jobs with a user's selector that may adopt pods
 	selecting map[string]map[types.UID]*knownJob
 }
 
-// knownJob is the state of one existing Job that routing needs.
+// knownJob is what is kept of one existing Job: the fields that decide whether its pods are reported.
 type knownJob struct {
 	entry
 	ref events.JobRef
 	// The CronJob that controlled it when last seen; empty for none, and when CronJobs are not watched
 	cronJob  types.UID
-	managed  bool // it is reported
-	observed bool // it is only observed
+	managed  bool // its observations are reported
+	observed bool // it is reported, but another controller runs it
 	ours     bool // its pods have our own tracking finalizer
 	fromLog  bool // known from the log only; not seen yet
-	ran      bool // for fromLog: the controller ran it
-	kept     bool // the Keeper has it
+	ran      bool // for a Job from the log: this controller ran it
+	kept     bool // the Keeper has this Job
 	over     bool // it is finished or being deleted, so it adopts no pods
 	podRouting
 
 	spec     *specSeen // its spec, while that may affect its pods; nil once over is set
 	print    uint64    // fingerprint of the spec of the pod compared last; 0 for none
-	admitted string    // the fields in which that pod differed, as reported
-	unsaid   bool      // the last report is unknown: an earlier run made it
+	admitted string    // the fields in which admission changed the pod compared last, as reported
+	unsaid   bool      // the content of the last such report is unknown: an earlier run made it
 }
 
 func newJobs(feed *Feed, known *Known) *jobs {
@@ -144,8 +145,8 @@ func (r *jobs) takeLocked(job *kubewire.Job, version uint64) error {
 	return nil
 }
 
-// routingOfLocked returns the state of a new Job. All of it is immutable, except whether the Job has begun, which
-// counts only here.
+// routingOfLocked returns the state of a new Job. Later versions of the Job cannot change it: the fields of the spec
+// are immutable, and whether the Job has begun matters only at its first version (takesLocked).
 func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
 	known := &knownJob{
 		ref:     refOf(job),
@@ -169,7 +170,7 @@ func (r *jobs) routingOfLocked(job *kubewire.Job) (*knownJob, error) {
 	return known, err
 }
 
-// podRouting is the part of a Job's spec that matters for routing pods.
+// podRouting is the part of a Job's spec that decides which pods are reported, and with which facts.
 type podRouting struct {
 	selector   labels.Selector // nil for the generated one
 	conditions []string        // pod conditions in the podFailurePolicy
@@ -225,7 +226,8 @@ func (*jobs) gone(uid types.UID, known *knownJob, job *kubewire.Job, version uin
 	}
 }
 
-// outlived returns false: otherwise the history of a Job could begin with its deletion.
+// outlived returns false: the queue keeps a waiting observation of a Job that was deleted meanwhile. Without the
+// observation, the history of the Job could begin with its deletion.
 func (*jobs) outlived(events.Facts) bool { return false }
 
 func (r *jobs) resetLocked() { clear(r.selecting) }

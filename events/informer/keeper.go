@@ -7,12 +7,12 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Keeper keeps the metadata and the pod template of Jobs, which the log does not hold and pods are made from; likewise
-// of CronJobs, to make Jobs. The informer calls its methods with its lock held: they must return at once and must not
-// call the informer.
+// Keeper holds what the executor needs and the log does not have: the metadata and the pod template of Jobs, from which
+// pods are made, and CronJobs, from which Jobs are made. The informer calls its methods with its lock held: they must
+// return at once and must not call the informer.
 type Keeper interface {
 	// KeepJob gets each version of a managed, unfinished Job before its observation is delivered. The keeper may keep
-	// the object for ever; nobody may change it.
+	// the object for ever, but must not change it.
 	KeepJob(job *kubewire.Job)
 	// DropJob reports that the Job is finished or deleted: it gets no more pods.
 	DropJob(uid types.UID)

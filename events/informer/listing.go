@@ -20,7 +20,7 @@ type listing struct {
 	heard     events.Time // when the server last sent something; 0 when unknown
 	floor     uint64      // max(newest, wrote) when the list was requested: an older quorum read proves a rewind
 	asks      uint64      // number of lists requested
-	anew      bool        // after a rewind: a list of the newest state must come, and watched objects are ignored until then
+	anew      bool        // after a rewind: watched objects are ignored until a list of the newest state comes
 	since     uint64      // value of asks at the rewind: the new list must be a later one
 	announced bool        // the sink has the ListingStarted
 	first     chan struct{}
@@ -47,8 +47,8 @@ func (l *listing) wait(stopped <-chan struct{}) bool {
 // twice. A change during the earlier list can still make that list newer than the later one, in which case the later
 // list is refused.
 
-// beginLocked checks a list and begins the listing. It returns ErrOlder for a list that is behind what was seen, unless
-// the list is of the newest state. In that case the list proves a rewind.
+// beginLocked checks a list and begins the listing. It returns ErrOlder for a list that is older than what was seen. A
+// list of the newest state is never refused: if it is older than what was seen, it proves a rewind.
 func (feed *Feed) beginLocked(l *listing, version uint64, newest bool, objects iter.Seq[sighting]) error {
 	switch {
 	case l.anew && (l.asks <= l.since || !newest):

@@ -40,7 +40,7 @@ func nodeSeen(o *corev1.Node) *events.NodeSeen {
 	return f
 }
 
-// pressures are the node conditions for which a kubelet evicts pods.
+// pressures are the node conditions, besides Ready, that mean a problem of the node when they are true.
 var pressures = map[corev1.NodeConditionType]bool{
 	corev1.NodeMemoryPressure: true, corev1.NodeDiskPressure: true, corev1.NodePIDPressure: true, corev1.NodeNetworkUnavailable: true,
 }

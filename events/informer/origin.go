@@ -15,7 +15,7 @@ var UsualLabels = []string{
 }
 
 const (
-	maxTraceparent = 64  // version 00 has 55
+	maxTraceparent = 64  // bytes; version 00 of the format has 55
 	maxName        = 253 // of an object
 	maxLabel       = 63  // of a label's value, by the API
 )
@@ -37,7 +37,7 @@ func originOf(job *kubewire.Job, labels []string) *events.Origin {
 	if !told {
 		return nil
 	}
-	origin := o // a copy, so that returning nil does not allocate
+	origin := o // a copy, so that the call does not allocate when it returns nil
 	return &origin
 }
 

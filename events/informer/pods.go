@@ -26,7 +26,7 @@ type knownPod struct {
 	tracked bool          // it was reported with the finalizer
 	owner   events.JobRef // zero UID for none; the pods of a Job share the strings
 	space   string        // namespace
-	held    *podFacts     // its facts, as long as a change of another object can affect what is reported; else nil
+	held    *podFacts     // its facts, as long as a change of a Job can affect what is reported of it; else nil
 }
 
 func newPods(feed *Feed, known *Known) *pods {
@@ -89,7 +89,7 @@ func (r *pods) takeLocked(pod *kubewire.Pod, version uint64) error {
 		r.known[f.seen.UID] = known
 	}
 	r.unholdLocked(f.seen.UID, known)
-	// Reported even for a pod that does not concern us: it proves that the log was in that epoch
+	// A pod of a later epoch proves that the log has lost records, even if the pod does not concern us
 	if f.claim.Epoch > r.feed.identity.Epoch {
 		r.feed.queue.mark(events.Observation{Facts: &events.LossFound{Loss: events.Loss{
 			Witness: events.WitnessPod, Epoch: f.claim.Epoch, Job: f.claim.Job, Ordinal: f.claim.Ordinal, Pod: f.seen.UID,
@@ -112,8 +112,8 @@ func (r *pods) sharedRef(ref events.JobRef) events.JobRef {
 	return ref
 }
 
-// tellPodLocked queues the observation of a pod that concerns us. It holds the facts of a pod as long as a later Job
-// may affect the pod.
+// tellPodLocked queues the observation of a pod that concerns us. It keeps the facts of the pod as long as a Job that
+// appears later may change what is reported.
 func (r *pods) tellPodLocked(known *knownPod, f *podFacts) {
 	to := r.feed.route(f)
 	if seen, ok := to.observation.Facts.(*events.PodSeen); ok {
@@ -176,15 +176,15 @@ func (r *pods) resetLocked() {
 	clear(r.labelled)
 }
 
-// removedLocked reports whether the answer to the removal of a finalizer means that the pod was deleted with it. The
-// answer then has the version in which the pod still had the finalizer.
+// removedLocked reports whether a pod was deleted together with its last finalizer. The answer to the removal then has
+// the version in which the pod still had the finalizer, not a newer one.
 func (r *pods) removedLocked(uid types.UID, version uint64) bool {
 	known := r.known[uid]
 	return known != nil && known.tracked && known.version == version
 }
 
-// settleLocked reports the pods that waited for a Job which is now known, in order of creation: its own pods and, if it
-// is managed, the ownerless pods that it selects.
+// settleLocked reports the pods that waited for a Job, now that the Job is known. These are its own pods and, if it is
+// managed, the ownerless pods that it selects. The order is that of their creation.
 func (r *pods) settleLocked(job *knownJob) {
 	var waiting []*knownPod
 	for _, known := range r.orphans[job.ref.UID] {

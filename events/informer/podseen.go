@@ -26,7 +26,8 @@ type podFacts struct {
 	claim    events.Claim
 }
 
-// readPod is the function readPod, but it drops a claim whose seal is not valid, and trims texts.
+// readPod calls the function readPod. It then drops a claim without a valid seal, and trims the texts that the
+// namespace does not keep.
 func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	f := readPod(pod, version, feed.identity)
 	if f.claim != (events.Claim{}) && pod.Annotations[events.SealAnnotation] != feed.key.Seal(pod.Namespace, pod.Annotations[events.CommandAnnotation]) {
@@ -36,8 +37,8 @@ func (feed *Feed) readPod(pod *kubewire.Pod, version uint64) *podFacts {
 	return f
 }
 
-// readPod reads from a pod at this version what an observation may need. identity is that of the log: pods that it
-// created get the ordinal of their create.
+// readPod reads from a pod at this version what an observation may need. identity is that of the log: pods that this
+// log created get the ordinal of their create.
 func readPod(pod *kubewire.Pod, version uint64, identity events.Identity) *podFacts {
 	f := &podFacts{
 		seen: events.PodSeen{

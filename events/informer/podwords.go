@@ -22,9 +22,10 @@ const (
 	initializing = "PodInitializing"
 )
 
-// waitingFor returns in one word why a pod that has not ended does not run. It is the scheduler's reason; else the
-// reason of the first container that waits for more than its creation or the containers before it; else the reason of
-// the last container. It is empty without a reason.
+// waitingFor returns in one word why a pod that has not ended does not run; empty without a reason. The scheduler's
+// reason comes first. Next comes the reason of the first container that waits for something unusual, which neither its
+// creation (ContainerCreating) nor the containers before it (PodInitializing) is. Otherwise it is the reason of the
+// last container.
 func waitingFor(pod *kubewire.Pod) string {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason != "" {
@@ -46,8 +47,8 @@ func waitingFor(pod *kubewire.Pod) string {
 	return word
 }
 
-// sandboxNotReady is the reason of the condition PodReadyToStartContainers without a ready sandbox: before the pod
-// starts, and after it ended.
+// sandboxNotReady is the reason of the condition PodReadyToStartContainers while there is no ready sandbox: before a
+// pod starts, and after it has ended.
 const sandboxNotReady = "PodSandboxNotReady"
 
 func ofSandbox(c *corev1.PodCondition) bool {
@@ -129,7 +130,8 @@ func fewContainers(all []events.ContainerEnd) []events.ContainerEnd {
 	return all
 }
 
-// addContainer adds the last end of a container, and the reason why it waits, if that is more than being created.
+// addContainer adds the last end of a container. It also adds the reason why the container waits, unless that is only
+// its creation or that of the containers before it.
 func addContainer(e *events.Evidence, c *kubewire.ContainerStatus, kind events.ContainerKind) {
 	t, again := c.State.Terminated, false
 	if t == nil {
@@ -179,9 +181,9 @@ func gates(pod *kubewire.Pod) []string {
 	return names
 }
 
-// stillRun returns the containers that hold a pod up. Those are all that run after a regular container has ended for
-// good. While the regular ones wait for the init containers, those are the init containers that run, except sidecars
-// that have started.
+// stillRun returns the containers that delay a pod. After a regular container has ended for good, these are all
+// containers that still run. While the regular containers wait for the init containers, these are the init containers
+// that run, except sidecars that have started.
 func stillRun(pod *kubewire.Pod) (names []string) {
 	regular, initial := pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses
 	ended := slices.ContainsFunc(regular, func(c kubewire.ContainerStatus) bool { return c.State.Terminated != nil })
@@ -197,8 +199,8 @@ func stillRun(pod *kubewire.Pod) (names []string) {
 	return names
 }
 
-// conditionTexts returns the texts of a pod's conditions. It omits conditions of the normal way to running, unless they
-// say why the pod got no further.
+// conditionTexts returns the texts of a pod's conditions. It omits the conditions that every starting pod passes
+// through, unless they say why the pod got no further.
 func conditionTexts(pod *kubewire.Pod) []events.ConditionText {
 	var texts []events.ConditionText
 	for _, c := range pod.Status.Conditions {

@@ -33,8 +33,8 @@ func newQueue() *queue {
 	return &queue{latest: map[types.UID]*item{}, listing: map[events.Resource]int{}, ready: make(chan struct{}, 1)}
 }
 
-// seen queues an observation. It replaces a waiting one of the same object in its place. If a listing has begun since,
-// the new one goes to the end of the queue instead, so that each listing is complete.
+// seen queues an observation. It takes the place of a waiting observation of the same object. If a listing has begun
+// since, the new observation goes to the end of the queue instead, so that each listing is complete.
 func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -51,7 +51,7 @@ func (q *queue) seen(r events.Resource, uid types.UID, o events.Observation) {
 	q.latest[uid] = q.push(r, uid, o)
 }
 
-// gone queues a deletion. It drops the object's waiting observation if kind.outlived says so.
+// gone queues a deletion. It drops the object's waiting observation if kind.outlived allows that.
 func (q *queue) gone(r events.Resource, uid types.UID, o events.Observation, kind interface{ outlived(events.Facts) bool }) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -64,7 +64,7 @@ func (q *queue) gone(r events.Resource, uid types.UID, o events.Observation, kin
 	q.push(r, uid, o)
 }
 
-// mark queues an observation without object, such as the beginning or the end of a listing.
+// mark queues an observation that is about no object, such as the beginning or the end of a listing.
 func (q *queue) mark(o events.Observation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

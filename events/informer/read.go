@@ -5,10 +5,11 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// ObserveJob returns the observation of a Job from a live read, even of a Job that is not managed. It does not queue
-// the observation, and routing ignores it: the caller passes it on, the fold compares versions, and the watch delivers
-// the same state. It gives the Job to the Keeper, unless the watch has already seen its end. It returns the zero
-// Observation if the object cannot be encoded; the watch reports that error.
+// ObserveJob returns the observation of a Job from a live read, even of a Job that is not managed. It neither queues
+// the observation nor changes what the feed knows of the Job: the caller passes the observation on, the fold ignores it
+// if it is older than what is known, and the watch delivers the same state later. It gives the Job to the Keeper,
+// unless the watch has already seen its end. It returns the zero Observation if the object cannot be encoded; the watch
+// reports that error.
 func (feed *Feed) ObserveJob(job *kubewire.Job) events.Observation {
 	version, err := versionOf(job)
 	if err != nil {
@@ -30,8 +31,8 @@ func (feed *Feed) ObserveJob(job *kubewire.Job) events.Observation {
 	return o
 }
 
-// ObserveRun returns the observation of a CronJob's Job from a live read: as ObserveJob, or only a RunSeen if another
-// controller runs the Job. It returns the zero Observation for a Job that no CronJob controls.
+// ObserveRun returns the observation of a CronJob's Job from a live read, like ObserveJob. If another controller runs
+// the Job, the observation is only a RunSeen. It returns the zero Observation for a Job that no CronJob controls.
 func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 	cronJob := feed.cronJobOf(job)
 	version, err := versionOf(job)
@@ -48,8 +49,8 @@ func (feed *Feed) ObserveRun(job *kubewire.Job) events.Observation {
 	return feed.observeRun(job, version, cronJob)
 }
 
-// ObserveCronJob returns the observation of a CronJob from a live read, without queueing it, as ObserveJob. It gives
-// the CronJob to the Keeper, unless the watch has already seen its deletion.
+// ObserveCronJob returns the observation of a CronJob from a live read, and does not queue it. It gives the CronJob to
+// the Keeper, unless the watch has already seen its deletion.
 func (feed *Feed) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	version, err := versionOf(cronJob)
 	if err != nil || feed.cronJobs == nil {
@@ -68,7 +69,7 @@ func (feed *Feed) ObserveCronJob(cronJob *kubewire.CronJob) events.Observation {
 	return o
 }
 
-// ObservePod returns the observation of a pod from a live read, routed by the Jobs known now. It does not queue it.
+// ObservePod returns the observation of a pod from a live read, with the Jobs known now. It does not queue it.
 func (feed *Feed) ObservePod(pod *kubewire.Pod) events.Observation {
 	version, err := versionOf(pod)
 	if err != nil {

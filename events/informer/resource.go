@@ -17,9 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
-// resource lists and watches the objects of one resource, and keeps a K for each. O is a pointer to the object type. It
-// tracks versions, which objects were reported, and which are missing from a list. kind supplies what is specific to
-// the resource.
+// resource lists and watches the objects of one resource, and keeps a state K for each. O is a pointer to the object
+// type. It tracks the versions of objects, which objects were reported, and which are missing from a list. kind
+// supplies what is specific to the resource.
 //
 // To add a resource, write a kind in a file of its own and add a line to NewFeed.
 type resource[O object, K kept] struct {
@@ -50,7 +50,7 @@ type kind[O object, K kept] interface {
 	gone(uid types.UID, k K, o O, version uint64) events.Observation
 	// outlived reports whether the waiting observation of an object can be dropped once the object is deleted.
 	outlived(seen events.Facts) bool
-	// resetLocked clears all state other than known.
+	// resetLocked clears all state other than known. It is called after a rewind of the cluster.
 	resetLocked()
 }
 
@@ -59,7 +59,7 @@ type access struct {
 	example runtime.Object // an empty object of the resource's type
 	list    func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch   func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	read    func(runtime.Object) (runtime.Object, error) // converts an object from the watch; nil for no conversion
+	read    func(runtime.Object) (runtime.Object, error) // converts an object from a list or the watch; nil for none
 }
 
 // accessTo returns the access through the methods of a typed client.
@@ -91,10 +91,10 @@ func reading[O kubewire.Object](r *kubewire.Resource[O], client rest.Interface, 
 	return whole
 }
 
-// kept is the state that is kept of an existing object; it contains an entry.
+// kept is the state K that is kept of an existing object; it contains an entry.
 type kept interface{ common() *entry }
 
-// entry is the state that is kept of every object.
+// entry is the state that is kept of every object, whatever its type.
 type entry struct {
 	version uint64 // newest resourceVersion seen
 	wrote   answer // the answer to our own newest write
@@ -144,8 +144,8 @@ func (r *resource[O, K]) takeList(objects []O, version string) error {
 	return r.replace(objects, version, true)
 }
 
-// replace takes a list of stripped objects. If newest is false, it may refuse the list with ErrOlder and change
-// nothing.
+// replace takes a list of stripped objects. newest says that the list is of the newest state. Otherwise replace may
+// refuse the list with ErrOlder and change nothing.
 func (r *resource[O, K]) replace(objects []O, listVersion string, newest bool) error {
 	r.feed.mu.Lock()
 	defer r.feed.mu.Unlock()
@@ -229,8 +229,8 @@ func (r *resource[O, K]) bookmark(version string) error {
 	return nil
 }
 
-// sawLocked records a resourceVersion from the watch. It reports whether the object that came with it counts, which it
-// does not while the resource must be listed again.
+// sawLocked records a resourceVersion from the watch. It returns false while the resource must be listed again: the
+// object that came with the version is then ignored.
 func (r *resource[O, K]) sawLocked(version uint64) bool {
 	l := &r.listing
 	l.heard = r.feed.now()

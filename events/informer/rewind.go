@@ -9,11 +9,11 @@ import (
 )
 
 // A cluster that is restored from a backup goes back: old versions come again with other contents, and deleted objects
-// exist again. A quorum read proves this (design §5) if it is older than a version that was already known when the read
-// was sent. (The loop has another proof: a deleted Job or CronJob that exists again.) In contrast, a list that a
+// exist again. A quorum read proves this (design §5) if it is older than a version that was already known when the
+// read was sent. (The loop has another proof: a deleted Job or CronJob that exists again.) In contrast, a list that a
 // lagging API server answers from its cache proves nothing.
 
-// sighting is a known object in a list.
+// sighting is a known object in a list, with the versions to compare.
 type sighting struct {
 	uid           types.UID
 	listed, known uint64 // resourceVersions
@@ -23,7 +23,7 @@ type sighting struct {
 // answer is the resourceVersion in the answer to a write of ours. The watch may deliver it later.
 type answer struct {
 	version uint64
-	asks    uint64 // lists requested before the write: these may be older than it and prove nothing
+	asks    uint64 // number of lists requested before the write: these may be older than the write and prove nothing
 }
 
 // asking records that a list is about to be requested. The list must not be older than what is known now.
@@ -51,8 +51,9 @@ func (l *listing) rewound(version uint64, objects iter.Seq[sighting]) (events.Re
 	return events.Rewind{}, false
 }
 
-// rewindLocked forgets everything, because it is from a past that the cluster no longer has. A new epoch begins, and
-// all resources must be listed again, except listed, whose new list is at hand.
+// rewindLocked forgets everything, because it is from a past that the cluster no longer has. A new epoch begins. All
+// resources must be listed again, except that of listed: its new list has just arrived, and proved the rewind. listed
+// is nil if a live read proved it.
 func (feed *Feed) rewindLocked(proof events.Rewind, listed *listing) {
 	feed.log.Warn("the cluster went back: it was restored from a backup. Everything is listed again",
 		"resource", proof.Resource.String(), "known", proof.Known, "found", proof.Found, "object", string(proof.Object))

@@ -11,18 +11,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Routing (design §7): the controller of a pod decides whether the pod is reported, and with which facts.
+// routed tells whether a pod is reported, and with which facts. The controller of the pod decides (design §7):
 //
-//	controller               reported                                  settled
-//	-----------------------  ----------------------------------------  ---------------------------------
+//	controller               concerns: it is reported                  settled: no later Job changes that
+//	-----------------------  ----------------------------------------  ----------------------------------
 //	a managed Job            always                                    yes
 //	a Job not managed        if it has a finalizer of ours             yes
 //	a Job not seen yet       if it has a finalizer of ours             no: that Job may come
 //	something else           if it has a finalizer of ours             yes
 //	none                     as above, or if managed Jobs select it    no, if it has labels: Jobs may come
 //
-// A pod that was reported once is reported until it is deleted. The facts of a pod that is not settled are held, and
-// routed again when the Job comes.
+// A pod that was reported once is reported until it is deleted. The facts of a pod that is not settled are kept. When a
+// Job comes that the pod may belong to, the pod is routed again.
 type routed struct {
 	observation events.Observation
 	concerns    bool
@@ -49,7 +49,7 @@ func (feed *Feed) route(f *podFacts) routed {
 			policy, containers = owner.conditions, owner.containers
 		}
 	case seen.Owner != "":
-		// The condition in nearly every Job's selector
+		// The Job was not seen yet: assume the generated selector, which nearly every Job has
 		seen.Selected = f.labels[controllerUIDLabel] == string(seen.Owner)
 		r.settled = false
 	case !seen.Foreign && len(f.labels) > 0:
@@ -104,8 +104,8 @@ func (f *podFacts) compare(g *podFacts) int {
 	return cmp.Or(cmp.Compare(f.seen.Created, g.seen.Created), cmp.Compare(f.seen.UID, g.seen.UID))
 }
 
-// progress lists the conditions of every pod's way to running. They add nothing to phase, node and readiness, and
-// change so often that they would fill most of the log.
+// progress lists the conditions that every pod gets on its way to running. They add nothing to phase, node and
+// readiness, and change so often that they would fill most of the log.
 var progress = []string{
 	string(corev1.PodReady), string(corev1.PodInitialized), string(corev1.ContainersReady),
 	string(corev1.PodScheduled), string(corev1.PodReadyToStartContainers),

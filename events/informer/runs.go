@@ -63,8 +63,8 @@ func (feed *Feed) observeRun(job *kubewire.Job, version uint64, cronJob types.UI
 	}
 }
 
-// tellRunLocked reports a Job, which is not reported itself, to the stream of its CronJob. If the Job has lost that
-// owner, it reports that the Job has left.
+// tellRunLocked reports a Job to the stream of its CronJob only, because the Job has no stream of its own. If the Job
+// has lost its CronJob as owner, it reports that the Job has left.
 func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64) {
 	now := r.feed.cronJobOf(job)
 	if before := known.cronJob; before != "" && before != now {
@@ -77,7 +77,7 @@ func (r *jobs) tellRunLocked(known *knownJob, job *kubewire.Job, version uint64)
 	if known.cronJob = now; now != "" {
 		r.tellLocked(job.UID, known, r.feed.observeRun(job, version, now))
 	} else if r.feed.cronJobs != nil && namedByMinute(job.Name) {
-		known.told = true // its end is: a CronJob may wait for its name (C-165)
+		known.told = true // report only its deletion: a CronJob may wait for its name (C-165)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 // source lists and watches one resource for a reflector. It never accepts a list of arbitrary age: client-go requests a
 // first list with resourceVersion 0, which a lagging server answers from the past, so source removes that version. A
-// reflector that has a version requests a state not older than it; see insist.
+// reflector that has a version requests a state not older than that version, or the newest state if insist is set.
 //
 // A cluster restored from a backup has not reached that version yet, or reaches it with other contents. A watch from it
 // would stay silent, or begin in the middle. So before each watch, source asks the server for its current version.
@@ -35,7 +35,8 @@ type source struct {
 	asking     func()      // called before each request of a list
 	insist     atomic.Bool // request the newest state, whatever version the reflector has
 	consistent atomic.Bool // the last requested list is of the newest state
-	// The server was asked for its version since the last watch ended, so what was seen is from its past or present
+	// True after the server was asked for its version since the last watch ended: what was seen then is certainly from
+	// the cluster's past or present
 	sure atomic.Bool
 }
 

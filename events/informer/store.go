@@ -15,7 +15,7 @@ var errStopped = errors.New("the informer ends")
 type store[O object, K kept] struct {
 	resource *resource[O, K]
 	source   *source
-	read     func(runtime.Object) (runtime.Object, error) // see access
+	read     func(runtime.Object) (runtime.Object, error) // converts an object from a list or the watch; nil for none
 	fail     func(error)
 	stopped  <-chan struct{} // closed when the informer ends
 }

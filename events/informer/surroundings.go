@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	nodeMost   = 6                // changes of one node that are reported within nodeSpan
-	nodeSpan   = 10 * time.Minute // later changes of a node that flaps are counted, and reported when its turn comes
-	nodeLook   = time.Minute      // interval of the checks for nodes whose turn has come
+	nodeMost   = 6                // largest number of reports about one node within nodeSpan
+	nodeSpan   = 10 * time.Minute // a node with more changes is reported later; until then they are counted
+	nodeLook   = time.Minute      // interval of the checks for nodes whose report is late
 	rightsWait = time.Minute      // wait after a refused list or watch
 )
 
@@ -53,7 +53,7 @@ type Surroundings struct {
 	nodes      map[types.UID]*nodeTold
 	names      map[string]types.UID                // by name of a node
 	namespaces map[types.UID]*events.NamespaceSeen // being deleted
-	// Objects in the log that no list has shown yet, with the facts of their end
+	// Objects in the log that no list has shown yet, with the facts to report if the first list lacks them
 	missing map[types.UID]events.Facts
 	watched events.ClusterWatched
 	queue   []events.Observation
@@ -62,8 +62,8 @@ type Surroundings struct {
 
 // nodeTold is what was reported of a node.
 type nodeTold struct {
-	last   *events.NodeSeen // last reported state; for a healthy node it may be unreported
-	now    *events.NodeSeen // state to report when the node's turn comes; nil for none
+	last   *events.NodeSeen // last reported state, or the first state of a node that was healthy then
+	now    *events.NodeSeen // state to report as soon as nodeSpan allows; nil for none
 	at     []time.Time      // times of the last reports
 	passed uint64           // number of changes that were not reported
 }
@@ -100,7 +100,7 @@ func (s *Surroundings) Run(ctx context.Context) {
 	group.Wait()
 }
 
-// Relist reports everything again, because observations made while the log had no room are not in it.
+// Relist reports everything again, because the log lacks the observations made while it had no room.
 func (s *Surroundings) Relist() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *Surroundings) putLocked(f events.Facts, passed uint64) {
 	}
 }
 
-// keep watches one of the two resources as long as it has the right to.
+// keep watches one of the two resources as long as it has the right to. which is 0 for nodes, 1 for namespaces.
 func (s *Surroundings) keep(ctx context.Context, which int) {
 	for ctx.Err() == nil {
 		if denied := s.watch(ctx, which); denied != nil && ctx.Err() == nil {
@@ -172,7 +172,7 @@ func (s *Surroundings) denied(ctx context.Context, which int) bool {
 	return err != nil
 }
 
-// state reports whether a resource is watched, if that has changed.
+// state reports whether a resource is watched, if that has changed. which is 0 for nodes, 1 for namespaces.
 func (s *Surroundings) state(which int, is events.Watching) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,7 +360,7 @@ func (s *Surroundings) tellLocked(n *nodeTold) {
 	n.last, n.now, n.passed = n.now, nil, 0
 }
 
-// look reports the nodes whose turn has come.
+// look reports the waiting states of nodes that changed too often before.
 func (s *Surroundings) look() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

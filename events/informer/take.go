@@ -3,8 +3,8 @@ package informer
 import "github.com/jobledger/jobledger/internal/wire/kubewire"
 
 // takesLocked reports whether this controller runs (design §9) or observes the Job. A draining controller takes no new
-// Job. It keeps the Jobs that it ran according to the log, and takes Jobs that have begun: the log may be lost, and
-// their pods must be counted. The answer at the first sight of a Job holds for the life of the process.
+// Job. It keeps the Jobs that it ran according to the log. It also takes Jobs that have begun, because the log may be
+// lost, and their pods must be counted. The answer for the first version of a Job holds for the life of the process.
 func (feed *Feed) takesLocked(job *kubewire.Job) bool {
 	known := feed.jobs.known[job.UID]
 	switch {

@@ -8,12 +8,13 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// The correlator combines, counts and rate-limits Events like client-go's EventCorrelator, with the same numbers. That
-// one makes an object and a patch of each Event before it finds that most need not be sent; this one makes neither.
+// The correlator combines, counts and rate-limits Events like client-go's EventCorrelator, with the same numbers.
+// client-go's makes an object and a patch of each Event, and then finds that most need not be sent. This one makes them
+// only for Events that are sent.
 const (
 	mostLines      = 4096             // entries of each cache, as in client-go
 	mostTexts      = 10               // different messages of one Job and reason that are not combined
-	combinedWithin = 10 * time.Minute // since the previous Event of the line
+	combinedWithin = 10 * time.Minute // since the previous Event of the same object and reason
 	burst          = 25               // Events of one Job and reason at once
 	oneEach        = 5 * time.Minute  // rate after the burst: one Event per 5 minutes
 	combinedPrefix = "(combined from similar events): "
@@ -33,7 +34,7 @@ type lineOf struct {
 	kind, reason string
 }
 
-// said is an Event that was made, whether sent or not.
+// said is an Event that passed through the correlator, whether it was sent or not.
 type said struct {
 	name  string
 	count int32
@@ -99,8 +100,8 @@ func remembered[K comparable, V any](in *lru.Cache, key K, made func() *V) *V {
 	return v
 }
 
-// combines reports whether an Event with this message must be combined: the line already has mostTexts different
-// messages.
+// combines reports whether an Event with this message must be combined with others: the line already has mostTexts
+// different messages.
 func (l *line) combines(text string, now time.Time) bool {
 	if now.Sub(l.told) > combinedWithin {
 		l.texts = nil

@@ -13,7 +13,7 @@ const FailedGet = "FailedGet"
 // after a failure the API server's message.
 var cronTellings = [events.MaxCommandKind + 1]telling{
 	events.CommandCreateJob: {done: SuccessfulCreate, doneText: "Created job ", failed: FailedCreate, failedText: "Error creating job: "},
-	// This is the built-in controller's text
+	// The text of the failure is almost that of the success, as in the built-in controller
 	events.CommandDeleteRun: {done: SuccessfulDelete, doneText: "Deleted job ", failed: FailedDelete, failedText: "Deleted job: "},
 	events.CommandReadRun:   {failed: FailedGet, failedText: "Get job: "},
 }
@@ -47,8 +47,8 @@ func (m *maker) cronEnd(ended *events.CommandEnded) {
 	}
 }
 
-// silent lists the refusals without an Event: the namespace is being deleted (C-162); another object has the name, and
-// a read follows (C-160); the jobTemplate has changed, so the command was dropped.
+// silent lists the refusals that lead to no Event. The namespace is being deleted (C-162). Or another object has the
+// name, and a read follows (C-160). Or the jobTemplate has changed, so the command was dropped.
 var silent = map[events.RefusalClass]bool{
 	events.RefusedNamespaceTerminating: true, events.RefusedNameTaken: true, events.RefusedTemplate: true,
 }

@@ -108,8 +108,8 @@ func Of(rec *events.Record, c Context) []Event {
 
 // telling holds the texts of Events about the ends of commands of one kind. The zero telling means no Events.
 type telling struct {
-	done, doneText, ofJob string // reason and text; the object's name follows, and after ofJob the name of the Job
-	failed, failedText    string // reason and text; the API server's message follows. Empty for no Event
+	done, doneText, ofJob string // on success: reason, text before the object's name, text before the Job's name
+	failed, failedText    string // on failure: reason, and text before the API server's message; empty for no Event
 }
 
 // tellings is indexed by kind. A status write leads to Events about its conditions instead.

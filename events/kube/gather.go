@@ -68,8 +68,8 @@ func (r recounts) due() (at time.Time, ok bool) {
 	return r[0].since.Add(gatherFor), true
 }
 
-// tell is write, except that a change of a count waits for further changes. e is the n-th Event of its record. Any
-// other Event first flushes the waiting count changes of its object.
+// tell writes e, the n-th Event of its record, like write. But if e only raises the count of an Event, it waits for
+// further changes of the count. Any other Event first flushes the waiting count changes of its object.
 func (w *writer) tell(ctx context.Context, e Event, n int) error {
 	id := w.idOf(&e)
 	t, ok := w.correlator.take(&e, func() string { return nameOf(&e, id, n) })
@@ -99,7 +99,7 @@ func (w *writer) settleAll(ctx context.Context) error {
 	return w.settle(ctx, func(*recounted) bool { return true })
 }
 
-// settle sends the count changes that asked selects. It returns ctx's error; unsent ones stay in the queue.
+// settle sends the count changes that asked selects. If ctx ends, it returns ctx's error, and the unsent ones wait on.
 func (w *writer) settle(ctx context.Context, asked func(*recounted) bool) error {
 	taken := w.waiting.take(asked)
 	for i, r := range taken {

@@ -42,7 +42,7 @@ type Publisher struct {
 
 	cursor   follow.Cursor // after the last record that was published or skipped
 	offset   follow.Offset
-	noted    events.Sequence // value of offset. Invariant: noted < cursor.Next
+	noted    events.Sequence // stored value of offset. Invariant: noted < cursor.Next
 	jobs     follow.Jobs
 	commands follow.Commands
 	started  bool
@@ -135,7 +135,7 @@ func (p *Publisher) await(ctx context.Context) error {
 	return err
 }
 
-// follow loads the offset, runs on, and stores the offset.
+// follow loads the offset at the first call, and calls on. If on fails, it still stores the offset.
 func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) error {
 	if !p.started {
 		through, err := p.offset.Load()
@@ -150,7 +150,7 @@ func (p *Publisher) follow(ctx context.Context, on func(context.Context) error) 
 	return nil
 }
 
-// note stores the offset: the last record before all waiting count changes.
+// note stores the offset: all records through it are published, and no count change of them waits.
 func (p *Publisher) note() error {
 	through := p.cursor.Next - 1
 	if first, ok := p.writer.waiting.oldest(); ok {
@@ -244,7 +244,7 @@ func (p *Publisher) gangsOff(ctx context.Context, rec *events.Record, f *events.
 	return s.scheduling, err
 }
 
-// context collects what the record does not say itself.
+// context returns what Of needs to know besides the record.
 func (p *Publisher) context(ctx context.Context, rec *events.Record) (Context, error) {
 	if rec.Stream.Kind == events.StreamCronJob {
 		if !tells(rec) {

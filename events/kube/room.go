@@ -21,7 +21,7 @@ const (
 	roomEvents  = 100 // Events about a full disk within roomAgain, in total; one per Job
 	roomAgain   = time.Hour
 	roomMessage = "The Job controller's log has no room on its disk: nothing is done for this Job until there is"
-	roomNth     = 1 << 16 // number of the Event among those of the record, after those of Of
+	roomNth     = 1 << 16 // a number for the Event's name that no Event of a record from Of has
 )
 
 // Alarm tells users that their Jobs wait for room on the log's disk. A record about that would need room itself, so
@@ -74,7 +74,7 @@ func (a *Alarm) Tell(jobs []events.JobRef) {
 		case a.pending <- Event{
 			Job: job, Type: corev1.EventTypeWarning, Reason: LogDiskFull, Message: roomMessage, Record: head, At: events.At(time.Now()),
 		}:
-		default: // the API server has not accepted the Events of an hour ago
+		default: // the queue is full: the API server has not accepted the Events of an hour ago
 		}
 	}
 }

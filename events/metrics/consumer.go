@@ -115,7 +115,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	c.expiry(rec)
 	j := c.jobs[rec.Stream]
 	if j == nil {
-		// The Job comes with its next record; the spec may also be a new TTL of a retired Job
+		// The state of a Job is made at its next record, which follows its spec. Or the spec is a new TTL of a retired
+		// Job
 		if f, ok := rec.Facts.(*events.JobSpec); ok {
 			return c.specStored(ctx, rec, f)
 		}
@@ -152,8 +153,8 @@ func (c *Consumer) apply(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// open creates the state of a Job at its first record, or at a pod that brings back a retired Job. Other records of
-// unknown Jobs are about finished ones.
+// open creates the state of a Job at its first record, or at a pod that brings back a retired Job. It returns nil for
+// all other records without a state: these are about finished Jobs.
 func (c *Consumer) open(rec *events.Record) *job {
 	switch rec.Kind {
 	case events.KindJobAdded, events.KindPodAdded:
@@ -210,7 +211,7 @@ func (c *Consumer) drop(s events.Stream, j *job, now events.Time) {
 	for uid := range j.pods {
 		c.podChanged(j, uid, pod{})
 	}
-	for _, f := range j.flights { // observations overtook these commands
+	for _, f := range j.flights { // observations showed the results of these commands before the answers
 		c.answered(j, f, false, now)
 	}
 	c.metrics.retrying.remove(j.retrying)

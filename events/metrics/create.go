@@ -48,8 +48,8 @@ func (j *job) creation() string {
 	return createNew
 }
 
-// createEnded counts created pods and refused creates (J-203). A create that was never sent counts as neither. The
-// first refused create of a Job stays in flight and is retried on behalf of all; any other refused create ends.
+// createEnded counts created pods and refused creates (J-203). A create that was never sent counts as neither. Of the
+// refused creates of a Job only the first stays in flight and is retried; any other refused create ends.
 func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.CommandEnded) bool {
 	ordinal, _ := events.OrdinalOf(known.command)
 	made, uncertain := j.creates[ordinal]
@@ -61,7 +61,7 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 		if !uncertain {
 			break // the pod was seen, so nothing is in flight
 		}
-		// The tries of the retried create are counted in Refused
+		// Further refusals of the create in backoff are counted by Metrics.Refused
 		if !stands && (f.Sent || f.Class != events.RefusedTemplate) {
 			c.metrics.podsCreated.WithLabelValues(made.reason, failed).Inc()
 		}
@@ -86,8 +86,8 @@ func createEnded(c *Consumer, j *job, known *flight, _ types.UID, f *events.Comm
 	return true
 }
 
-// settled records that the pod of an ordinal exists, by an answer or an observation; the second one is ignored. A
-// refused create in backoff is not retried then, so no answer follows.
+// settled records that the pod of an ordinal exists. An answer and an observation both report that; the later one is
+// ignored. If the create was refused and in backoff, it is not retried, so no answer follows.
 func (c *Consumer) settled(j *job, ordinal uint64) {
 	known, ok := j.creates[ordinal]
 	if !ok {

@@ -27,7 +27,7 @@ func (c *Consumer) expiry(rec *events.Record) {
 		if f.Ending == events.Done {
 			c.metrics.deletionSeconds.Observe(rec.Time.Sub(known.expired).Seconds())
 		}
-	case *events.JobGone: // its end is no longer recorded
+	case *events.JobGone: // the end of its deletion is not recorded any more
 		delete(c.deletions, rec.Stream)
 	}
 }

@@ -85,7 +85,7 @@ const maxUnused = 1000
 
 func (s specs) add(f *events.JobSpec) *spec {
 	if s[f.Hash] == nil {
-		if len(s) >= 2*maxUnused { // retired Jobs may get ever new TTLs
+		if len(s) >= 2*maxUnused { // each new TTL of a retired Job is another spec
 			s.forget()
 		}
 		s[f.Hash] = specOf(f)
@@ -126,7 +126,7 @@ func (c *Consumer) find(j *projector.Job) {
 		n.spec = c.specs.add(j.Spec)
 		n.spec.jobsThatUseIt++
 	}
-	for _, name := range j.AllRetrying() { // all others are decided again
+	for _, name := range j.AllRetrying() { // the loop decides all other commands in flight again after the start
 		n.launch(name, &flight{command: j.InFlight(name)})
 		if command, ok := j.InFlight(name).(*events.CreatePod); ok {
 			n.retrying = name
@@ -138,7 +138,7 @@ func (c *Consumer) find(j *projector.Job) {
 		seen.Tracked = p.Held()
 		c.podSeen(n, &seen)
 	}
-	for _, create := range j.Creates() { // not counted yet
+	for _, create := range j.Creates() { // creates without a known outcome are not counted yet
 		n.inDoubt(create.Ordinal)
 	}
 	c.jobs[j.Stream] = n
@@ -199,7 +199,8 @@ func (c *Consumer) jobSeen(ctx context.Context, j *job, rec *events.Record, f *e
 	return nil
 }
 
-// lookOn updates whether the Job is only observed. If it is, pods that were counted before no longer count.
+// lookOn updates whether the Job is only observed, because another controller runs it. If so, pods that were counted
+// before no longer count.
 func (c *Consumer) lookOn(j *job) {
 	j.observed = j.seen() && c.settings.Observes(j.managedBy)
 	if !j.observed {

@@ -30,7 +30,7 @@ func (c *Consumer) podSeen(j *job, f *events.PodSeen) {
 		p.held, p.dropped = false, true
 	}
 	if !f.Tracked {
-		p.failed = false // nothing more is to be counted
+		p.failed = false // without the finalizer it is not counted any more
 	} else if j.seen() && f.Selected {
 		if j.spec.policies != nil && f.Phase != events.PodSucceeded {
 			p.action = j.spec.policies.Match(f, j.spec.perIndex).Action
@@ -70,8 +70,8 @@ func toInt(b bool) int {
 	return 0
 }
 
-// finalizerRemoved handles a pod that is seen without the finalizer, or whose object is gone. If we removed the
-// finalizer, the answer may come later, except for a refused removal in backoff, which gets none.
+// finalizerRemoved handles a pod that is seen without the finalizer, or whose object is gone. If we asked for the
+// removal, the answer to it may come later. But a refused removal in backoff gets no answer any more.
 func (c *Consumer) finalizerRemoved(j *job, uid types.UID) {
 	name, ours := j.drops[uid]
 	if !ours {

@@ -88,7 +88,7 @@ func (c *Consumer) withdrawn(j *job, name events.CommandID, now events.Time) {
 func (c *Consumer) commandEnded(j *job, rec *events.Record, f *events.CommandEnded) {
 	known := j.flights[f.Command]
 	if known == nil {
-		return // an observation overtook it
+		return // an observation showed the result before the answer
 	}
 	c.answered(j, known, isError(f), rec.Time)
 	if row := kindOf(known.command); row.ended == nil || row.ended(c, j, known, types.UID(rec.Stream.ID), f) {

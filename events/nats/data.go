@@ -19,7 +19,8 @@ type Event struct {
 	Head
 	Job    events.JobRef // the Job or CronJob of the record's stream, if the stream has one and its name was known
 	Record events.Record // the record; its facts are *events.Unknown for an unknown kind
-	// EvidenceOmitted and FactsOmitted: the message would have been too large. With FactsOmitted, Record.Facts is nil.
+	// True if a part of the record was left out, because the message would have been too large. With FactsOmitted,
+	// Record.Facts is nil.
 	EvidenceOmitted, FactsOmitted bool
 
 	link *events.Link // nil when the message lacks an input of the chain
@@ -122,7 +123,7 @@ func toJSON(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Protojson varies its spaces on purpose, and a message that is sent twice must be identical
+	// Compact the text: protojson varies its spaces on purpose, but a message that is sent twice must be identical
 	var line bytes.Buffer
 	err = json.Compact(&line, text)
 	return line.Bytes(), err
@@ -210,12 +211,13 @@ func (e *Event) decode(data []byte) error {
 	return nil
 }
 
-// proven reports whether a message holds the chain's input for one part.
+// proven reports whether a message has what the hash chain needs of one part: its digest, or the whole part and its
+// salt.
 func proven(part, salt, digest []byte, absent bool) bool {
 	return len(digest) > 0 || len(part) == 0 && !absent || len(part) > 0 && len(salt) > 0
 }
 
-// field sets what one field of the data holds.
+// field stores the value of one field of the data in e or p.
 func (e *Event) field(p *events.Parts, number protowire.Number, value []byte) {
 	switch number {
 	case fieldHeader:

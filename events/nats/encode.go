@@ -39,8 +39,9 @@ type Encoder struct {
 	data   []byte
 }
 
-// Encode encodes r, a record of the epoch log. job is the Job or CronJob of its stream, zero for other streams. Each
-// record from floor on was published before. The caller may use header and data until the next call of Encode.
+// Encode encodes r. log is the identity with the epoch in which r was written. job is the Job or CronJob of its stream,
+// zero for other streams. floor is the record from which on every record was published before r. The caller may use
+// header and data until the next call of Encode.
 func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRef, floor events.Sequence) (Message, error) {
 	parts, stored, err := events.EncodeParts(e.stored, r)
 	if err != nil {
@@ -81,7 +82,7 @@ func (e *Encoder) Encode(r *events.Record, log events.Identity, job events.JobRe
 	return Message{}, fmt.Errorf("encode record %d: a bound of %d bytes is too small for its headers", r.Sequence, e.MaxBytes)
 }
 
-// header returns the headers. It reuses map and values for each message, because allocating them took longer than the
+// header returns the headers. It reuses the map and the values for each message: allocating them took longer than the
 // rest of Encode.
 func (e *Encoder) header(r *events.Record, s *Subject, log events.Identity, floor events.Sequence) map[string][]string {
 	if e.headers == nil {
@@ -160,7 +161,7 @@ func padded(s events.Sequence) string {
 	return string(b[:])
 }
 
-// maxCauses bounds the header; the data has all causes.
+// maxCauses is the largest number of causes in the header; the data has all causes.
 const maxCauses = 32
 
 func causes(all []events.Sequence) string {
@@ -203,7 +204,7 @@ func verdict(r *events.Record) string {
 	return escape(r.Evidence.Sentence)
 }
 
-// maxVerdict bounds the header. A controller writes verdicts of at most 100 bytes.
+// maxVerdict is the longest verdict in the header, in bytes. A controller writes verdicts of at most 100 bytes.
 const maxVerdict = 200
 
 // headerBytes returns the length of the headers on the wire.

@@ -16,7 +16,7 @@ import (
 const (
 	HeaderMsgID       = "Nats-Msg-Id" // the key by which JetStream drops duplicates; equal to ce-id
 	HeaderSpecVersion = "ce-specversion"
-	// "1": version of the message format, see Head; absent in messages from before the first release
+	// "1": version of the message format; absent in messages from before the first release
 	HeaderFormat      = "ce-format"
 	HeaderID          = "ce-id"              // <log ID>.<epoch>.<sequence>
 	HeaderSource      = "ce-source"          // /jobledger/clusters/<cluster>
@@ -28,7 +28,7 @@ const (
 	HeaderStream      = "ce-stream"          // stream of the record: "job/<uid>", "controller", …
 	HeaderPrevious    = "ce-previous"        // the previous record of the stream; 0 for its first
 	HeaderFloor       = "ce-floor"           // every record from this sequence on was published before this message
-	HeaderChain       = "ce-chain"           // the log's chain value after the record, 64 hexadecimal digits; may be absent
+	HeaderChain       = "ce-chain"           // the log's chain value after the record, 64 hexadecimal digits; optional
 	// The records that led to this one, oldest first, comma-separated; the newest 32; optional
 	HeaderCauses  = "ce-causes"
 	HeaderReasons = "ce-reasons" // for a decision: reasons in the order of its steps, comma-separated; optional

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A token of a subject consists of letters, digits, '-', '_' and '=', which are valid in all names of NATS:
+// noName is the token of the empty text. A token of a subject consists of letters, digits, '-', '_' and '=', which are
+// valid in all names of NATS:
 //
 //	a letter, a digit, '-'   stands for itself
 //	'_'                      stands for a dot, which a token cannot contain

@@ -110,8 +110,8 @@ func (c Config) Connect(options ...nats.Option) (*nats.Conn, error) {
 		nats.Name(c.Name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
-		// Publishing while disconnected fails and is not buffered for the next server: an acknowledgement names a
-		// position in a stream, which may hold another message if the store was restored meanwhile.
+		// Publishing while disconnected fails, and nothing is buffered for the next server. A buffered acknowledgement
+		// names a position in a stream; if the store was restored meanwhile, that position may hold another message.
 		nats.ReconnectBufSize(-1),
 		nats.CustomReconnectDelay(func(tries int) time.Duration { return Pause(tries, firstPause, maxPause) }),
 		nats.IgnoreAuthErrorAbort(), // permissions can change, and a credentials file can be renewed

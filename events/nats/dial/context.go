@@ -59,7 +59,7 @@ func (c Config) withContext() (Config, error) {
 	if c.Creds == "" && c.NKey == "" { // credentials outside the context replace all credentials of the context
 		c.Creds, c.NKey = expand(n.Creds), expand(n.NKey)
 		c.user, c.password, c.token, c.jwt, c.seed = n.User, n.Password, n.Token, n.UserJWT, n.UserSeed
-		if c.user != "" { // like the tool: a user takes precedence over the other kinds
+		if c.user != "" { // the tool nats does the same: a user takes precedence over the other kinds
 			c.Creds, c.NKey, c.jwt = "", "", ""
 		} else if c.Creds != "" {
 			c.NKey, c.jwt = "", ""

@@ -34,14 +34,14 @@ const (
 
 // access authenticates connections and assigns their account. It is safe for concurrent use.
 //
-// There are two accounts. The first one has JetStream and the stream. The second one is for readers. No message or
-// reply of a reader reaches the first account: only the gate listens to readers, in the second account, and forwards
-// their requests to the first.
+// There are two accounts. The account ledger has JetStream and the stream. The account readers is for readers. No
+// message or reply of a reader reaches the account ledger. Only the gate, a part of this process, listens to readers,
+// in their account. It forwards their requests.
 type access struct {
 	secrets map[string]string // by user
 	ledger  *natsd.Account
 	readers *natsd.Account
-	ready   chan struct{} // closed when ledger and readers are set
+	ready   chan struct{} // closed when the accounts ledger and readers exist
 
 	pauseUntil atomic.Int64 // nanoseconds since 1970: until then readers that connect must wait
 }
@@ -69,7 +69,7 @@ func (a *access) Check(c natsd.ClientAuthentication) bool {
 		c.RegisterUser(&natsd.User{Username: user, Account: a.readers})
 		return true
 	}
-	// Many clients give up after two refusals, so wait instead
+	// Many clients give up after two refusals, so a client that must not connect yet waits here instead
 	<-time.After(time.Until(time.Unix(0, a.pauseUntil.Load())))
 	if a.readers.NumLocalConnections() >= maxReaders {
 		return false

@@ -20,7 +20,7 @@ const (
 	defaultWaiting = 512
 	maxWaiting     = 64
 	maxFilters     = 64
-	shortestWait   = 50 * time.Millisecond // for an acknowledgement
+	shortestWait   = 50 * time.Millisecond // smallest and largest ack_wait
 	longestWait    = time.Hour
 	// keepDurable is the longest time without a request after which a durable consumer is deleted.
 	keepDurable = 30 * 24 * time.Hour
@@ -28,8 +28,8 @@ const (
 	keepOther = time.Hour
 )
 
-// consumerFields are the fields that readers may set. Missing are those that make the server send messages on its own
-// (deliver_subject and related fields), samples of acknowledgements, pauses and groups.
+// consumerFields are the fields that readers may set. They include none that makes the server send messages on its own
+// (deliver_subject and related fields), and none for samples of acknowledgements, pauses and groups.
 var consumerFields = []string{
 	"name", "durable_name", "description", "metadata", "filter_subject", "filter_subjects", "deliver_policy", "opt_start_seq",
 	"opt_start_time", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "replay_policy", "max_waiting", "max_batch",
@@ -39,7 +39,7 @@ var consumerFields = []string{
 // consumer is the configuration in a request or an answer.
 type consumer map[string]json.RawMessage
 
-// bounded holds the fields that have bounds.
+// bounded holds the fields of a consumer whose values are limited.
 type bounded struct {
 	Durable  string        `json:"durable_name"`
 	Deliver  string        `json:"deliver_policy"`
@@ -110,8 +110,8 @@ func (c consumer) called(name string) (string, error) {
 	return name, nil
 }
 
-// deliveries are the allowed starting points. "last per subject" is missing: JetStream locks the stream for a second to
-// find these messages, and few clients need it.
+// deliveries are the allowed starting points of a consumer. "last per subject" is not allowed: JetStream locks the
+// stream for a second to find these messages, and few clients need it.
 var deliveries = []string{"", "all", "last", "new", "by_start_sequence", "by_start_time"}
 
 // bound refuses values out of bounds, and sets the lifetime of a durable consumer and the number of waiting requests.

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// door accepts connections from outside. The server itself does not listen: it has one limit for all connections, so
-// many connections without a secret would have kept the publisher out.
+// door accepts connections of clients outside this process, and forwards them to the server. The server itself does not
+// listen: it has one limit for all connections, so many clients without a secret would keep out the publisher of this
+// process.
 type door struct {
 	listener net.Listener
 	inside   func() (net.Conn, error)
@@ -24,7 +25,7 @@ type door struct {
 	told time.Time // when the log last reported too many connections
 }
 
-// guest is a connection at the door.
+// guest is a connection from outside that is open.
 type guest struct {
 	number uint64 // in order of arrival
 	in     bool   // it has authenticated
@@ -50,7 +51,7 @@ func (d *door) accept() {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // for a while the process has no file descriptors left
+		case err != nil: // for example, the process has no file descriptor left: try again later
 			<-time.After(acceptAgain)
 		case !d.admit(conn):
 			_ = conn.Close()
@@ -82,7 +83,7 @@ func (d *door) admit(conn net.Conn) bool {
 		if oldest == nil {
 			return false
 		}
-		_ = oldest.Close() // ends its pass
+		_ = oldest.Close() // this also ends the goroutine that copies its data
 		delete(d.open, oldest)
 	}
 	d.came++
@@ -130,7 +131,7 @@ func (d *door) pass(conn net.Conn) {
 	_, _ = io.Copy(&impatient{Conn: conn, in: func() { d.loggedIn(conn) }}, server)
 }
 
-// impatient is a connection that is closed when its client does not read. It calls in once the client has
+// impatient is a connection that is closed when its client does not read. It calls the function in once the client has
 // authenticated.
 type impatient struct {
 	net.Conn

@@ -32,8 +32,8 @@ const (
 	maxRequest = 16 << 10
 	answered   = 5 * time.Second
 
-	// Bounds of what waits at the gate. It drops more; clients then repeat the request, or get a message again that
-	// they have acknowledged.
+	// Limits of what waits to be forwarded. The gate drops further messages. Clients then repeat a request, or get a
+	// message again whose acknowledgement was dropped.
 	requestsWaiting = 1000
 	nextWaiting     = 1000
 	acksWaiting     = 100_000
@@ -111,7 +111,7 @@ func rest(ctx context.Context, took time.Duration) {
 func (s *life) connect(user string) (*nats.Conn, error) {
 	return nats.Connect(s.server.ClientURL(), nats.Name("jobledger gate"), nats.InProcessServer(s.server), nats.CustomInboxPrefix(gateInbox),
 		nats.UserInfo(user, s.who.secrets[user]), nats.MaxReconnects(-1),
-		// Dropped messages, which the guard notices
+		// Nothing to do: the errors are about dropped messages, which the guard notices
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 }
 
@@ -134,7 +134,7 @@ func (g *gate) close() {
 	}
 }
 
-// dropped returns the number of messages dropped because too many came.
+// dropped returns the number of messages that the gate dropped because too many came.
 func (g *gate) dropped() int {
 	all := 0
 	for _, sub := range g.subs {
@@ -167,7 +167,7 @@ func (r refusal) Error() string { return string(r) }
 
 func refusef(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-// take answers a request. It answers only to inboxes.
+// take answers a request of a reader. It ignores a request whose reply subject is no inbox.
 func (g *gate) take(m *nats.Msg) {
 	if !strings.HasPrefix(m.Reply, inboxes) {
 		return

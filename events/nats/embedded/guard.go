@@ -14,8 +14,8 @@ const (
 	pause = time.Second
 )
 
-// guard protects readers from each other: while the gate drops messages, it disconnects the connection that sends the
-// most.
+// guard protects readers from each other. While the gate drops messages because too many come, it disconnects the
+// connection that sends the most.
 type guard struct {
 	server *natsd.Server
 	who    *access

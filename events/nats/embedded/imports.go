@@ -25,7 +25,7 @@ const delivered = "JOBLEDGER.READER."
 var requests = []string{
 	"INFO", "STREAM.NAMES", "STREAM.LIST", "STREAM.INFO.*", "STREAM.MSG.GET.*", "DIRECT.GET.*", "DIRECT.GET.*.>",
 	"CONSUMER.INFO.*.*", "CONSUMER.DELETE.*.*",
-	// By newer and older clients
+	// Subjects to create a consumer, by newer and by older clients
 	"CONSUMER.CREATE.*", "CONSUMER.CREATE.*.*", "CONSUMER.CREATE.*.*.>", "CONSUMER.DURABLE.CREATE.*.*",
 }
 

@@ -24,7 +24,7 @@ type Server struct {
 	kept chan struct{} // closed when keep has ended
 
 	mu  sync.Mutex
-	now *life // nil between two lives
+	now *life // the running server; nil during a restart
 }
 
 const (
@@ -68,7 +68,7 @@ func start(c Config) (*Server, error) {
 	if s.now, err = begin(&s.config, s.secrets); err != nil {
 		return nil, err
 	}
-	// Last, when the publisher and the gate are connected
+	// Clients from outside come last: the connections that this process needs itself are open
 	if s.door, err = openDoor(listen, s.InProcessConn, c.Logger); err != nil {
 		s.now.close()
 		return nil, err
@@ -79,7 +79,7 @@ func start(c Config) (*Server, error) {
 	return s, nil
 }
 
-// keep restarts the server when it no longer writes and there is space.
+// keep restarts the server when it has stopped writing its stream and there is space on the disk again.
 func (s *Server) keep(ctx context.Context) {
 	defer close(s.kept)
 	tick := time.NewTicker(keepEvery)
@@ -99,7 +99,7 @@ func (s *Server) keep(ctx context.Context) {
 	}
 }
 
-// hurt reports whether the server needs a restart to write again.
+// hurt reports whether the server has failed to write its stream, and writes nothing until it is restarted.
 func (s *life) hurt() bool { return s.log.hurt.Load() || !s.server.JetStreamEnabled() }
 
 // again restarts the server. Only keep calls it.

@@ -95,7 +95,8 @@ func newPulls(g *gate) *pulls {
 	return p
 }
 
-// sized sets the average size of the stream's messages, because the bound is really one of bytes.
+// sized sets the average size of the stream's messages. The limits count messages, but really bound bytes, so a large
+// message counts as several.
 func (p *pulls) sized(bytes, messages uint64) {
 	if messages > 0 {
 		p.weight.Store(max(int64(bytes/messages)/usualBytes, 1)) //nolint:gosec // no stream has 2^63 bytes
@@ -132,6 +133,6 @@ func (p *pulls) take(ctx context.Context, m *nats.Msg) {
 func (p *pulls) waitForQueue(ctx context.Context, stream string) {
 	ctx, cancel := context.WithTimeout(ctx, longestQueue)
 	defer cancel()
-	// For a stream without direct answers there is no bound
+	// This fails on a stream without direct gets; its queue has no limit then
 	_, _ = p.gate.ledger.RequestWithContext(ctx, api+"DIRECT.GET."+stream, nil)
 }

@@ -27,7 +27,7 @@ type Config struct {
 // DefaultMaxBytes is the default of Config.MaxBytes.
 const DefaultMaxBytes = 1 << 30
 
-// life is a server from one start to its end. A [Server] has one after the other.
+// life is one run of the NATS server, from a start to its end. A [Server] that restarts has one life after the other.
 type life struct {
 	server *natsd.Server
 	log    *logger
@@ -77,12 +77,12 @@ func begin(c *Config, secrets map[string]string) (*life, error) {
 	return s, nil
 }
 
-// open accepts connections once everything that they need exists. The stream is in the server's global account, as in
-// earlier versions.
+// open creates the accounts, lets connections in, and starts the gate. The stream is in the server's global account, as
+// in earlier versions.
 func (s *life) open(dir string) (err error) {
 	defer func() {
 		if err != nil {
-			close(s.who.ready) // ends all waits
+			close(s.who.ready) // ends the waits of connections in Check
 		}
 	}()
 	if !s.server.ReadyForConnections(started) {

@@ -10,18 +10,19 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Check calls a stream small below these bounds: a subscriber that is away for a night could miss messages.
+// Check flags a stream with limits below these: a subscriber that is away for a night could miss messages.
 const (
 	fewMessages = 100_000
 	fewBytes    = 64 << 20
 	shortAge    = 24 * time.Hour
-	// A message without evidence and facts has about 1 KB.
+	// Check refuses a stream whose largest message is smaller than leastMessage. A message without evidence and facts
+	// has about 1 KB. Below smallMessage it flags the stream, because larger messages lose their evidence or facts.
 	leastMessage = 4 << 10
 	smallMessage = 64 << 10
 )
 
-// Check returns why a stream is refused: it would lose acknowledged messages, or mix up their order. flags holds other
-// facts that its owner should know.
+// Check returns why a stream is refused, because it would lose acknowledged messages or mix up their order; empty for a
+// good stream. flags holds other facts that the owner of the stream should know.
 func Check(c *jetstream.StreamConfig, cluster string) (refused, flags []string) {
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {

@@ -16,12 +16,12 @@ type epochs []epoch
 type epoch struct {
 	number uint64
 	first  events.Sequence // its first record
-	// restored: the log went on without lost records
+	// restored: the log lost records, and went on without them
 	restored bool
 }
 
-// loadEpochs reads the epochs from the controller's stream. If older ones are pruned, only their order is known. That
-// suffices: their records were published, or never will be.
+// loadEpochs reads the epochs from the controller's stream. If the records about older epochs are pruned, only the
+// order of these epochs is known. That suffices: their records either were published, or can no longer be.
 func loadEpochs(ctx context.Context, log store.Reader) (epochs, error) {
 	now := log.Identity().Epoch
 	if now == 1 {

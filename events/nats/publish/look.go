@@ -44,7 +44,7 @@ func (p *Publisher) look(ctx context.Context, at *place) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), errors.Is(err, natsgo.ErrNoResponders):
 		return explain("look at stream "+at.stream, err)
 	case err != nil:
-		return nil // see above
+		return nil // no answer in time: the send loop detects that
 	}
 	info := s.CachedInfo()
 	refused, _ := Check(&info.Config, p.Cluster)

@@ -28,7 +28,7 @@ type place struct {
 
 // maxBytes returns the limit for our part of a message, given the server's limit.
 func (p *place) maxBytes(payload int) int {
-	const expected = 192 // size of the headers that name what a message follows
+	const expected = 192 // size of the headers by which the server checks the order of messages
 	if p.maxSize > 0 {
 		payload = min(payload, p.maxSize)
 	}
@@ -82,7 +82,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	switch {
 	case newest != nil:
 		at.last = max(at.last, newest.place)
-		// A new log replaced an old one, an old log came back, or another client wrote
+		// The newest message is not ours: a new log replaced an old one, an old log came back, or another client wrote
 		if newest.head.ID.Log.LogID != at.logID {
 			newest, err = p.newestOf(ctx, s, info.State.FirstSeq, newest)
 		}
@@ -98,7 +98,7 @@ func (p *Publisher) locate(ctx context.Context) (place, error) {
 	}
 	at.created, at.stream = info.Created, info.Config.Name
 	if known := p.state.known(info) + 1; known > at.from {
-		at.from = known // the server had each record before it
+		at.from = known // the stream has all records before known already, at other positions
 	}
 	at.floor = min(at.floor, at.from) // a restored epoch may begin before the end of the one it replaces
 	return at, err
@@ -113,8 +113,8 @@ func (p *Publisher) oldest(ctx context.Context, most events.Sequence) (events.Se
 	return most, nil
 }
 
-// continueAfter sets the position after newest, our newest message in the stream. newest is nil when all messages
-// belong to another log.
+// continueAfter sets the position of at after newest, our newest message in the stream. newest is nil when all messages
+// belong to another log: then everything is published from the first record that the log has.
 func (p *Publisher) continueAfter(ctx context.Context, at *place, newest *tail, stream string) error {
 	at.from, at.floor = 1, 1
 	if newest != nil {
@@ -134,11 +134,13 @@ func (p *Publisher) tellLost(at *place, stream string) {
 	}
 }
 
-// after sets the position after a message. It returns a DivergedError if the log has another record there.
+// after sets the position of at to that after a message. It returns a DivergedError if the log has another record under
+// the message's ID.
 func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream string) error {
 	id := newest.head.ID
 	at.from, at.floor = id.Sequence+1, newest.head.Floor
-	// The log was restored in a new epoch. Messages of the old epoch beyond its end belong to a life that has ended.
+	// If the log was restored in a new epoch, messages of the old epoch with sequences from next.first on belong to a
+	// past that the log no longer has
 	next := at.epochs.after(id.Log.Epoch)
 	if next.number != 0 {
 		at.from = min(at.from, next.first)
@@ -149,7 +151,8 @@ func (p *Publisher) after(ctx context.Context, at *place, newest *tail, stream s
 	same, err := p.holds(ctx, &newest.head, at.epochs)
 	switch {
 	case err != nil || same:
-	// Another copy of the log published before the loss was accepted, so the rest of that epoch may be its records
+	// The operator accepted a loss of records, and the old epoch ended. Before that, another copy of the log may have
+	// published these records
 	case next.restored:
 		at.from, at.floor = next.first, next.first
 	default:

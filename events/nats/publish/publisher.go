@@ -45,8 +45,8 @@ func New(c Config) (*Publisher, error) {
 }
 
 // Run publishes records that become durable until ctx ends or the log closes, and then returns nil. Failures of NATS do
-// not end it, nor does an unreadable log, which other parts handle. It returns an error only for a connection that can
-// never succeed.
+// not end it. An unreadable log does not end it either, because other parts of the controller handle that. It returns
+// an error only for a connection that can never succeed.
 func (p *Publisher) Run(ctx context.Context) error {
 	if err := p.connect(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *Publisher) connect() (err error) {
 			tell()
 		}),
 		natsgo.ReconnectErrHandler(func(_ *natsgo.Conn, err error) { p.state.unreachable(err) }),
-		// For example, a missing permission to publish
+		// The server's asynchronous errors, for example a missing permission to publish
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 			p.state.complaint(err, p.Cluster)
 			tell()

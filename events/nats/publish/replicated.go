@@ -68,7 +68,7 @@ func newTurn(at *place, careful, known bool) *turn {
 	return t
 }
 
-// gather adds the next record to the batch. It first sends the held message, so that the encoder may reuse its memory.
+// gather adds the next record to the batch. First it sends the held message, because the encoder reuses its memory.
 func (s *session) gather(ctx context.Context, r *events.Record) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -20,8 +20,9 @@ var (
 	errOverdue = errors.New("the server does not acknowledge what it was sent: it hangs, or cannot write (a full disk shows in its log only; when there is room again, restart the server: it does not write that stream before)")
 )
 
-// session publishes from the end of the stream until an error. Messages that were sent and not acknowledged by then
-// have an unknown outcome; the next session asks the stream. A careful session begins with a single message.
+// session publishes from the end of the stream on, until an error. Messages that were sent and not acknowledged by then
+// have an unknown outcome: the next session asks the stream for its end. A careful session begins with a single
+// message.
 type session struct {
 	*Publisher
 	place

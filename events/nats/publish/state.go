@@ -39,7 +39,7 @@ type state struct {
 	mu       sync.Mutex
 	status   Status
 	noted    events.Sequence      // last offset stored in the log. Invariant: noted <= status.Acked
-	moved    moved                // records at unexpected positions
+	moved    moved                // records that the stream has at unexpected positions
 	created  time.Time            // creation time of the stream
 	place    uint64               // end of the stream when Acked was acknowledged
 	oldest   oldest               // the record after Acked
@@ -75,7 +75,7 @@ func (p *Publisher) Status() Status {
 // oldest caches when the record after another one was written.
 type oldest struct {
 	after   events.Sequence
-	written time.Time // zero when unknown
+	written time.Time // the result if the log cannot tell, because it is closed
 }
 
 // unackedSince returns when the oldest kept record after acked was written. The caller holds mu.
@@ -109,8 +109,8 @@ type moved struct {
 	created time.Time       // creation time of the stream
 }
 
-// known returns the record through which the stream is known to have all. It is 0 for another stream, and when the
-// stream has lost messages there.
+// known returns the last record up to which the stream is known to have all records. It returns 0 if s.moved is about
+// another stream, or if the stream has lost messages since.
 func (s *state) known(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *state) move(through events.Sequence) {
 	s.tell()
 }
 
-// lostBehind returns the number of messages that the stream lost at its end.
+// lostBehind returns the number of acknowledged messages that the stream has lost at its end.
 func (s *state) lostBehind(now *jetstream.StreamInfo) events.Sequence {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,8 +44,8 @@ type sent struct {
 	acked  bool
 }
 
-// newWindow returns an empty window. A careful window is for a server that refused the last messages: it would refuse a
-// thousand more.
+// newWindow returns an empty window. A careful window allows one message in flight until the first acknowledgement. It
+// is for a server that refused the last messages and might refuse a thousand more.
 func newWindow(messages, bytes int, careful bool, acked func(events.Sequence, uint64, int) error, fail context.CancelCauseFunc) *window {
 	return &window{
 		maxMessages: messages, maxBytes: bytes, careful: careful, acked: acked, fail: fail,
@@ -101,7 +101,7 @@ func (e *movedError) Error() string {
 	return fmt.Sprintf("the server had record %d before, at another place", e.record)
 }
 
-// take records that a message is stored, and reports how far all are.
+// take records that a message is stored. If all messages before it are stored, too, it calls acked.
 func (w *window) take(number uint64, a ack) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *window) take(number uint64, a ack) error {
 	s := &w.queue[number%uint64(len(w.queue))]
 	switch {
 	case a.Sequence == s.place:
-	case a.Duplicate && number == w.first: // nothing is known yet of earlier messages
+	case a.Duplicate && number == w.first: // for a later message, it is unknown whether those before it are stored
 		return &movedError{s.record, a.Sequence}
 	default:
 		return errLostPlace

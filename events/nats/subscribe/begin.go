@@ -30,7 +30,8 @@ func beginNote(least nats.ID) map[string]string {
 	return map[string]string{beginKey: least.String()}
 }
 
-// recall reads the metadata, unless an acknowledgement shows that the record has come.
+// recall reads from the metadata the first record to wait for, and raises the floor. It does nothing if an
+// acknowledgement shows that the record has come.
 func (s *subscriber) recall(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	text, ok := info.Config.Metadata[beginKey]
 	if !ok {

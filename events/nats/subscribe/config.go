@@ -34,8 +34,8 @@ type Config struct {
 	// event, in order; an event that the other one acknowledged comes together with the next unacknowledged one.
 	Durable string
 
-	// State stores the last event taken outside the server; see there. If it has an event, that counts instead of
-	// Start. With nil only the server stores it, and loses it when the stream is deleted.
+	// State stores the last event taken outside the server. If it has an event, Run continues after that event and
+	// ignores Start. With nil only the server stores it, and loses it when the stream is deleted.
 	State State
 
 	// MaxPending bounds the messages that the server has sent and the function has not taken; 0 means 256. A durable

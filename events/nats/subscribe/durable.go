@@ -21,7 +21,7 @@ import (
 // acknowledged, although it redelivers the events before it.
 
 const (
-	// blink is how long a live subscriber that takes many messages may have no request open.
+	// blink: a live subscriber that takes many messages may have no open request for this long.
 	blink = 50 * time.Millisecond
 	// hurry is the shortened AckWait, and noticed the time that the server may need to apply it.
 	hurry   = 50 * time.Millisecond
@@ -36,7 +36,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	}
 	config := consumer.CachedInfo().Config
 	patience := config.AckWait
-	if patience < time.Second { // a killed subscriber left AckWait at hurry
+	if patience < time.Second { // the previous subscriber was killed while AckWait was hurry
 		patience = ackWait
 	}
 	hurried := consumer.CachedInfo().NumAckPending > 0 && s.setPatience(ctx, f.stream, &config, hurry)
@@ -50,7 +50,7 @@ func (s *subscriber) followDurable(ctx context.Context, f *finder, deliver deliv
 	if err := s.resume(ctx, f, info); err != nil {
 		return err
 	}
-	s.acked = "" // it may belong to a stream or a store that is gone
+	s.acked = "" // the reply subject may belong to a stream or a store that is gone
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(s.MaxPending), jetstream.PullExpiry(expiry), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
@@ -162,10 +162,10 @@ func (s *subscriber) durable(ctx context.Context, f *finder) (jetstream.Consumer
 	return consumer, nil
 }
 
-// resume sets the position to continue after. At first this is the end of the acknowledged messages. Later it is also
-// that end if another subscriber took events beyond our position while our connection was broken. With a State no other
-// subscriber continues with it: an acknowledgement beyond our position then means that the server restarted or its
-// store was restored, and is ignored.
+// resume sets the position to continue after. At the beginning of a Run, this is the end of the acknowledged messages.
+// After a broken connection, the position stays. The exception is that another subscriber acknowledged events beyond it
+// meanwhile: then the position is the end of these. With a State, no other subscriber uses the durable name. An
+// acknowledgement beyond our position then means that the server restarted or its store was restored, and is ignored.
 func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.ConsumerInfo) error {
 	if s.begun {
 		if err := s.locate(ctx, f); err != nil || s.State != nil || info.AckFloor.Stream <= s.place {
@@ -186,7 +186,7 @@ func (s *subscriber) resume(ctx context.Context, f *finder, info *jetstream.Cons
 		if err != nil {
 			return err
 		}
-		if next > place { // no acknowledgement is beyond what is known here, so a later gap is real
+		if next > place { // our own position is beyond all acknowledgements, so a gap after it is real
 			first = following(s.newest.ID)
 			if err := s.lacks(ctx, f, first); err != nil {
 				return err

@@ -54,7 +54,7 @@ func (f *floor) first() nats.ID {
 	return f.next[len(f.next)-1]
 }
 
-// note returns the value to store on the server: first, or only the sequence.
+// note returns what to store on the server: the ID of first, or only the sequence while the log is unknown.
 func (f *floor) note() nats.ID {
 	if f.sequence > 0 {
 		return nats.ID{Sequence: f.sequence}

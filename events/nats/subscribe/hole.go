@@ -33,7 +33,7 @@ const (
 	maxHoles = 64
 )
 
-// passOver adds the hole before a message that is about to be delivered.
+// passOver remembers the skipped positions before a message that is about to be delivered, as a hole.
 func (s *subscriber) passOver(h *nats.Head, place uint64) {
 	from := s.floor.first()
 	if s.order.dense || place <= s.place+1 || from.Log != h.ID.Log || from.Sequence >= h.ID.Sequence {
@@ -79,14 +79,14 @@ func (s *subscriber) prove(ctx context.Context) error {
 		if oldest, err = f.at(bound, f.first); err != nil {
 			return err
 		}
-		if oldest == nil { // everything was purged
+		if oldest == nil { // the stream is empty: everything was purged
 			oldest = &found{place: f.end}
 		}
 	}
 	s.proved = time.Now()
 	for _, h := range s.holes {
 		switch {
-		// That stream is gone, and its messages are not delivered from another stream
+		// The stream of the hole is gone, and its messages are not delivered from another stream
 		case !h.stream.Equal(s.created):
 			s.fell(h, &nats.Head{})
 		case h.place < oldest.place:

@@ -4,7 +4,7 @@ import (
 	"github.com/jobledger/jobledger/events/nats"
 )
 
-// Notice is a fact that a person should know but that does not stop events: see the kinds.
+// Notice is a fact that a person should know but that does not stop events. Its kind tells which.
 type Notice struct {
 	Kind NoticeKind
 	ID   nats.ID // a record, as described at the kind; zero when unknown

@@ -132,7 +132,7 @@ func (o *Order) begin(h *nats.Head) (before nats.ID) {
 		before = nats.ID{Log: old.log, Sequence: old.last}
 		if old.log.LogID == l.log.LogID {
 			l.from = min(old.from, h.ID.Sequence)
-			l.last = old.last // as far as it is valid; records of streams continue from it
+			l.last = old.last // as far as the old epoch is valid; the previous record of a stream may be in it
 		} else {
 			o.known = 1
 			clear(o.streams)
@@ -151,7 +151,7 @@ func (o *Order) gap(h *nats.Head, l *life, before nats.ID) Gap {
 	case o.dense:
 		g.From, g.To = l.last+1, h.ID.Sequence-1
 		if before.Log.LogID == h.ID.Log.LogID && g.From > g.To && h.Subject.Event != events.KindEpochChanged.String() {
-			g.From = 0 // an epoch begins with EpochChanged, and this is another record
+			g.From = 0 // the first record of an epoch is EpochChanged; this is another one, so the beginning is missing
 		}
 	case o.chained:
 		last, ok := o.streams[h.Stream]

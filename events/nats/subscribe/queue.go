@@ -100,10 +100,10 @@ func (q *queue) await(ctx context.Context, n int, through uint64) error {
 	}
 }
 
-// settle waits at most a second until n messages up to the position through were redelivered, and sorts the queue. It
-// must sort, because the server redelivers in order only messages that expired at the same moment. It returns true if
-// all came and no delivery went elsewhere: the server may send a new message to a subscriber that was just killed, and
-// the next one here. Messages that did not come must be read from the stream; they were acknowledged late, or come
+// settle waits at most a second until n messages up to the position through were redelivered, and sorts the queue: the
+// server redelivers in order only messages that expired at the same moment. It returns true if all came, and no
+// delivery was lost between them: the server may send a new message to a subscriber that was just killed, and the next
+// one here. With false, the caller must read the missing messages from the stream: they were acknowledged late, or come
 // after newer ones.
 func (q *queue) settle(ctx context.Context, n int, through uint64) bool {
 	bound, cancel := context.WithTimeout(ctx, time.Second)

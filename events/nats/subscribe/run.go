@@ -287,7 +287,7 @@ func (s *subscriber) again(ctx context.Context, f *finder) (uint64, error) {
 		}
 	}
 	for i := range s.holes {
-		s.holes[i].stream = time.Time{} // messages that come again at these positions are not delivered
+		s.holes[i].stream = time.Time{} // prove then reports these records as missing: deliver skips them
 	}
 	return f.after(ctx, preceding(next))
 }

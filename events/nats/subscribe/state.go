@@ -61,7 +61,7 @@ func (s *subscriber) load() error {
 	return nil
 }
 
-// keep records that an event was taken, here and in the State.
+// keep records that an event was taken, in the subscriber and in the State.
 func (s *subscriber) keep(taken Taken) {
 	s.newest = taken
 	s.floor.took(taken.ID)
@@ -70,7 +70,7 @@ func (s *subscriber) keep(taken Taken) {
 
 // save stores the last event and the doubt in the State.
 func (s *subscriber) save() {
-	// A doubt before the first event is found again from the beginning of the subscription
+	// There is nothing to store before the first event: the next start begins at the same place
 	if s.State == nil || s.newest == (Taken{}) {
 		return
 	}
