@@ -6,13 +6,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// leave subtracts the share that enter added, before the pod changes.
+// leave subtracts what the pod adds to the tallies. Call it before the pod changes, and enter afterwards.
 func (j *Job) leave(p *Pod) {
 	p.touched = true
 	j.tell(p, -1)
 }
 
-// tell adds the pod's share to the tallies and pod sets, or removes it if sign is negative.
+// tell adds the pod to the tallies and pod sets, or removes it if sign is negative. What the pod adds is p.in, its
+// share.
 func (j *Job) tell(p *Pod, sign int32) {
 	j.count(p, sign)
 	j.hold(p, sign)
@@ -28,7 +29,7 @@ func (j *Job) tell(p *Pod, sign int32) {
 	}
 }
 
-// update changes a pod and keeps the tallies consistent.
+// update changes a pod and keeps the tallies consistent with it.
 func (j *Job) update(p *Pod, change func()) {
 	j.leave(p)
 	change()

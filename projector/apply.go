@@ -34,7 +34,7 @@ func (j *Job) Apply(rec *events.Record) {
 	case *events.JobSeen:
 		j.jobSeen(rec, f)
 	case *events.JobGone:
-		j.Version = max(j.Version, f.Version) // older reads are no news
+		j.Version = max(j.Version, f.Version) // the deletion may come from a read that is older than j
 		j.gone()
 	case *events.JobRetired:
 		j.Retired = true
@@ -49,15 +49,16 @@ func (j *Job) Apply(rec *events.Record) {
 	j.lag()
 }
 
-// met is the pod of the record being folded, and what was known of it before the record. pod is nil if the pod is new.
+// met holds the pod of the record being folded, and what was known of the pod before the record. pod is nil if the pod
+// is new.
 type met struct {
 	pod      *Pod
 	restarts uint32
-	told     bool // an earlier record told how its attempt ended
+	told     bool // an earlier record showed its end or its deletion, so its attempt is counted in Tries
 	over     bool // it had ended before the record
 }
 
-// meet finds the pod of a record. A record without a pod leaves j.met as it was.
+// meet looks up the pod of a record and stores it in j.met. A record without a pod leaves j.met as it was.
 func (j *Job) meet(facts events.Facts) {
 	uid, ok := events.PodIn(facts)
 	if !ok {

@@ -15,8 +15,9 @@ func (s *pods) Pods() []*Pod {
 // Heard returns the number of pods that the log has ever shown for the stream.
 func (s *pods) Heard() uint64 { return s.arrival }
 
-// Unremoved returns, in order of arrival, the pods whose removal is in backoff and that are surplus, have ended, or no
-// longer belong to the Job. The cost depends on the length of the result.
+// Unremoved returns the pods with a deletion or finalizer removal in backoff that need a decision: they are surplus,
+// have ended, or no longer belong to the Job. The order is that of their arrival. The cost depends on the length of the
+// result.
 func (s *pods) Unremoved() []*Pod {
 	out := make([]*Pod, 0, len(s.unremoved))
 	for p := range s.unremoved {
@@ -26,7 +27,7 @@ func (s *pods) Unremoved() []*Pod {
 	return out
 }
 
-// Misplaced returns, in order of arrival, the active pods without a valid index that no command is about.
+// Misplaced returns the active pods without a valid index that no command is about, in order of arrival.
 func (s *pods) Misplaced() []*Pod {
 	out := make([]*Pod, 0, len(s.misplaced))
 	for p := range s.misplaced {

@@ -15,21 +15,21 @@ const maxFailures = 32
 
 // batch is the time during which pod ends count as simultaneous, from the first of them on. The built-in controller
 // also gathers ends for that long before a sync (SyncJobBatchPeriod, J-104). Finish times are whole seconds, so two
-// ends of one second have no order. Example: a success is observed at 12.1 s and a failure of the same second at 12.4
-// s; without the batch the failure would delay the next pod.
+// ends in one second have no order. Example: a success is observed at 12.1 s, and a failure with the same finish time
+// at 12.4 s. Both are in one batch, so the failure does not delay the next pod.
 const batch = time.Second
 
-// backoff records the failures since the latest success (J-104). The order in which ends of one batch are observed
-// does not matter.
+// backoff records the failures since the latest success (J-104). The ends of pods are grouped in batches of one second.
+// The order in which the ends of one batch are observed does not matter.
 type backoff struct {
 	failures []events.Time // finish times, ascending, the newest 32
-	at       events.Time   // start of the newest batch: the turn of its first end
+	at       events.Time   // start of the newest batch: the time of the record with its first end
 	before   []events.Time // failures before that batch
-	failed   []events.Time // finish times of the failures in it
-	success  events.Time   // latest finish time of the successes in it; 0 for none
+	failed   []events.Time // finish times of the failures in that batch
+	success  events.Time   // latest finish time of the successes in that batch; 0 for none
 }
 
-// note enters a pod's end into the backoff record, once.
+// note records a pod's end in the backoff record, at most once per pod.
 func (j *Job) note(p *Pod) {
 	if p.noted {
 		return
@@ -47,8 +47,9 @@ func (j *Job) note(p *Pod) {
 	j.ends.end(j.Now, at, p.Phase == events.PodSucceeded)
 }
 
-// renote corrects the time at which a pod failed. The Job's controller looks at the pod later than the watch, and uses
-// the time stored by then: pod garbage collection first stores the failure, and only the deletion says when.
+// renote corrects the time at which an observed pod failed. The controller that runs the Job looks at the pod later
+// than our watch, and uses the finish time stored by then. Example: pod garbage collection first stores the failure
+// without a time, and only the deletion of the pod gives the time.
 func (j *Job) renote(p *Pod) {
 	if p.Phase == events.PodSucceeded || p.Finished <= p.ended || p.Finished > j.Now {
 		return
@@ -58,7 +59,8 @@ func (j *Job) renote(p *Pod) {
 	j.changed(p)
 }
 
-// unnote removes a failure from the record: the spec seen in the same batch has no place for the pod's index (J-031).
+// unnote removes a pod's failure from the backoff record, as long as the failure is in the newest batch. It is for a
+// pod whose index is no longer in range, because the spec has changed in the same batch (J-031).
 func (j *Job) unnote(p *Pod) {
 	if at := slices.Index(j.ends.failed, p.ended); p.Phase != events.PodSucceeded && j.ends.holds(j.Now) && at >= 0 {
 		p.noted = false
@@ -68,7 +70,7 @@ func (j *Job) unnote(p *Pod) {
 	}
 }
 
-// holds reports whether an end of that turn belongs to the newest batch.
+// holds reports whether the newest batch includes a pod end that was recorded at time turn.
 func (b *backoff) holds(turn events.Time) bool {
 	return b.at != 0 && b.at <= turn && turn < b.at.Add(batch)
 }
@@ -85,7 +87,7 @@ func (b *backoff) end(turn, at events.Time, succeeded bool) {
 	b.add()
 }
 
-// add computes the failures from the state before the batch and the ends in it.
+// add recomputes failures: from the failures before the newest batch, and the ends in it.
 func (b *backoff) add() {
 	switch {
 	case b.success == 0: // only failures: append them
@@ -101,7 +103,7 @@ func (b *backoff) add() {
 	}
 }
 
-// correct moves a failure from time was to time is.
+// correct replaces the finish time was of a failure by is.
 func (b *backoff) correct(was, is events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before} {
 		if corrected(times, was, is) {
@@ -111,19 +113,19 @@ func (b *backoff) correct(was, is events.Time) {
 	corrected(&b.failures, was, is)
 }
 
-// corrected replaces was by is, and reports whether was was found.
+// corrected replaces the time was by is, and reports whether was is among the times.
 func corrected(times *[]events.Time, was, is events.Time) bool {
 	at := slices.Index(*times, was)
 	if at < 0 {
 		return false
 	}
-	*times = slices.Clone(*times) // it may be shared
+	*times = slices.Clone(*times) // a copy: an encoded state may share the slice
 	(*times)[at] = is
 	slices.Sort(*times)
 	return true
 }
 
-// shift moves the record by a clock step.
+// shift moves the times by a clock step.
 func (b *backoff) shift(step time.Duration) {
 	for _, times := range [][]events.Time{b.failures, b.before, b.failed} {
 		for i := range times {
@@ -174,14 +176,14 @@ func (j *Job) NextPodWait() PodWait {
 	return first
 }
 
-// IndexWait returns the backoff of an index whose failed pod is held back (J-109).
+// IndexWait returns the backoff of an index after the failure of held, its failed pod that is held back (J-109).
 func (j *Job) IndexWait(held *Pod) PodWait {
 	n := held.IndexFailures + held.IndexIgnoredFailures + 1
 	return PodWait{int(n), held.Ended().Add(j.PodBackoff(n)), held.Index}
 }
 
-// WaitAfter returns the end of the backoff that p's failure causes, provided that p is the newest failure that counts;
-// 0 for none.
+// WaitAfter returns the end of the backoff that p's failure causes; 0 for none. p must be the newest failure that
+// counts.
 func (j *Job) WaitAfter(p *Pod) events.Time {
 	switch {
 	case !j.PerIndex:

@@ -35,15 +35,15 @@ func Readable(rec *events.Record) error {
 	return nil
 }
 
-// Check validates rec as the next record to apply: rec must not refer to anything that no earlier record introduced. A
-// log that a controller wrote always passes. A log whose contents were altered, with matching checksums, may fail, and
-// no decision may be based on it.
+// Check validates rec as the next record to apply: all that rec refers to must be in earlier records. A log that a
+// controller wrote always passes. A log that was altered together with its checksums may fail. After an error, no
+// decision may be based on the log.
 func (w *World) Check(rec *events.Record) error {
 	if err := Readable(rec); err != nil {
 		return err
 	}
 	if rec.Sequence <= w.floors[rec.Stream] {
-		return nil // the snapshot includes it
+		return nil // the snapshot already includes the record
 	}
 	j := w.Job(rec.Stream)
 	switch f := rec.Facts.(type) {
@@ -62,7 +62,7 @@ func (w *World) Check(rec *events.Record) error {
 		}
 	case *events.StoredState:
 		if rec.Stream == events.Controller || w.Subject(rec.Stream) != nil {
-			return nil // such a state is not restored
+			return nil // the state is known already, so the stored one is not restored
 		}
 		if !w.stated.parts.follows(rec.Stream, f) {
 			return fmt.Errorf("record %d is a part of a state, and the part before it is missing", rec.Sequence)
@@ -82,9 +82,9 @@ func (w *World) Check(rec *events.Record) error {
 	return nil
 }
 
-// Differs compares a stored state of stream s with the folded one and returns the names of the differing fields; none
-// if they are equal. snapshot says whether the state comes from a snapshot or from a StateStored record. If names is
-// nil, names are not compared.
+// Differs compares a stored state of stream s with the state in w. It returns the names of the differing fields; none
+// if they are equal. snapshot says that the stored state comes from a snapshot; otherwise it comes from a StateStored
+// record. If names is nil, the names of objects are not compared.
 func (w *World) Differs(s events.Stream, facts, names []byte, snapshot bool) []string {
 	if s == events.Controller {
 		own := w.ControllerFacts()

@@ -9,17 +9,19 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// Claiming (J-172 to J-182). An orphan pod belongs to the stream of the Job that is to adopt it, or, while its
-// finalizer is still to be removed, of its former Job; see orphans.go. Adopt and release commands carry the pod
-// version of the decision, so that a late command changes nothing.
+// Claiming means adopting pods and releasing pods (J-172 to J-182). A pod without an owner belongs to the stream of the
+// Job that is to adopt it. If its finalizer is still to be removed, it belongs to the stream of its former Job; see
+// intake/orphans.go. Adopt and release commands carry the version of the pod that the decision was based on: the API
+// server refuses a late command.
 
-// Orphaned yields the pods that the Job is to adopt, in the order in which they became adoptable.
+// Orphaned yields the pods without an owner that the Job is to adopt, in the order in which they became adoptable.
 func (j *Job) Orphaned() iter.Seq[*Pod] { return j.orphaned.all }
 
 // OrphanedLen returns the number of pods to adopt.
 func (j *Job) OrphanedLen() int { return j.orphaned.n }
 
-// Disowned yields the pods that the Job is to release, in the order in which that was found.
+// Disowned yields the pods that the Job is to release because its selector does not match them. The order is that in
+// which this was found.
 func (j *Job) Disowned() iter.Seq[*Pod] { return j.disowned.all }
 
 // DisownedLen returns the number of pods to release.
@@ -29,11 +31,11 @@ func (j *Job) DisownedLen() int { return j.disowned.n }
 func (j *Job) launchClaim(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() { j.book.Launch(f, &p.target) })
-		j.Confirmed = 0 // one live read confirms one decision
+		j.Confirmed = 0 // each decision to adopt or release needs a live read of its own
 	}
 }
 
-// claimEnded folds the outcome of an adoption or release, unless an observation has shown it first.
+// claimEnded folds the outcome of an adoption or release. It is not called if an observation showed the result first.
 func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	p, command, since := j.podOf(flight), flight.Command, flight.Since
 	_, release := command.(*events.ReleasePod)
@@ -50,7 +52,7 @@ func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 		case f.Ending == events.Refused:
 			r := j.claimRefused(p.UID, release, since, f)
 			if f.Class == events.RefusedConflict && p.Version > events.VersionOf(command) {
-				r.Until = 0 // a newer version is known: no need to wait
+				r.Until = 0 // a newer version of the pod is known: decide again at once
 			}
 		case f.Ending == events.OutcomeUnknown:
 			j.claimRefused(p.UID, release, since, f)
@@ -58,16 +60,16 @@ func (j *Job) claimEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 	})
 }
 
-// claimDone updates the pod after its adoption or release, before the watch shows it.
+// claimDone updates the pod after a successful adoption or release, before the watch shows the new version.
 func (j *Job) claimDone(p *Pod, command events.Command, version uint64) {
 	p.Version, p.DroppedIn, p.Candidates, p.Maker = version, 0, nil, ""
-	p.Owner, p.Tracked = j.claimant(command), false // a pod is released because the selector does not match
+	p.Owner, p.Tracked = j.claimant(command), false // a released pod has no finalizer that counts
 	if adopt, ok := command.(*events.AdoptPod); ok {
 		p.Selected, p.Tracked = true, !adopt.Spent
 	}
 }
 
-// claimant returns the pod's owner after the command: the Job for an adoption, "" for a release.
+// claimant returns the owner that the command gives to the pod: the Job for an adoption, "" for a release.
 func (j *Job) claimant(command events.Command) types.UID {
 	if _, adopt := command.(*events.AdoptPod); adopt {
 		return types.UID(j.Stream.ID)

@@ -12,9 +12,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// claimRetry is the backoff of one pod's adoption or release. Each pod has its own, so that a pod that a webhook
-// protects does not delay others. An adoption's backoff is kept when the pod moves to another Job, so that the pod is
-// not retried early if it comes back.
+// claimRetry is the backoff of one pod's adoption or release. Each pod has a backoff of its own, so that a pod that a
+// webhook protects does not delay others. If the pod moves to another Job, the backoff of its adoption is kept: the pod
+// is not retried early if it comes back.
 type claimRetry struct {
 	commands.Retry
 	release bool
@@ -31,7 +31,7 @@ func (j *Job) Claiming(pod types.UID) commands.Retry {
 	return commands.Retry{}
 }
 
-// NextClaim returns the backoff that ends first among the pods to adopt or release; zero if there is none.
+// NextClaim returns the backoff that ends first after now among the pods to adopt or release; zero if there is none.
 func (j *Job) NextClaim(now events.Time) commands.Retry {
 	var next commands.Retry
 	for _, pods := range []*queue{&j.orphaned, &j.disowned} {
@@ -44,7 +44,8 @@ func (j *Job) NextClaim(now events.Time) commands.Retry {
 	return next
 }
 
-// AdoptionDenied reports whether the Job's newest adoption of the pod was refused for a reason that waiting does not cure.
+// AdoptionDenied reports whether the Job's newest adoption of the pod was refused for a reason that does not pass by
+// waiting.
 func (j *Job) AdoptionDenied(pod types.UID) bool {
 	r := j.claims[pod]
 	return r != nil && !r.release && r.Denied()

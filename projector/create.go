@@ -9,21 +9,21 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// While creates are refused, the Job retries one of them on behalf of all, because the others would be refused too
-// (J-057). When no pod is wanted any more, all creates are cancelled, retried or not (J-164).
+// If creates are refused, the Job retries only one of them, because the API server would refuse the others, too
+// (J-057). When no pod is wanted any more, all creates are cancelled (J-164).
 
-// Create is a pod creation that has not ended. It holds its slot and its index.
+// Create is a pod creation that has not ended. Until it ends, no other pod is created in its slot and index.
 type Create struct {
 	events.CreatePod
 	Sent     events.Time // latest time at which it may have been sent
 	Doubted  bool        // the outcome of a try is unknown, so a refusal does not end it
-	MustList bool        // refused after a try of unknown outcome: look for the pod first
+	MustList bool        // refused after a try of unknown outcome: look for its pod before the next try
 
 	target commands.Target
 }
 
-// Flight returns the command in flight for the pod: the create, or a look for its pod; nil while the outcome is
-// unknown and nothing is in flight.
+// Flight returns the command in flight for the create: the CreatePod, or the ReadPod that looks for its pod. It returns
+// nil if the outcome is unknown and nothing is in flight.
 func (c *Create) Flight() *commands.Flight { return c.target.Flight(events.SlotCreate) }
 
 // Retrying reports whether the create was refused and is retried unchanged.
@@ -35,7 +35,7 @@ func (c *Create) Cancelled() bool {
 	return f != nil && f.Cancelled
 }
 
-// late returns until when a second try may still create a duplicate; 0 if there was only one try.
+// late returns the time until which a second try may still create a duplicate; 0 if there was only one try.
 func (c *Create) late(s *events.Settings) events.Time {
 	if !c.Again {
 		return 0
@@ -43,7 +43,7 @@ func (c *Create) late(s *events.Settings) events.Time {
 	return c.Sent.Add(s.RequestTimeout)
 }
 
-// OnItsWay reports whether the create was issued and is neither in backoff, nor cancelled, nor being looked for.
+// OnItsWay reports whether the CreatePod command is in flight, and neither in backoff nor cancelled.
 func (c *Create) OnItsWay() bool {
 	f := c.Flight()
 	if f == nil || f.InBackoff() || f.Cancelled {
@@ -63,7 +63,7 @@ func (j *Job) launchCreate(f *commands.Flight) {
 	j.book.Launch(f, &j.creating(f.Command.(*events.CreatePod)).target)
 }
 
-// creating returns the Create of a command: a new one, or one in doubt that is sent again.
+// creating returns the Create of a command: a new one, or one of unknown outcome that is sent again.
 func (j *Job) creating(c *events.CreatePod) *Create {
 	if known := j.Create(c.Ordinal); known != nil {
 		known.Sent, known.Again = j.Now, true
@@ -82,10 +82,10 @@ func (j *Job) launchLook(f *commands.Flight) {
 	}
 }
 
-// rekey renames the template of creates that have not ended, after the spec was recorded again under another hash key:
-// a retry must ask for the same as the first try. Redacted values may have changed unnoticed, but a retry under the
-// same name meets the pod that the first try made, so no second pod results. A changed redacted text means that the
-// template has changed, and nothing is renamed.
+// rekey gives the creates that have not ended the new hash of their template, after the spec was recorded again under
+// another hash key: a retry must ask for the same template as the first try. The hidden values of the template may have
+// changed unnoticed. But a retry has the same pod name, and meets the pod that the first try made, so no second pod
+// results. If the redacted text is different, the template has changed, and rekey does nothing.
 func (j *Job) rekey(had, spec *events.JobSpec) {
 	if had == nil || had.Key == spec.Key || had.Redacted == "" || had.Redacted != spec.Redacted {
 		return
@@ -102,7 +102,7 @@ func (j *Job) rekey(had, spec *events.JobSpec) {
 		if command, ok := f.Command.(*events.CreatePod); ok {
 			renamed := *command
 			renamed.Template = spec.Template
-			f.Command = &renamed // the original belongs to a record
+			f.Command = &renamed // a copy: the original command belongs to a record
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (j *Job) findCreate(ordinal uint64) (int, bool) {
 	})
 }
 
-// RetryingCreate returns the create in backoff, cancelled or not; nil for none.
+// RetryingCreate returns the create in backoff, even if it is cancelled; nil for none.
 func (j *Job) RetryingCreate() *Create {
 	if j.Creating().Count == 0 {
 		return nil // no create was refused since the last success: do not search a large Job's creates
@@ -134,8 +134,9 @@ func (j *Job) RetryingCreate() *Create {
 	return nil
 }
 
-// settle ends the create with that ordinal, because its pod was observed or certainly created. A later outcome changes
-// nothing, so both orders give the same state. late is until when another try may still take effect.
+// settle ends the create with that ordinal, because its pod was observed or certainly created. A later outcome of the
+// command changes nothing, so both orders give the same state. late is the time until which another try may still take
+// effect; 0 for none.
 func (j *Job) settle(ordinal uint64) (late events.Time) {
 	if ordinal == 0 {
 		return 0
@@ -147,14 +148,14 @@ func (j *Job) settle(ordinal uint64) (late events.Time) {
 		j.Window = min(j.Window+1, j.Settings.MaxPodsPerDecision)
 		if j.RetryingCreate() == nil {
 			j.Creating().Clear()
-		} else { // its obstacle may be gone: start the backoff over
+		} else { // the reason for the refusal may be gone: start the backoff again
 			j.Creating().Count, j.Creating().Until = 1, j.Now.Add(j.Settings.APIBackoff)
 		}
 	}
 	return late
 }
 
-// drop forgets an ended create.
+// drop removes a create that has ended.
 func (j *Job) drop(c *Create) {
 	k, _ := j.findCreate(c.Ordinal)
 	j.creates = slices.Delete(j.creates, k, k+1)
@@ -173,7 +174,7 @@ func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name 
 			return
 		}
 		late := j.settle(c.Ordinal)
-		if p := j.byUID[f.UID]; p != nil { // the pod lost its mark: with it, the observation would have ended the create
+		if p := j.byUID[f.UID]; p != nil { // observed without our annotation, which would have ended the create
 			j.update(p, func() { p.LateCreate = late })
 		} else {
 			j.created(c, name, f, late)
@@ -195,8 +196,9 @@ func (j *Job) createEnded(flight *commands.Flight, f *events.CommandEnded, name 
 	}
 }
 
-// createRefused folds a refusal. The first refused create of a Job is retried on behalf of all; any other frees its
-// slot. A create with a try of unknown outcome does not end with a refusal, because its own pod may be the obstacle.
+// createRefused folds a refusal. The first refused create of a Job stays in flight and is retried; any other ends, and
+// its slot is free. A refusal does not end a create with a try of unknown outcome: the reason may be the pod that this
+// try made.
 func (j *Job) createRefused(c *Create, flight *commands.Flight, f *events.CommandEnded, looking bool) {
 	j.createFailed(flight, f)
 	j.Window = j.Settings.FirstWindow()
@@ -223,7 +225,7 @@ func (j *Job) createFailed(flight *commands.Flight, f *events.CommandEnded) {
 	j.Creating().Refused(j.Settings, flight.Since, j.Now, f)
 }
 
-// unfly ends the command in flight of a create that keeps its slot.
+// unfly ends the command in flight of a create. The create keeps its slot.
 func (j *Job) unfly(c *Create) { j.book.Land(c.Flight()) }
 
 // doubt records that the create's outcome is unknown.
@@ -232,11 +234,11 @@ func (j *Job) doubt(c *Create) {
 	c.Doubted = true
 }
 
-// cancelCreate folds the decision to cancel the create. The outcome of a try in flight ends it.
+// cancelCreate folds the decision to cancel the create. The create ends with the outcome of the try in flight.
 func (j *Job) cancelCreate(f *commands.Flight) { f.Cancelled = true }
 
-// createRestarted folds a restart of the process. The create keeps its slot, and may have been sent at any time since
-// its decision. A create in backoff is retried without a new decision.
+// createRestarted folds a restart of the process. The create keeps its slot, and may have been sent until now. A create
+// in backoff is retried without a new decision.
 func (j *Job) createRestarted(f *commands.Flight) {
 	c := j.createOf(f)
 	if !f.InBackoff() || f.Cancelled {
@@ -252,7 +254,7 @@ func (j *Job) createOf(f *commands.Flight) *Create {
 	return j.Create(ordinal)
 }
 
-// created adds the pod of a finished create before the watch has shown it.
+// created adds the pod of a finished create before the watch has shown the pod.
 func (j *Job) created(c *Create, name string, f *events.CommandEnded, late events.Time) {
 	p := j.addPod()
 	p.Name, p.LateCreate = name, late

@@ -7,10 +7,10 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronJob is the state folded from the records of one CronJob's stream. Package cronjob folds it.
+// CronJob is the state folded from the records of one CronJob's stream. Package cronjob does the folding.
 type CronJob struct {
 	cronjob.CronJob
-	stating line.Links[CronJob] // position in World.crons
+	stating line.Links[CronJob] // position in the list of CronJobs by last checkpoint (statement.crons)
 }
 
 // cronName is the namespace and name of a CronJob.
@@ -64,7 +64,7 @@ func (w *World) holdCron(c *CronJob) Subject {
 	return c
 }
 
-// nameCron enters a CronJob that exists into the index of names.
+// nameCron enters the CronJob into the index of names, if it exists.
 func (w *World) nameCron(c *CronJob) {
 	if c.Known() && !c.Gone {
 		w.named[cronName{c.Ref.Namespace, c.Ref.Name}] = c.Stream
@@ -93,7 +93,8 @@ func (w *World) dropCron(c *CronJob) {
 	}
 }
 
-// followRuns updates the index from Job to CronJob after a record that is not about a Job itself.
+// followRuns updates the index from Job to CronJob after a record that is not about a Job itself. The Job of a finished
+// create joins the index. Jobs that turn out to be in another namespace leave it.
 func (w *World) followRuns(c *CronJob, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.CommandEnded:

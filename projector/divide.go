@@ -10,23 +10,23 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// The state of a Job with many pods is stored in chunks ("parts"), a few per turn, while the Job goes on. Pods wait in
-// queue left. A part moves pods from the front of left into queue told. A pod that changes moves back to left. When
-// the rest of left and the rest of the Job fit into one part, that part is the last. All parts together are the state
-// as of the last part. Example: 10,000 pods in parts of 1,000, of which 50 change after they were stored, are stored
-// 10,050 times.
+// The state of a Job with many pods is stored in chunks ("parts"), a few per turn of the loop, while the Job goes on.
+// The pods still to store wait in queue left. Each part takes pods from the front of left, and moves them to queue
+// told. A pod that changes after that moves back to left. The last part has the rest of left, and the state without
+// pods. All parts together are the state as of the last part. Example: 10,000 pods in parts of 1,000, of which 50
+// change after they were stored, are stored 10,050 times.
 
 // division is the progress of storing a Job's state in parts.
 type division struct {
 	left  queue  // pods to store
 	told  queue  // pods stored in their current form
-	round uint32 // number of divisions so far
-	parts uint32 // parts of this division
-	open  bool   // the newest file has parts, but not the last: its readers know the state only then
+	round uint32 // number of this division; each division stores the whole state once
+	parts uint32 // number of parts stored in this division
+	open  bool   // the newest file has parts, but not yet the last one, which completes the state
 }
 
-// A pod's line is the round in which it was last stored in its current form. In that round it is in the told queue; in
-// later rounds it is in the left queue.
+// Values of Pod.line. A pod in queue told has the round of the current division. A pod in queue left has lineLeft, or
+// the round of an earlier division. lineNone: the pod is in neither queue.
 const (
 	lineNone uint32 = 0
 	lineLeft uint32 = math.MaxUint32
@@ -36,8 +36,8 @@ func newDivision() division {
 	return division{left: queue{which: inLine}, told: queue{which: inLine}, round: 1}
 }
 
-// again starts a new division in which no pod is stored. It may again list pods that an earlier division had and that
-// are forgotten since.
+// again starts a new division in which no pod is stored. Queue left may still hold pods that an earlier division stored
+// and that are forgotten since: the next parts say so.
 func (d *division) again() {
 	d.left.join(&d.told)
 	d.told = queue{which: inLine}
@@ -45,15 +45,14 @@ func (d *division) again() {
 	d.round++
 }
 
-// Parted reports whether the newest file has parts of a stream's state but not the last one. Until then the subject is
-// neither retired nor forgotten, because a reader of the parts would miss that.
+// Parted reports whether the newest file has parts of a stream's state, but not the last one. Until it has the last
+// part, the subject is neither retired nor forgotten, because a reader of the parts would miss that.
 func (w *World) Parted(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil && HolderOf(subject).division.open
 }
 
-// Divides reports whether a stream's state can be stored in parts, which is so if it holds pods. Other states are
-// stored whole, whatever their size.
+// Divides reports whether a stream's state can be stored in parts: it holds pods. Other states are always stored whole.
 func (w *World) Divides(s events.Stream) bool {
 	subject := w.subjects[s]
 	return HolderOf(subject) != nil
@@ -66,9 +65,9 @@ func (w *World) Divide(s events.Stream) {
 	}
 }
 
-// StatePart returns the next part of a stream's state, of about budget bytes at most. Only the last part may be
-// larger, by the data of the Job besides pods; it completes the state, as of now. With budget <= 0 the part is empty
-// and not the last. ok is false if the stream has no pods in memory.
+// StatePart returns the next part of a stream's state, of about budget bytes at most. The last part completes the state
+// as of now. It may be larger than budget, by the data of the Job besides pods. With budget <= 0 the part is empty and
+// not the last. ok is false if the stream has no pods in memory.
 func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, last, ok bool) {
 	subject := w.subjects[s]
 	if HolderOf(subject) == nil {
@@ -95,7 +94,7 @@ func (w *World) StatePart(s events.Stream, budget int) (facts, names []byte, las
 	return facts, names, last, true
 }
 
-// take moves pods from left into a part until it has budget bytes, and returns the new size.
+// take moves pods from queue left into a part until the part has budget bytes. It returns the new size of the part.
 func (d *division) take(s *pb.JobState, names *pb.StateNames, size, budget int) int {
 	for p := d.left.first; p != nil; p = d.left.first {
 		state, name := d.toldAs(p, names)
@@ -167,7 +166,7 @@ var (
 	fieldLastPart = stateField("last_part")
 )
 
-// IsFirstPart reports whether facts are the first part of a divided state.
+// IsFirstPart reports whether facts are the first part of a state that is stored in parts.
 func IsFirstPart(facts []byte) bool {
 	part, _ := partOf(facts)
 	return part == 1

@@ -2,7 +2,8 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// enter adds the pod's share to the tallies and puts the pod into the queue of its stage.
+// enter adds the pod to the tallies and puts it into the queue of its stage. Call leave before the pod changes, and
+// enter afterwards.
 func (j *Job) enter(p *Pod) {
 	was := p.in
 	j.facts(p)
@@ -18,12 +19,13 @@ func (j *Job) enter(p *Pod) {
 	if p.stage == Unlisted {
 		p.in.freshSucceeded = p.Phase == events.PodSucceeded
 		p.in.freshFailed = !p.in.freshSucceeded
-		// A pod in a status write may have lost its valid index.
+		// A pod that a status write in flight accounts for may have lost its valid index
 		p.in.completing, p.in.completes = p.in.freshSucceeded && j.indexValid(p), p.Index
 		p.in.urgent = p.Deleted != 0
 	}
 	p.in.heldCounted = p.stage == Holding && !p.Ignored()
-	// A held-back pod was fresh before; an ignored pod also delays others (J-105).
+	// The end of a failed pod also goes into the backoff record if a rule ignores the failure: it delays new pods, too
+	// (J-105). A held-back pod is there already, because it was unlisted before
 	ignored := p.Held() && p.Ignored() && !p.Surplus && j.indexValid(p)
 	switch {
 	case p.stage == Unlisted || ignored || elsewhere:

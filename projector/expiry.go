@@ -30,8 +30,9 @@ func expiresAt(finished events.Time, ttl int32, settings *events.Settings) event
 	return finished.Add(time.Duration(ttl) * time.Second)
 }
 
-// wrapUp is how much longer than its TTL a Job stays while work is left. By then most Jobs have removed their
-// finalizers, so that their pods can be deleted without a record each.
+// wrapUp is how much longer than its TTL a Job stays while work is left for it. Example: a Job with a TTL of 0 stays
+// for up to a second. By then most Jobs have removed their finalizers, so their pods can be deleted without a record
+// each.
 const wrapUp = time.Second
 
 // Expiry returns when the Job is to be deleted once it has finished. Its pods do not matter (T-006).

@@ -6,7 +6,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// followUp is the state of a retired Job since its retirement, and its commands in flight.
+// followUp is what happened to a retired Job since its retirement, with its commands in flight.
 type followUp struct {
 	now     events.Time // newest record that concerned the Job
 	deleted bool        // under deletion, or gone
@@ -80,8 +80,8 @@ func (r *Retired) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// News reports whether an observation of the Job's object changes its deletion time, or answers a read. Without
-// Settings.DeleteExpired no decision needs it, so nothing is news.
+// News reports whether an observation of the Job's object is to be recorded: it changes the deletion time, or answers a
+// live read. Without Settings.DeleteExpired no decision reads it, so it is never recorded.
 func (r *Retired) News(o *events.Observation, f *events.JobSeen) bool {
 	switch {
 	case !r.Settings.DeleteExpired || f.Version <= r.Version:
@@ -116,7 +116,7 @@ func (r *Retired) Expires() events.Time {
 	return expiresAt(r.Finished, r.TTL, r.Settings)
 }
 
-// Due returns the end of the TTL, an absolute time that a clock step does not move.
+// Due returns the end of the TTL. It is a time of the API server, so a clock step does not move it.
 func (r *Retired) Due(now events.Time) events.Time {
 	if at := r.Expires(); at != 0 {
 		return max(at, now)

@@ -14,7 +14,7 @@ func (j *Job) podGone(p *Pod) {
 	}
 	uid := p.UID
 	j.LatePod = max(j.LatePod, p.LateCreate)
-	if j.homes[uid] == j.Stream { // else it has moved already
+	if j.homes[uid] == j.Stream { // otherwise another stream has the pod already
 		delete(j.homes, uid)
 	}
 	if p.written {
@@ -28,7 +28,7 @@ func (j *Job) podGone(p *Pod) {
 	if p.in.completing && j.Indexed {
 		j.uncomplete(p.in.completes)
 	}
-	j.reviewIndex(p.Index) // another pod of the index may be held back now
+	j.reviewIndex(p.Index) // another failed pod of the index may now be the held-back one
 	for _, f := range []*commands.Flight{p.Drop(), p.Delete(), p.Claim()} {
 		j.book.Land(f)
 	}
@@ -37,7 +37,8 @@ func (j *Job) podGone(p *Pod) {
 	}
 }
 
-// forget removes a forgotten pod from its queue. It stays listed if a part of the state has it.
+// forget removes a forgotten pod from the queues of the division. If a part of the stored state lists the pod, it waits
+// in queue left again, so that a later part says that it is forgotten.
 func (d *division) forget(p *Pod) {
 	switch p.line {
 	case lineNone:
@@ -53,11 +54,12 @@ func (d *division) forget(p *Pod) {
 	}
 }
 
-// unwritten clears the marks when the write has ended. Pods whose object went meanwhile are then forgotten.
+// unwritten clears the mark "written" of all pods when the status write has ended. Pods whose object was deleted
+// meanwhile are then forgotten.
 func (j *Job) unwritten(*commands.Flight) {
 	marked := j.marked
 	j.marked = nil
-	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // as before a restart
+	slices.SortFunc(marked, func(a, b *Pod) int { return cmp.Compare(a.entered, b.entered) }) // in order of entry
 	for _, p := range marked {
 		j.update(p, func() { p.written = false })
 		if p.Gone {

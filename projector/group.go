@@ -6,7 +6,8 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// A Job's pods are scheduled together by a Workload and a PodGroup. The stages under the rules of Kubernetes 1.37:
+// A Job's pods are scheduled together by a Workload and a PodGroup. Group.Stage says how far these are. The stages
+// under the rules of Kubernetes 1.37:
 //
 //	stage                command         outcome                   next stage
 //	new Job              CreateWorkload  done                      half
@@ -16,23 +17,23 @@ import (
 //	ready                ResizeGroup     on a new minCount         ready
 //	ready, not sure      FindGroup       before the next pod       as found
 //
-// While the API server refuses these objects, a Job that asks for them waits. Any other Job becomes foreign and gets
-// plain pods.
+// While the API server refuses these objects, a Job that asks for a gang waits. Any other Job gets the stage foreign,
+// and pods without a group.
 
 // GroupStage is the progress of the objects that schedule a Job's pods together (J-239 to J-248).
 type GroupStage uint8
 
-// The stages. After a command of unknown outcome the stage is unsought again.
+// The stages. After a command with unknown outcome the stage is GroupUnsought again.
 const (
 	GroupUnsought GroupStage = iota // not looked up yet
 	GroupMissing                    // the Job has no Workload
 	GroupHalf                       // the Workload exists, the PodGroup does not
 	GroupReady                      // both exist: pods name the PodGroup
-	GroupForeign                    // the objects are not the Job's, or differ from its own: plain pods (J-242)
+	GroupForeign                    // the objects are not the Job's, or do not fit it: no group for its pods (J-242)
 	GroupTaken                      // the name for a create is taken
 )
 
-// Group is the known state of these objects. Their names are evidence.
+// Group is what is known of the Job's Workload and PodGroup. The names are evidence.
 type Group struct {
 	Stage              GroupStage
 	Workload, PodGroup string
@@ -67,8 +68,8 @@ func (j *Job) Gang() bool {
 // Beta reports whether the rules of Kubernetes 1.37 apply to the Job's group.
 func (j *Job) Beta() bool { return j.Settings.Gangs.AsksBeta() }
 
-// AsksForGang reports whether the Job waits while it cannot have its group: it asks for a gang, or its owner has a
-// PodGroup made for it.
+// AsksForGang reports whether the Job waits as long as it cannot have its group: its spec asks for a gang, or its owner
+// delegates the PodGroup to the Job controller.
 func (j *Job) AsksForGang() bool {
 	return j.Parent == events.ParentDelegates || (j.Spec != nil && j.Spec.SchedulingPolicy == events.PolicyGang)
 }
@@ -91,7 +92,7 @@ func (j *Job) GroupHeld() bool {
 	return j.Gang() && stage != GroupReady && stage != GroupForeign && j.Regrouping().Count > 0
 }
 
-// groupSeen folds the result of a search.
+// groupSeen folds the result of FindGroup.
 func (j *Job) groupSeen(f *events.GroupSeen) {
 	g := &j.Group
 	g.Workload, g.PodGroup = f.Workload, f.PodGroup
@@ -122,8 +123,9 @@ func (j *Job) Grouping() *commands.Flight { return j.book.Itself.Flight(events.S
 // Regrouping returns the backoff of refused group commands.
 func (j *Job) Regrouping() *commands.Retry { return j.book.Shared(events.BackoffGroup) }
 
-// groupEnded folds the outcome of a group command. Each may be sent twice: a search finds what a create made, or a
-// create meets it. What a search found has already been folded as an observation.
+// groupEnded folds the outcome of a group command. Sending a command twice is harmless: a search finds the object of an
+// earlier create, or a create finds its name taken. The objects that FindGroup found have been folded as an
+// observation.
 func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name string) {
 	g := &j.Group
 	switch f.Ending {
@@ -131,7 +133,7 @@ func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name s
 		if made := groupMade[flight.Command.Traits().Kind]; made != nil {
 			made(j, flight.Command, name)
 			j.Regrouping().Clear()
-		} // after a search the backoff goes on, as the next command may be refused again
+		} // after a search the backoff continues: the next command may be refused again
 	case events.Refused:
 		g.Stage = GroupUnsought // the objects have changed: look again (J-245)
 		if j.Beta() && f.Class == events.RefusedNameTaken {
@@ -142,7 +144,7 @@ func (j *Job) groupEnded(flight *commands.Flight, f *events.CommandEnded, name s
 	}
 }
 
-// groupMade maps each group command that succeeded to its effect. name is the name of the object.
+// groupMade maps each kind of group command to its effect on success. name is the name of the object.
 var groupMade = [events.MaxCommandKind + 1]func(j *Job, made events.Command, name string){
 	events.CommandCreateWorkload: func(j *Job, made events.Command, name string) {
 		g := &j.Group
@@ -161,8 +163,8 @@ var groupMade = [events.MaxCommandKind + 1]func(j *Job, made events.Command, nam
 	events.CommandResizeGroup: func(j *Job, made events.Command, _ string) { j.Group.Size = made.(*events.ResizeGroup).MinCount },
 }
 
-// endMetGroup ends a group command in backoff if the Job's pods are no longer a gang, or if we may not access the
-// objects and the Job does not ask for a gang.
+// endMetGroup ends a group command in backoff in two cases. The Job's pods are no longer a gang. Or the API server
+// forbids access to the objects, and the Job does not ask for a gang.
 func (j *Job) endMetGroup() {
 	f := j.Grouping()
 	switch {
@@ -178,8 +180,8 @@ func (j *Job) endMetGroup() {
 	j.book.Land(f)
 }
 
-// groupRestarted folds a restart: look again after a group command that was in flight, and if the objects now belong
-// to another Kubernetes version.
+// groupRestarted folds a restart of the process. The objects are looked up again if a group command was in flight, or
+// if the rules of another Kubernetes version apply now.
 func (j *Job) groupRestarted() {
 	g := &j.Group
 	switch {

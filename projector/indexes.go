@@ -7,10 +7,10 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// indexes tracks the completion indexes of an Indexed Job: which are complete, and which pod holds which. All of it
-// follows from the published status, the pods and the creates; recount rebuilds it.
+// indexes tracks the completion indexes of an Indexed Job: which are complete, and which pod has which. All of it can
+// be rebuilt from the published status, the pods and the creates; recount does so.
 type indexes struct {
-	completed indexset.Set // succeeded indexes in range: published, or of unlisted pods
+	completed indexset.Set // succeeded indexes in range: published, or of ended pods that no status accounts for
 	taken     indexset.Set // indexes that need no pod: completed, failed or occupied
 	occupants map[int32]occupants
 	crowded   map[int32]struct{} // indexes with more than one occupant, or with an occupant that is not needed
@@ -19,7 +19,7 @@ type indexes struct {
 	progress  []int32              // per rule: how many of its indexes have succeeded
 }
 
-// occupants are the running pods and open creates of one index.
+// occupants are the running pods and the unfinished creates of one index.
 type occupants struct {
 	n    int32 // pods and creates
 	pods *Pod  // linked by Pod.beside
@@ -29,7 +29,7 @@ func newIndexes() indexes {
 	return indexes{occupants: map[int32]occupants{}, crowded: map[int32]struct{}{}, index: newPerIndex()}
 }
 
-// complete records that index i succeeded, by an unlisted pod or in the published status.
+// complete records that index i succeeded: by an ended pod that no status accounts for yet, or in the published status.
 func (x *indexes) complete(i int32) {
 	if x.completed.Add(i) {
 		x.follow(i, 1)
@@ -40,7 +40,7 @@ func (x *indexes) complete(i int32) {
 	}
 }
 
-// reopen reverts complete.
+// reopen reverts complete: index i has not succeeded.
 func (x *indexes) reopen(i int32) {
 	if x.completed.Remove(i) {
 		x.follow(i, -1)
@@ -48,7 +48,7 @@ func (x *indexes) reopen(i int32) {
 	x.occupy(i, 0)
 }
 
-// follow updates the successPolicy's progress: by is 1 if index i succeeded, -1 if that was reverted.
+// follow updates the progress of the successPolicy's rules. by is 1 if index i succeeded, -1 if that was reverted.
 func (x *indexes) follow(i, by int32) {
 	for k := range x.rules {
 		if x.rules[k].Required.Has(i) {
@@ -67,7 +67,7 @@ func (x *indexes) Occupants(i int32) []*Pod {
 	return out
 }
 
-// hold adds a pod to its index, or removes it if sign is negative.
+// hold adds a pod to the occupants of its index, or removes it if sign is negative.
 func (x *indexes) hold(p *Pod, sign int32) {
 	i := p.in.index
 	if i < 0 {
@@ -128,7 +128,7 @@ func (x *indexes) SuccessRuleMet() (rule int, met bool) {
 		switch {
 		case !r.Some:
 			met = r.Count > 0 && x.completed.Len() >= r.Count
-		case r.Required.Len() == 0: // no index in range, or unreadable
+		case r.Required.Len() == 0: // none of the rule's indexes is in range, or the rule is unreadable
 		case x.progress[k] == r.Required.Len():
 			met = true
 		default:
@@ -154,7 +154,7 @@ func (j *Job) Awaits(i int32) bool {
 	return i >= 0 && i < j.Completions && !crowded
 }
 
-// Crowded returns the indexes with more than one pod, ascending.
+// Crowded returns the indexes with more than one occupant, or with an occupant that they do not need, ascending.
 func (x *indexes) Crowded() []int32 {
 	out := make([]int32, 0, len(x.crowded))
 	for i := range x.crowded {

@@ -9,16 +9,16 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// Job is the state of one Job, and all that a decision about it reads. Before its object has been seen it is a
-// placeholder for pods that name it as owner (PhaseUnknown). When no work is left, a Retired replaces it.
+// Job is the state of one Job, and all that a decision about it reads. Before the Job's object has been seen, it is a
+// placeholder for pods that name the Job as their owner (PhaseUnknown). When no work is left, a Retired replaces it.
 type Job struct {
 	Stream   events.Stream
 	Ref      events.JobRef   // Namespace and Name are evidence
-	Now      events.Time     // its own clock: the time of the last record that concerned it
+	Now      events.Time     // the Job's own clock: the time of the last record that concerned it
 	Head     events.Sequence // its newest record
 	woken    bool            // the newest record woke it; not stored, since the decision follows in the same turn
 	Settings *events.Settings
-	stating  line.Links[Job] // position in World.stating
+	stating  line.Links[Job] // position in the list of holders by last checkpoint (statement.jobs)
 	met      met             // the pod of the record being folded
 
 	// The object.
@@ -37,10 +37,10 @@ type Job struct {
 	Terms                     // of the spec
 	published
 
-	// Pods and derived data, kept incrementally.
+	// Pods, and data derived from them, which is updated with each record.
 
 	pods
-	unowned  map[types.UID]*Pod // orphan pods in the stream of a Job
+	unowned  map[types.UID]*Pod // pods without an owner in the stream of a Job
 	policies *policy.Policies
 	indexes
 
@@ -51,7 +51,7 @@ type Job struct {
 	creates []*Create                 // by ordinal
 	Ordinal uint64                    // newest create
 	Window  uint32                    // limit of creates in flight: slow start (J-057)
-	marked  []*Pod                    // pods in the status write in flight
+	marked  []*Pod                    // pods that the status write in flight accounts for
 	claims  map[types.UID]*claimRetry // backoffs of adoptions and releases
 	// Confirmed is when a live read last confirmed the known state of the Job (J-176).
 	Confirmed events.Time
@@ -111,15 +111,15 @@ func (j *Job) SucceededCount() int32 {
 	return j.Base.Succeeded + int32(len(j.Base.UncountedSucceeded)) + j.tally.UnlistedSucceeded
 }
 
-// PodsInDoubt reports whether a create, a delete, the removal of a surplus pod, or the finalizer removal of a pod that
-// never counts, has not ended. The Job must not finish before: it would delete a pod after its finish (J-082), or miss
-// a pod that counts after all (J-031).
+// PodsInDoubt reports whether a command about a pod has not ended: a create, a delete, the removal of a surplus pod, or
+// the finalizer removal of a pod that never counts. The Job must not finish before: it would delete a pod after its
+// finish (J-082), or miss a pod that counts after all (J-031).
 func (j *Job) PodsInDoubt() bool {
 	return len(j.creates) > 0 || j.book.Count(events.SlotDelete) > 0 || j.tally.Surplus > 0 || j.tally.NeverCounted > 0
 }
 
 // Quiet reports whether no work is left for a finished or deleted Job. It does not wait for a create of unknown
-// outcome: a pod that still results opens a placeholder and loses its finalizer.
+// outcome. If that create still makes a pod, the pod starts a placeholder for the Job, and loses its finalizer.
 func (j *Job) Quiet() bool {
 	return (j.Gone || j.finished) && !j.Busy() && len(j.unowned) == 0 &&
 		j.released.n == 0 && j.surplus.n == 0

@@ -125,8 +125,8 @@ func (w *World) jobFromWire(stream events.Stream, s *pb.JobState, names *pb.Stat
 	return j, nil
 }
 
-// recountAsStored rebuilds the tallies of a restored Job. A pod stored as not counted stays so: the fold decides only
-// when the pod changes, and by then another pod may have its index in the published status.
+// recountAsStored rebuilds the tallies of a restored Job. A pod that was stored with Counted false keeps it. Otherwise
+// the rebuild could set it, because another pod may have the same index in the published status by now.
 func (j *Job) recountAsStored() {
 	var unspent []*Pod
 	for _, p := range j.byUID {

@@ -14,7 +14,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Parts joins the parts of states as their records arrive. The key is the stream.
+// Parts collects the parts of states that are stored in parts, until the last part arrives. The key is the stream.
 type Parts map[events.Stream]*parts
 
 // parts holds the parts of one stream's state so far.
@@ -24,8 +24,8 @@ type parts struct {
 	facts, names []byte
 }
 
-// Add takes a StateStored record. If it is a whole state or the last part of one, whole is true, and facts and names
-// are the complete state.
+// Add takes a StateStored record. If the record completes a state, because it is a whole state or the last part, whole
+// is true, and facts and names are the complete state.
 func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []byte, whole bool) {
 	s, more := rec.Stream, rec.Evidence.State
 	part, last := partOf(f.Encoded)
@@ -43,7 +43,7 @@ func (c Parts) Add(rec *events.Record, f *events.StoredState) (facts, names []by
 		p = &parts{ref: ref}
 		c[s] = p
 		return nil, nil, false
-	case p.n == 0 || p.n+1 != part: // an earlier part is missing
+	case p.n == 0 || p.n+1 != part: // an earlier part is missing: skip this one
 		p.n = 0
 		return nil, nil, false
 	}
@@ -62,7 +62,8 @@ func (c Parts) follows(s events.Stream, f *events.StoredState) bool {
 	return part <= 1 || p != nil && p.n != 0 && p.n+1 == part
 }
 
-// with returns a whole state unchanged, and a last part appended to the earlier parts.
+// with returns the complete state of a stream. A whole state is returned unchanged; a last part is appended to the
+// earlier parts.
 func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	part, _ := partOf(facts)
 	p := c[s]
@@ -72,13 +73,13 @@ func (c Parts) with(s events.Stream, facts, names []byte) (f, n []byte) {
 	return slices.Concat(p.facts, facts), slices.Concat(p.names, names)
 }
 
-// Collecting reports whether the world has only parts of a stream's state: reading began with a file of the log, and
-// the last part is still to come. Until then the world skips the stream's records, because later parts include their
-// effect.
+// Collecting reports whether the world has only parts of a stream's state so far. That happens when a reader begins
+// with a file of the log, until the file's last part of the state. Until then the world skips the stream's records,
+// because the later parts include their effect.
 func (w *World) Collecting(s events.Stream) bool { return w.stated.parts[s] != nil }
 
-// Collected returns the parts of a stream's state so far, concatenated, while Collecting; nil otherwise. RestoreStream
-// continues from them.
+// Collected returns the concatenated parts of a stream's state so far; nil unless Collecting. RestoreStream can restore
+// them into another world.
 func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	if p := w.stated.parts[s]; p != nil {
 		return p.facts, p.names
@@ -86,7 +87,8 @@ func (w *World) Collected(s events.Stream) (facts, names []byte) {
 	return nil, nil
 }
 
-// collect continues from the parts so far. It clones facts and names, because the caller may reuse them.
+// collect stores parts, numbered up to part, as the ones known so far. It clones facts and names, because the caller
+// may reuse them.
 func (w *World) collect(s events.Stream, part uint64, facts, names []byte) error {
 	_, called, err := readState(facts, names)
 	if err != nil {
@@ -147,7 +149,8 @@ func readState(facts, names []byte) (*pb.JobState, *pb.StateNames, error) {
 	return s, called, nil
 }
 
-// whole returns a state in parts as one. A whole state, or one that cannot be decoded, is returned unchanged.
+// whole returns a state in parts as one state. A state that is whole already, or cannot be decoded, is returned
+// unchanged.
 func whole(facts, names []byte) (f, n []byte) {
 	if part, _ := partOf(facts); part == 0 {
 		return facts, names

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Package intake asks the World these questions to find out whether an observation is new.
+// Package intake calls these methods to find out whether an observation is new.
 
 // WhereIs returns the pod with that UID and its subject; nil if unknown.
 func (w *World) WhereIs(uid types.UID) (Subject, *Pod) {
@@ -20,7 +20,7 @@ func (w *World) WhereIs(uid types.UID) (Subject, *Pod) {
 	return s, PodOf(s, uid)
 }
 
-// RunOf returns the stream of the CronJob that has the Job; ok is false if none has it.
+// RunOf returns the stream of the CronJob that the Job belongs to; ok is false if it belongs to none.
 func (w *World) RunOf(job types.UID) (cronJob events.Stream, ok bool) {
 	cronJob, ok = w.runs[job]
 	return cronJob, ok
@@ -32,10 +32,10 @@ func (w *World) RunUIDs() []types.UID { return slices.Sorted(maps.Keys(w.runs)) 
 // SpecAt returns the newest record that stores the spec with that hash; 0 if only an older file does, or none.
 func (w *World) SpecAt(hash string) events.Sequence { return w.specs.At(hash) }
 
-// TemplateAt is SpecAt for a redacted template.
+// TemplateAt returns the newest record that stores the redacted template with that hash; 0 as in SpecAt.
 func (w *World) TemplateAt(hash string) events.Sequence { return w.specs.TemplateAt(hash) }
 
-// PoliciesAt is SpecAt for policies.
+// PoliciesAt returns the newest record that stores the policies with that hash; 0 as in SpecAt.
 func (w *World) PoliciesAt(hash string) events.Sequence { return w.specs.PoliciesAt(hash) }
 
 // ZoneAt returns the newest record that stores the rules of a zone; ok is false if none is known.
@@ -43,13 +43,13 @@ func (w *World) ZoneAt(name events.ZoneName) (at events.Sequence, ok bool) {
 	return w.zones.At(name)
 }
 
-// BuiltinWrote returns the time of the built-in's newest status write, as the Job's object shows it.
+// BuiltinWrote returns the time of the built-in controller's newest status write, as the Job's object shows it.
 func (j *Job) BuiltinWrote() events.Time { return j.rivalry.wrote }
 
 // ReadsCondition reports whether a rule of the Job names pod conditions of that type.
 func (j *Job) ReadsCondition(kind string) bool { return j.policies.Reads(kind) }
 
-// Unowned returns the orphan pods in the Job's stream, by UID. The caller must not change the map.
+// Unowned returns the pods without an owner in the Job's stream, by UID. The caller must not change the map.
 func (j *Job) Unowned() map[types.UID]*Pod { return j.unowned }
 
 // Written reports whether a status write in flight accounts for the pod.

@@ -5,17 +5,18 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// life is what a log records about itself and the process that works on it. World embeds it.
+// life is what a log records about itself and about the process that writes it. World embeds it.
 type life struct {
 	Identity events.Identity
 	Term     uint64 // of the newest process; 0 before terms were recorded
 	Settings events.Settings
 	Program  string      // version of the newest process
 	Rules    uint32      // its rules version
-	Fold     uint32      // its fold version
-	Key      string      // ID of its key for hashing specs and templates
+	Fold     uint32      // fold version of the newest process
+	Key      string      // ID of the key with which that process hashes specs and templates
 	Lost     events.Loss // records known to be lost, zero for none; if any are, nothing is decided
-	// Rewound is the newest record at which the recorded cluster state was reset; 0 if the snapshot is younger.
+	// Rewound is the newest record at which the state of the cluster was reset; 0 if the world began with a later
+	// snapshot.
 	Rewound events.Sequence
 
 	previous events.Sequence // the controller stream's newest record
@@ -29,7 +30,7 @@ func (l *life) apply(rec *events.Record) {
 		l.Identity = events.Identity{LogID: f.LogID, Epoch: f.Epoch}
 	case *events.EpochChanged:
 		l.Identity.Epoch, l.Lost, l.Rewound = f.Epoch, events.Loss{}, rec.Sequence
-		if f.Reason == events.EpochRestored { // terms of before the restore may be lost
+		if f.Reason == events.EpochRestored { // the log lost records: terms from before may be among them
 			l.Term = 0
 		}
 	case *events.TermStarted:
@@ -41,13 +42,13 @@ func (l *life) apply(rec *events.Record) {
 	}
 }
 
-// ToWire encodes it into the controller\'s state.
+// ToWire adds the fields of l to the encoded state of the controller.
 func (l *life) ToWire(s *pb.WorldState) {
 	s.LogId, s.Epoch, s.Term, s.Settings = l.Identity.LogID, l.Identity.Epoch, l.Term, events.SettingsToWire(&l.Settings)
 	s.Program, s.Rules, s.Fold, s.Key, s.Previous = l.Program, l.Rules, l.Fold, l.Key, uint64(l.previous)
 }
 
-// FromWire decodes it from the controller\'s state.
+// FromWire takes the fields of l from the encoded state of the controller.
 func (l *life) FromWire(s *pb.WorldState) {
 	l.Identity = events.Identity{LogID: s.GetLogId(), Epoch: s.GetEpoch()}
 	l.Term, l.Settings = s.GetTerm(), events.SettingsFromWire(s.GetSettings())

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podSeen folds an observation of a pod and returns the pod: p, or a new one if p is nil.
+// podSeen folds an observation of a pod. It returns the pod: p, or a new one if p is nil.
 func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	var late events.Time
 	if f.Owner != "" || string(f.Maker) == j.Stream.ID {
@@ -32,7 +32,7 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	if !f.Tracked || f.Version > p.DroppedIn {
 		p.DroppedIn = 0
 	}
-	if bare && f.Tracked { // the finalizer came back: remove it again, count nothing twice
+	if bare && f.Tracked { // the finalizer was removed and is back: if the pod was counted, it is not counted again
 		p.NeverCounted = p.NeverCounted || p.Counted
 	}
 	j.Group.Sure = false // without running pods the PodGroup may be deleted
@@ -60,14 +60,15 @@ func (j *Job) podSeen(rec *events.Record, f *events.PodSeen, p *Pod) *Pod {
 	return p
 }
 
-// called takes the names of the pod and its node from the evidence, and, for a placeholder, the Job's namespace.
+// called takes the names of the pod and its node from the evidence. If the Job's object was not seen yet, it also takes
+// the Job's namespace and name.
 func (j *Job) called(p *Pod, e *events.Evidence) {
 	if e.Name == "" {
 		return
 	}
 	p.Name = e.Name
 	if j.Ref.Namespace == "" {
-		j.Ref.Namespace = e.Namespace // placeholder
+		j.Ref.Namespace = e.Namespace // the Job's object was not seen yet
 	}
 	if j.Ref.Name == "" {
 		j.Ref.Name = e.Owner
@@ -77,20 +78,21 @@ func (j *Job) called(p *Pod, e *events.Evidence) {
 	}
 }
 
-// claimSeen ends an adoption or release in flight if the observation shows its effect. The pod's facts are set, and
-// its share is not in the tallies yet.
+// claimSeen ends an adoption or release in flight if the observation shows its effect. Call it after the pod's facts
+// are set, and before the pod is added to the tallies.
 func (j *Job) claimSeen(p *Pod) {
 	if f := p.Claim(); f != nil && p.Owner == j.claimant(f.Command) {
 		j.book.Land(f)
 		delete(j.claims, p.UID)
 	}
 	if r := j.claims[p.UID]; r != nil && r.Class == events.RefusedConflict {
-		r.Until = 0 // the newer version is here
+		r.Until = 0 // the newer version is here: decide again at once
 	}
 }
 
-// claimOver forgets the backoff of a deleted pod. If the pod only moved to another Job, it forgets that of a release;
-// an adoption of unknown outcome may still have taken effect here.
+// claimOver handles the backoff of a pod that was deleted or moved to another stream. It forgets the backoff of a
+// deleted pod and of a release. An adoption of a moved pod keeps its backoff. If its outcome is unknown, the adoption
+// may still give the pod to this Job, so LatePod is extended.
 func (j *Job) claimOver(f *events.PodGone) {
 	r := j.claims[f.UID]
 	switch {
@@ -102,7 +104,7 @@ func (j *Job) claimOver(f *events.PodGone) {
 	}
 }
 
-// jobSeen folds an observation of the Job's object. World has set Spec before.
+// jobSeen folds an observation of the Job's object. The World has set Job.Spec before.
 func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	if f.Version < j.Version {
 		return
@@ -121,12 +123,12 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 	again := first || j.SpecAt != f.SpecAt || (f.Deleted != 0) != (j.Deleted != 0) || j.Gone || f.Managed != j.Managed
 	j.Version, j.Generation, j.Created, j.Deleted = f.Version, f.Generation, f.Created, f.Deleted
 	if j.SpecAt != f.SpecAt {
-		j.Group.Sure = false // a suspended Job may have waited for long
+		j.Group.Sure = false // with a new spec the PodGroup may have been deleted: a suspended Job has no pods
 	}
 	j.Managed, j.ManagedBy, j.SpecAt, j.Gone, j.Parent = f.Managed, f.ManagedBy, f.SpecAt, false, f.Parent
 	j.Recheck, j.Look = false, false
 	if j.Writing().Class == events.RefusedConflict {
-		j.Writing().Until = 0 // the newer version is here
+		j.Writing().Until = 0 // the newer version is here: no need to wait
 	}
 	switch {
 	case f.Confirms != events.CommandID{}:
@@ -144,8 +146,8 @@ func (j *Job) jobSeen(rec *events.Record, f *events.JobSeen) {
 // Known reports whether the Job's object has been seen.
 func (j *Job) Known() bool { return j.Version != 0 }
 
-// stops records the first observation of the pod's deletion. before says that the pod was already under deletion, or
-// had ended.
+// stops notes the time of the first observation of the pod's deletion, if the pod may still end by itself. before says
+// that the pod already was under deletion or had ended.
 func (j *Job) stops(p *Pod, before bool) {
 	if before || p.Deleted == 0 || p.Phase.Terminal() || j.succeeding || j.Observed() || j.Stream.Kind != events.StreamJob {
 		return
@@ -155,8 +157,8 @@ func (j *Job) stops(p *Pod, before bool) {
 	}
 }
 
-// takeBack removes a pod from the backoff record if it counted as failed because of its deletion, turns out to have
-// succeeded, and no status has counted it as failed. Its success is then recorded.
+// takeBack removes a pod from the backoff record because the pod turns out to have succeeded. It had counted as failed
+// because of its deletion, and no status has counted it as failed. The caller records its success.
 func (j *Job) takeBack(p *Pod) {
 	if p.noted && !p.written && !p.Counted && j.Settings.DeletedPodWait > 0 {
 		p.noted = false
@@ -165,17 +167,17 @@ func (j *Job) takeBack(p *Pod) {
 	}
 }
 
-// forget removes one failure.
+// forget removes one failure with that finish time.
 func (b *backoff) forget(at events.Time) {
 	for _, times := range []*[]events.Time{&b.failed, &b.before, &b.failures} {
 		if i := slices.Index(*times, at); i >= 0 {
-			*times = slices.Delete(slices.Clone(*times), i, i+1) // may be shared
+			*times = slices.Delete(slices.Clone(*times), i, i+1) // a copy: an encoded state may share the slice
 		}
 	}
 }
 
-// rivalWrote folds the time of the built-in's last status write, as the Job's object shows it. It counts if the status
-// is neither the known one nor ours.
+// rivalWrote folds the time of the built-in controller's last status write, as the Job's object shows it. The write
+// counts as an act of another controller if its status is neither the known one nor one that we wrote.
 func (j *Job) rivalWrote(f *events.JobSeen) {
 	r, at := &j.rivalry, f.BuiltinWrote
 	if at == r.wrote {

@@ -8,25 +8,26 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// perIndex is the state of a Job with a backoffLimit per index (J-116 to J-126).
+// perIndex is the state of the indexes of a Job with a backoffLimit per index (J-116 to J-126).
 type perIndex struct {
-	failed   indexset.Set     // failed indexes in range: published, or found since
-	fallen   map[int32][]*Pod // uncounted failed pods, by index
-	held     map[int32]*Pod   // one of fallen per index: held back until its replacement is seen (J-118)
+	failed   indexset.Set     // failed indexes in range: published as failed, or found to be failed since
+	fallen   map[int32][]*Pod // failed pods that no status accounts for, by index
+	held     map[int32]*Pod   // one of fallen per index, held back until its replacement is seen (J-118)
 	active   map[int32]int32  // number of active pods, by index
-	restless bool             // indexes are being rebuilt: hold no pods back yet
+	restless bool             // indexes are being rebuilt: choose no held-back pods yet
 }
 
 // FailedIndexes returns the set of failed indexes in range, published or not. The caller must not change it.
 func (j *Job) FailedIndexes() *indexset.Set { return &j.index.failed }
 
-// Held returns the held-back failed pod of an index, whose replacement takes over its counts (J-119); nil for none.
+// Held returns the failed pod of an index that is held back until its replacement is seen. The replacement takes over
+// its counts (J-119). It returns nil if there is none.
 func (j *Job) Held(index int32) *Pod { return j.index.held[index] }
 
 // HeldAll yields the held-back pods, in the order in which they were held back.
 func (j *Job) HeldAll() func(yield func(*Pod) bool) { return j.holding.all }
 
-// Ended returns when the pod was found to have ended (J-110); 0 if it has not.
+// Ended returns the time at which the pod ended, as the backoff record has it (J-110); 0 if it has not ended.
 func (p *Pod) Ended() events.Time { return p.ended }
 
 // exhausted reports whether the pod's failure fails its index (J-116).
@@ -38,9 +39,10 @@ func (j *Job) exhausted(p *Pod) bool {
 		(p.match.Action != policy.Ignore && int64(p.IndexFailures) >= int64(*j.Spec.BackoffLimitPerIndex))
 }
 
-// endedBefore reports whether the pod had failed by itself before the Job's verdict (in seconds). The write of the
-// verdict publishes every failed index known by then, and pods are deleted only afterwards. So of the pods seen later,
-// only these fail their index. The pod's own times show it, even if the log was lost.
+// endedBefore reports whether the pod had failed by itself before the Job's verdict: the time of the condition
+// FailureTarget, in seconds. The write of the verdict publishes every failed index known by then, and pods are deleted
+// only afterwards. So of the pods seen later, only these fail their index. The pod's own times show it, even if the log
+// was lost.
 func (p *Pod) endedBefore(verdict events.Time) bool {
 	return p.FailedBeforeDeletion && p.Finished.Second() <= verdict
 }
@@ -67,7 +69,7 @@ func (x *perIndex) file(p *Pod, sign int32) {
 	}
 }
 
-// judgeIndex decides whether an index has failed: it is published as failed, or a failed pod exhausts its limit. A
+// judgeIndex updates whether an index has failed: it is published as failed, or a failed pod exhausts its limit. A
 // completed index never fails (J-126). An index stops being failed if its pod vanishes before the failure is published
 // (J-036).
 func (j *Job) judgeIndex(i int32) {
@@ -86,7 +88,8 @@ func (j *Job) judgeIndex(i int32) {
 	j.occupy(i, 0)
 }
 
-// reviewIndex judges and settles an index after one of its pods has changed or gone.
+// reviewIndex updates whether an index has failed and which of its pods is held back, after one of its pods has changed
+// or gone.
 func (j *Job) reviewIndex(i int32) {
 	if j.PerIndex {
 		j.judgeIndex(i)
@@ -94,8 +97,8 @@ func (j *Job) reviewIndex(i int32) {
 	}
 }
 
-// settleIndex chooses the held-back pod of an index: the failed pod with the most failures, then the latest. It
-// chooses none once another pod of the index runs, the index has completed or failed, or the Job ends or is deleted
+// settleIndex chooses which failed pod of an index is held back: the one with the most failures, then the latest. It
+// chooses none if another pod of the index runs, if the index has completed or failed, or if the Job ends or is deleted
 // (J-118).
 func (j *Job) settleIndex(i int32) {
 	if j.index.restless {
@@ -127,7 +130,8 @@ func (j *Job) settleIndex(i int32) {
 	j.index.restless = false
 }
 
-// outranks orders the failed pods of an index by their number of failures, then by finish time.
+// outranks reports whether p comes before q in the choice of the held-back pod: by number of failures, then by finish
+// time.
 func (p *Pod) outranks(q *Pod) bool {
 	a, b := p.IndexFailures+p.IndexIgnoredFailures, q.IndexFailures+q.IndexIgnoredFailures
 	if a != b {
@@ -139,7 +143,7 @@ func (p *Pod) outranks(q *Pod) bool {
 	return p.UID > q.UID
 }
 
-// NewlyFailed returns the failed indexes missing from the published status.
+// NewlyFailed returns the failed indexes that the published status does not have.
 func (j *Job) NewlyFailed() indexset.Set {
 	out := j.index.failed.Clone()
 	for i := range j.Base.FailedIndexes.All {

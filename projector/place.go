@@ -6,7 +6,8 @@ func (s *pods) addPod() *Pod {
 	return &Pod{arrived: s.arrival, touched: true}
 }
 
-// place adds a pod whose facts are set to the Job's sets. Its old share must have been subtracted.
+// place adds a pod to the tallies and sets. The facts of the pod must be set. If the pod was there before, the caller
+// has called leave.
 func (j *Job) place(p *Pod) {
 	if j.byUID[p.UID] == nil {
 		if _, uncounted := j.uncounted[p.UID]; uncounted {

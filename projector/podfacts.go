@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// facts computes the part of the pod's share that does not depend on its stage.
+// facts computes the part of the pod's share (what it adds to the tallies) that does not depend on its stage.
 func (j *Job) facts(p *Pod) {
 	claimed := j.claimed(p)
 	p.in = share{index: events.NoIndex}
@@ -44,13 +44,13 @@ func (j *Job) facts(p *Pod) {
 	p.in.fallen = j.failedByItself(p)
 }
 
-// claimed reports whether the pod is the Job's: owned by it and matched by its selector (J-173). It is false for
-// namespace streams and placeholders.
+// claimed reports whether the pod is the Job's: the Job owns it, and its selector matches (J-173). It is false in the
+// stream of a namespace, and before the Job's object was seen.
 func (j *Job) claimed(p *Pod) bool {
 	return j.Spec != nil && p.Selected && string(p.Owner) == j.Stream.ID
 }
 
-// Claims reports whether the pod is the Job's: owned by it and matched by its selector (J-173).
+// Claims reports whether the pod is the Job's: the Job owns it, and its selector matches (J-173).
 func (j *Job) Claims(p *Pod) bool { return j.claimed(p) }
 
 // accounted reports whether the published status already accounts for the pod. An index published as failed stays
@@ -64,8 +64,8 @@ func (j *Job) accounted(p *Pod) bool {
 		(j.Base.Completed.Has(p.Index) || (j.PerIndex && j.Base.FailedIndexes.Has(p.Index)))
 }
 
-// Counts reports as what FailedCount or SucceededCount counts a pod, and whether a stored status has it already. Once the
-// status has added it to its numbers, nothing counts the pod by itself any more.
+// Counts reports whether FailedCount or SucceededCount includes the pod, and whether a stored status lists it already.
+// Once the status has added the pod to its numbers, the pod itself counts no more.
 func (j *Job) Counts(p *Pod) (failed, succeeded, stored bool) {
 	if failed, listed := j.uncounted[p.UID]; listed {
 		return failed, !failed, true
@@ -78,19 +78,20 @@ func (j *Job) indexValid(p *Pod) bool {
 	return !j.Indexed || (p.Index >= 0 && p.Index < j.Completions)
 }
 
-// toCount reports whether the pod is to be counted once it ends.
+// toCount reports whether the pod has to be counted once it ends.
 func (j *Job) toCount(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && !j.accounted(p) && !j.Gone && !j.finished
 }
 
-// Countable reports whether the pod of an uncounted UID no longer has the finalizer, so that it can be counted
-// (J-087).
+// Countable reports whether a pod in the uncounted lists of the status can move to the counters: it no longer has the
+// finalizer (J-087).
 func (j *Job) Countable(uid types.UID) bool {
 	p := j.byUID[uid]
 	return p == nil || !p.Held()
 }
 
-// enterRemoval computes the removal's part of the pod's share.
+// enterRemoval computes the part of the pod's share that depends on its removal: its deletion, or as a surplus pod the
+// removal of its finalizer.
 func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	f := p.removal()
 	active, stands := claimed && p.Active(), f.InBackoff() && !f.Cancelled
@@ -103,7 +104,8 @@ func (j *Job) enterRemoval(p *Pod, claimed bool) {
 	p.in.spared = f.InBackoff() && f.Cancelled && active
 }
 
-// removal returns the pod's removal in flight: the finalizer removal of a surplus pod, or its deletion; nil for none.
+// removal returns the command in flight that removes the pod: the finalizer removal of a surplus pod, or a deletion;
+// nil for none.
 func (p *Pod) removal() *commands.Flight {
 	if f := p.Drop(); p.Surplus && f != nil {
 		return f
@@ -140,13 +142,13 @@ func (p *Pod) claim() events.Command {
 	return nil
 }
 
-// failedByItself reports whether the pod's failure counts towards the limit of its index.
+// failedByItself reports whether the pod failed or was deleted, so that its index may fail because of it.
 func (j *Job) failedByItself(p *Pod) bool {
 	return j.PerIndex && (p.Held() || p.written) && !p.Surplus && !p.NeverCounted && p.Phase != events.PodSucceeded && j.toCount(p) &&
 		(p.Phase == events.PodFailed || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)))
 }
 
-// match finds the podFailurePolicy rule of a failed pod, or of a pod whose Job fails.
+// match finds the podFailurePolicy rule for a failed pod. If the Job fails, a pod that runs also gets its rule.
 func (j *Job) match(p *Pod) {
 	p.match = policy.Match{}
 	if j.claimed(p) && p.Phase != events.PodSucceeded && (p.Phase == events.PodFailed || j.failing) {
@@ -156,9 +158,9 @@ func (j *Job) match(p *Pod) {
 	p.in.fatal = p.match.Action == policy.FailJob
 }
 
-// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and the pod is to be counted or
-// is part of a status write. A pod removed uncounted does not count, since its exit code results from our own
-// deletion. Its missing finalizer shows that even if the log was lost (J-133).
+// failsJob reports whether the pod's failure fails the Job: a FailJob rule matches it, and the pod has to be counted or
+// is part of a status write. A pod without the finalizer that is not counted does not fail the Job: its exit code
+// results from our own deletion. The missing finalizer shows that even if the log was lost (J-133).
 func (j *Job) failsJob(p *Pod) bool {
 	if p.match.Action != policy.FailJob || p.Surplus || p.NeverCounted {
 		return false
@@ -170,14 +172,14 @@ func (j *Job) failsJob(p *Pod) bool {
 // FailsJob reports whether the pod's failure fails the Job (J-131, J-133).
 func (p *Pod) FailsJob() bool { return p.in.failJob }
 
-// mayEnd reports whether a pod under deletion may still end by itself and does not count as failed yet. It applies to
-// pods that would otherwise count as failed: outside failed-only mode and not yet accounted for.
+// mayEnd reports whether a pod under deletion may still end by itself, so that it does not count as failed yet. It is
+// for pods that would otherwise count as failed: outside failed-only mode, and not accounted for yet.
 func (j *Job) mayEnd(p *Pod) bool {
 	return p.StoppingSince != 0 && !p.Phase.Terminal() && !j.failing && j.Deleted == 0 && !j.Observed()
 }
 
-// Observed reports whether another controller runs the Job, by the settings and the Job's own records. A placeholder
-// is observed only in the mode that observes all Jobs.
+// Observed reports whether another controller runs the Job, by the settings and the Job's own records. Before the Job's
+// object was seen, it is true only in the mode that observes all Jobs.
 func (j *Job) Observed() bool {
 	if j.Settings.Mode == events.ModeObserve {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// pods holds the pods of a stream: by UID, in the queues of their stages, in sets and as counts. Everything but the
-// pods and their order can be rebuilt.
+// pods holds the pods of a stream: by UID, in the queues of their stages, in sets, and as counts. Queues, sets and
+// counts can be rebuilt from the pods and their order.
 type pods struct {
 	byUID     map[types.UID]*Pod
 	unlisted  queue
@@ -18,11 +18,11 @@ type pods struct {
 	holding   queue
 	orphaned  queue
 	disowned  queue
-	stopping  queue // ordered by the end of the wait
+	stopping  queue // ordered by StoppingSince, so the wait that ends first comes first
 	tally     Tally
 	misplaced podSet // active pods without a valid index that no command is about
 	fatal     podSet // failed pods matched by a FailJob rule, counted or not
-	unremoved podSet // pods with a removal in backoff that can be cancelled
+	unremoved podSet // pods with a removal in backoff that a decision may cancel
 	arrival   uint64 // arrival number of the newest pod
 	ticks     uint64 // number of the newest entry into a stage
 	division  division
@@ -32,7 +32,7 @@ func newPods() pods {
 	return pods{byUID: map[types.UID]*Pod{}, misplaced: podSet{}, fatal: podSet{}, unremoved: podSet{}, division: newDivision()}
 }
 
-// enterStage moves the pod to the queue of its new stage, if the stage changed.
+// enterStage sets the pod's stage. If the stage is a new one, the pod moves to the queue of that stage.
 func (s *pods) enterStage(p *Pod, stage Stage) {
 	if p.touched || stage != p.stage {
 		s.changed(p)
@@ -80,7 +80,8 @@ func (s *pods) queue(stage Stage) *queue {
 	return nil
 }
 
-// changed moves the pod back to the pods to store, because the part that lists it is out of date.
+// changed puts a pod that has changed back into division.left, the pods to store. The part of the stored state that has
+// the pod is out of date.
 func (s *pods) changed(p *Pod) {
 	p.touched = false
 	d := &s.division
@@ -113,23 +114,24 @@ func (s *pods) Tally() Tally { return s.tally }
 // Unlisted yields the ended pods that no status accounts for, in the order in which they ended.
 func (s *pods) Unlisted() iter.Seq[*Pod] { return s.unlisted.all }
 
-// UnlistedLen returns the number of unlisted pods.
+// UnlistedLen returns the number of pods that Unlisted yields.
 func (s *pods) UnlistedLen() int { return s.unlisted.n }
 
-// Released yields the pods whose finalizer can be removed, in order.
+// Released yields the pods whose finalizer can be removed, in the order in which that became possible.
 func (s *pods) Released() iter.Seq[*Pod] { return s.released.all }
 
-// ReleasedLen returns the number of released pods.
+// ReleasedLen returns the number of pods that Released yields.
 func (s *pods) ReleasedLen() int { return s.released.n }
 
-// Surplus yields the surplus pods whose finalizer removal, or then deletion, can be issued.
+// Surplus yields the surplus pods (to be deleted, never counted) whose next command can be issued: the removal of the
+// finalizer, or after that the deletion.
 func (s *pods) Surplus() iter.Seq[*Pod] { return s.surplus.all }
 
-// SurplusLen returns the number of such surplus pods.
+// SurplusLen returns the number of pods that Surplus yields.
 func (s *pods) SurplusLen() int { return s.surplus.n }
 
-// Removing reports whether the deletion of a pod is in flight and not in backoff. A pod whose removal is in backoff
-// counts as active (J-074).
+// Removing reports whether the removal of a pod goes on and is not in backoff: a deletion, or for a surplus pod also
+// what comes before its deletion. A pod whose removal is in backoff counts as active (J-074).
 func (s *pods) Removing() bool { return s.tally.Removing > 0 }
 
 // FailJobMatch returns the rule that fails the Job and the pod it matched. Of several pods it returns the first in
@@ -138,7 +140,8 @@ func (s *pods) FailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch((*Pod).FailsJob)
 }
 
-// AnyFailJobMatch is FailJobMatch including pods that do not count; the built-in controller looks at these too.
+// AnyFailJobMatch is like FailJobMatch, but includes pods that do not count. The built-in controller looks at these
+// too.
 func (s *pods) AnyFailJobMatch() (p *Pod, m policy.Match, ok bool) {
 	return s.failJobMatch(func(*Pod) bool { return true })
 }
@@ -155,14 +158,15 @@ func (s *pods) failJobMatch(counts func(*Pod) bool) (p *Pod, m policy.Match, ok 
 	return p, p.match, true
 }
 
-// queue is a linked list of pods in order of entry: the pods of one stage, or one line of a division.
+// queue is a linked list of pods in order of entry: the pods of one stage, or the pods that a division of the state has
+// stored or has yet to store.
 type queue struct {
 	first, last *Pod
 	n           int
 	which       int // index into Pod.neighbours
 }
 
-// A pod is in two lists at once: the queue of its stage, and its line of the division.
+// Values of queue.which. A pod is in up to two queues at once: that of its stage, and one of the division.
 const (
 	inStage = iota
 	inLine
@@ -182,7 +186,7 @@ func (q *queue) push(p *Pod) {
 	q.n++
 }
 
-// join appends the pods of another queue.
+// join moves all pods of the queue more to the end of q.
 func (q *queue) join(more *queue) {
 	switch {
 	case more.first == nil:
@@ -221,7 +225,7 @@ func (q *queue) all(yield func(*Pod) bool) {
 	}
 }
 
-// pushStopping inserts a pod by the end of its wait; usually it comes last.
+// pushStopping inserts a pod in the order of StoppingSince; usually it comes last.
 func (q *queue) pushStopping(p *Pod) {
 	after := q.last
 	for after != nil && after.StoppingSince > p.StoppingSince {
@@ -241,7 +245,8 @@ func (q *queue) pushStopping(p *Pod) {
 	q.n++
 }
 
-// enterStopping sets the share of a pod that may end by itself: like a running pod it holds its slot and index.
+// enterStopping sets the share (what the pod adds to the tallies) of a pod that may still end by itself: it has a slot
+// and an index, like a running pod.
 func (j *Job) enterStopping(p *Pod) {
 	if p.in.stopping = p.stage == Stopping; !p.in.stopping {
 		return
@@ -252,8 +257,8 @@ func (j *Job) enterStopping(p *Pod) {
 	}
 }
 
-// uncomplete reverts the completion of index i by an unlisted pod, unless another pod or the published status
-// completes it.
+// uncomplete reverts the completion of index i, after its pod stopped being an unlisted one that succeeded. It does
+// nothing if another such pod or the published status completes the index.
 func (j *Job) uncomplete(i int32) {
 	if j.Base.Completed.Has(i) {
 		return

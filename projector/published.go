@@ -10,16 +10,16 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// published is the Job's status at the API server, and the start time to publish.
+// published is the Job's status at the API server, and the start time to write into it.
 type published struct {
 	Base      status.Status      // newest confirmed stored status
-	uncounted map[types.UID]bool // uncounted pods of Base; true: failed
+	uncounted map[types.UID]bool // UIDs in the uncounted lists of Base; true: failed
 	Start     events.Time        // when the Job started, in full precision; 0 if it has not
 	finished  bool               // Base has Complete or Failed
 	// failing and succeeding: Base has the interim condition FailureTarget, or SuccessCriteriaMet. These are final.
 	failing, succeeding bool
 	verdict             events.Time // time of FailureTarget in Base; 0 for none
-	asked               events.Time // start time in our last write: seen again, it means Start, even after a clock step
+	asked               events.Time // start time in our last write: a status with it keeps Start, despite clock steps
 }
 
 func newPublished() published {
@@ -32,7 +32,7 @@ func (b *published) Finished() bool { return b.finished }
 // Ending reports whether the published status says how the Job ends: it is finished, or will be.
 func (b *published) Ending() bool { return b.finished || b.failing || b.succeeding }
 
-// seen folds a status that is not our own. relist lists its uncounted pods.
+// seen folds a status that we did not write. The caller rebuilds uncounted with relist.
 func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobSpec) {
 	if t := s.StartTime; t != b.Base.StartTime && t != b.asked {
 		b.Start = 0 // another client suspended and resumed the Job: its time starts again (J-147)
@@ -43,7 +43,7 @@ func (b *published) seen(s *events.JobStatus, now events.Time, spec *events.JobS
 	b.suspended(suspended, now, spec)
 }
 
-// confirmed folds the success of our write. The caller lists its uncounted pods.
+// confirmed folds the success of our own write. The caller updates uncounted.
 func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *events.JobSpec) {
 	suspended := b.Base.True(status.Suspended)
 	b.Base.Change(c)
@@ -51,7 +51,7 @@ func (b *published) confirmed(c *events.StatusChange, now events.Time, spec *eve
 	b.suspended(suspended, now, spec)
 }
 
-// read caches the conditions of Base, because they are needed for each pod.
+// read caches whether Base has the conditions, because each change of a pod needs them.
 func (b *published) read() {
 	b.finished, b.failing, b.succeeding = b.Base.Finished(), b.Base.True(status.FailureTarget), b.Base.True(status.SuccessCriteriaMet)
 	b.verdict = 0
@@ -69,8 +69,8 @@ func (b *published) suspended(before bool, now events.Time, spec *events.JobSpec
 	}
 }
 
-// begin sets the start time to now if the Job is not suspended and no start time is published, or only one from before
-// a suspension (J-145, J-151). A suspended Job has no start time (J-147).
+// begin sets the start time to now if the Job runs and no start time is published, or only one from before a suspension
+// (J-145, J-151). A suspended Job has no start time (J-147).
 func (b *published) begin(now events.Time, spec *events.JobSpec) {
 	switch {
 	case spec == nil || b.finished:
@@ -95,7 +95,8 @@ func (j *Job) StartTime() events.Time {
 	return j.Base.StartTime
 }
 
-// shift leaves the API server's times unchanged: those of the status, and the requested start time.
+// shift moves Start by a clock step. The API server's times stay: those of the status, and the start time in our last
+// write.
 func (b *published) shift(step time.Duration) { b.Start = b.Start.Add(step) }
 
 func (b *published) toWire(s *pb.JobState, names *pb.StateNames) {

@@ -16,13 +16,14 @@ func (j *Job) readEnded(flight *commands.Flight, f *events.CommandEnded, _ strin
 		j.Look, j.Confirmed = false, j.Now
 		j.endRead()
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		j.gone() // another Job has the name, or none
+		j.gone() // another Job has the name, or no Job has
 	case f.Ending == events.Refused || f.Ending == events.OutcomeUnknown:
 		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 	}
 }
 
-// endRead folds a live read that found the Job. A newer version has been folded already.
+// endRead folds a live read that found the Job. If it found a newer version, that has been folded already. Otherwise,
+// if the API server has answered each write of unknown outcome, none of these can be stored any more.
 func (w *waits) endRead() {
 	if w.endOver {
 		w.endSettled()
@@ -33,7 +34,7 @@ func (w *waits) endRead() {
 func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	switch {
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		if j.Deleted == 0 { // its version with a deletionTimestamp will follow
+		if j.Deleted == 0 { // the version with a deletionTimestamp has not been seen yet
 			j.Deleted = j.Now
 			j.recount()
 		}
@@ -45,7 +46,7 @@ func (j *Job) deletionEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	}
 }
 
-// gone folds the deletion of the Job's object: nothing of it counts any more.
+// gone folds the deletion of the Job's object. From then on nothing of the Job is counted.
 func (j *Job) gone() {
 	j.Gone, j.claims = true, nil
 	for _, f := range j.book.InOrder() {

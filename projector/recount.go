@@ -18,9 +18,9 @@ func (j *Job) recount() {
 	j.pods.reset()
 	j.published.relist()
 	j.resetIndexes()
-	j.index.restless = true // until all pods are in
+	j.index.restless = true // no pod is held back until all pods are in
 	for p := range j.holding.all {
-		j.index.held[p.Index] = p // as before, unless settleIndex chooses another
+		j.index.held[p.Index] = p // the pod held back so far stays it, unless settleIndex chooses another
 	}
 	for uid := range j.uncounted {
 		if j.byUID[uid] == nil {
@@ -39,8 +39,8 @@ func (j *Job) recount() {
 	}
 }
 
-// resetIndexes starts with the published indexes and those of creates. Without a limit per index the field of failed
-// indexes is ignored (J-040).
+// resetIndexes resets the indexes to those of the published status and of the creates. Without a limit per index the
+// field of failed indexes is ignored (J-040).
 func (j *Job) resetIndexes() {
 	var completed, failed *indexset.Set = &indexset.Set{}, &indexset.Set{}
 	if j.Indexed {
@@ -57,8 +57,8 @@ func (j *Job) resetIndexes() {
 	}
 }
 
-// cancelDeletes cancels deletions in backoff when another client finished the Job: no pod of it is deleted any more
-// (J-082).
+// cancelDeletes drops deletions in backoff after the Job has finished. Another client wrote the finish: no pod of the
+// Job is deleted any more (J-082).
 func (j *Job) cancelDeletes() {
 	if j.book.Count(events.SlotDelete) == 0 {
 		return
@@ -73,7 +73,7 @@ func (j *Job) cancelDeletes() {
 	}
 }
 
-// reset clears the tallies. The pods and their queues stay.
+// reset clears the tallies and sets. The pods and the queues of their stages stay.
 func (s *pods) reset() {
 	s.tally = Tally{}
 	clear(s.misplaced)
@@ -81,7 +81,7 @@ func (s *pods) reset() {
 	clear(s.unremoved)
 }
 
-// relist rebuilds the set of uncounted pods of Base.
+// relist rebuilds uncounted from the uncounted lists of Base.
 func (b *published) relist() {
 	b.uncounted = map[types.UID]bool{}
 	for _, uid := range b.Base.UncountedSucceeded {
@@ -92,8 +92,8 @@ func (b *published) relist() {
 	}
 }
 
-// reset starts with the published indexes, none occupied. failed are the failed indexes of a Job with a limit per
-// index.
+// reset sets the completed and failed indexes to those given, and removes all occupants. failed is only for a Job with
+// a limit per index.
 func (x *indexes) reset(completed, failed *indexset.Set, completions int32, policies *policy.Policies) {
 	clear(x.occupants)
 	clear(x.crowded)
@@ -123,7 +123,7 @@ func (x *perIndex) indexes() []int32 {
 	return slices.Compact(out)
 }
 
-// refresh updates the pod of a UID that joined (by = 1) or left (by = -1) the uncounted lists.
+// refresh updates the tallies for a UID that joined (by = 1) or left (by = -1) the uncounted lists.
 func (j *Job) refresh(uid types.UID, by int) {
 	if p := j.byUID[uid]; p != nil {
 		j.update(p, func() {})

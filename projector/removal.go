@@ -5,9 +5,9 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/commands"
 )
 
-// A removal of a surplus pod (J-073) may be in backoff, because a policy denies the finalizer patch or the deletion. It
-// is retried with its backoff and delays nothing else: the pod counts as active in its slot and index (J-074). The
-// removal is cancelled (Withdraw) when it has become pointless:
+// A surplus pod is deleted and never counted (J-073). Its removal may be in backoff, because a policy denies the
+// finalizer patch or the deletion. It is retried with its own backoff and delays nothing else: meanwhile the pod counts
+// as active, in its slot and index (J-074). The removal is cancelled (Withdraw) when it has become pointless:
 //
 //	the pod                              then
 //	-----------------------------------  ---------------------------------------------------------------
@@ -16,17 +16,17 @@ import (
 //	no longer belongs to the Job         is released
 //	is wanted again                      goes on; without the finalizer it does not count at its end (J-179)
 //
-// A pod that ended with the finalizer holds its slot and index until it is counted, because its result decides whether
-// a replacement is wanted.
+// A pod that ended with the finalizer has its slot and index until it is counted, because its result decides whether a
+// replacement is wanted.
 //
-// A try may be in flight, so the pod stays as it is until the outcome of the newest try is known. If that outcome is
-// unknown, the removal is not cancelled before DropDoubt: the finalizer may still go, and the pod would count without
-// it.
+// A try of the removal may be in flight, so the pod stays as it is until the outcome of the newest try is known. If
+// that outcome is unknown, the removal is not cancelled before DropDoubt: the finalizer may still go, and then the pod
+// could not be counted.
 
-// Removal returns the ID of the pod's removal in flight. The pod must have one.
+// Removal returns the ID of the command in flight that removes the pod. There must be one.
 func (p *Pod) Removal() events.CommandID { return p.removal().Name() }
 
-// removalEnded folds the failure of the newest try of a cancelled removal: the pod is no longer surplus. If the
+// removalEnded folds the failure of the newest try of a cancelled removal: the pod is no longer surplus. But if the
 // outcome of a finalizer removal is unknown, the removal goes on.
 func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown && flight == p.Drop() {
@@ -38,8 +38,8 @@ func (j *Job) removalEnded(p *Pod, flight *commands.Flight, f *events.CommandEnd
 	p.Surplus = false
 }
 
-// doubtDrop sets until when a surplus pod's finalizer removal of unknown outcome may take effect. A deletion needs no
-// such time: the pod counts as active, and the Job waits until it has ended or terminates.
+// doubtDrop sets DropDoubt: until when a surplus pod's finalizer removal of unknown outcome may take effect. A deletion
+// needs no such time: the pod counts as active, and the Job waits until it has ended or terminates.
 func (j *Job) doubtDrop(p *Pod, f *commands.Flight) {
 	if p.Surplus && f == p.Drop() {
 		p.DropDoubt = j.Now.Add(j.Settings.RequestTimeout)
@@ -69,7 +69,7 @@ func (j *Job) launchDelete(f *commands.Flight) {
 	if p := j.podOf(f); p != nil {
 		j.update(p, func() {
 			j.book.Launch(f, &p.target)
-			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // a surplus pod without its finalizer
+			p.Surplus = p.Surplus || (!p.Held() && !j.failing && !j.succeeding) // deleted without a finalizer: surplus
 		})
 	}
 }
@@ -113,8 +113,9 @@ func (j *Job) podEnded(flight *commands.Flight, f *events.CommandEnded, _ string
 	})
 }
 
-// overtaken returns the version at which a finalizer removal met a newer version, if that is how it ended; else 0. The
-// command then ends, and the decision is made again once the newer version is seen.
+// overtaken returns the version that a finalizer removal required, if the API server refused the removal because the
+// pod has a newer version; else 0. The command then ends, and the decision is made again once the newer version is
+// seen.
 func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 {
 	if f.Ending != events.Refused || f.Class != events.RefusedConflict || flight != p.Drop() {
 		return 0
@@ -122,15 +123,15 @@ func (p *Pod) overtaken(flight *commands.Flight, f *events.CommandEnded) uint64 
 	return events.VersionOf(flight.Command)
 }
 
-// stand puts a command about a pod into backoff, unless the observed pod already meets its goal.
+// stand puts a refused command about a pod into backoff, unless the pod has reached the command's goal already.
 func (j *Job) stand(p *Pod, flight *commands.Flight, f *events.CommandEnded) {
 	j.book.Retry(j.Now, flight, f)
 	j.endMet(p)
 }
 
-// endMet ends a refused command whose goal the observed pod meets: the finalizer is gone, or the pod terminates. If
-// the Job is gone, it also ends the deletion of a pod that has ended or is an orphan, because no decision would
-// withdraw it.
+// endMet ends a command in backoff if the pod has reached its goal: the finalizer is gone, or the pod terminates. After
+// the end of the Job's object it also ends the deletion of a pod that has ended or has no owner, because no decision
+// would withdraw it.
 func (j *Job) endMet(p *Pod) {
 	if f := p.Drop(); f.InBackoff() && !p.Tracked {
 		p.Surplus = p.Surplus && !f.Cancelled
@@ -141,8 +142,8 @@ func (j *Job) endMet(p *Pod) {
 	}
 }
 
-// cancelRemoval folds the decision to cancel a removal. If it is in backoff, a try may be in flight, whose outcome is
-// awaited.
+// cancelRemoval folds the decision to cancel a removal. If the removal is in backoff, a try may be in flight: its
+// outcome is awaited.
 func (j *Job) cancelRemoval(f *commands.Flight) {
 	p := j.podOf(f)
 	j.update(p, func() {

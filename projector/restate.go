@@ -8,15 +8,15 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// statement tracks which subjects the newest file has checkpointed. A file is self-contained once it has the state of
-// every stream.
+// statement tracks which subjects have a checkpoint (a StateStored record) in the newest file of the log. A file is
+// self-contained once it has the state of every stream. The lists are ordered by the last checkpoint of each subject.
 type statement struct {
-	jobs     line.Line[Job]     // holders of pods, by last checkpoint
-	stubs    line.Line[Retired] // retired Jobs, by last checkpoint
-	crons    line.Line[CronJob] // CronJobs, by last checkpoint
-	restated events.Sequence    // first record of the newest file known to be self-contained; see Restated
-	parts    Parts              // streams of which only parts are known; see Collecting
-	passed   bool               // records of such a stream were skipped since the newest file began
+	jobs     line.Line[Job]     // Jobs, and the pods without an owner of each namespace
+	stubs    line.Line[Retired] // retired Jobs
+	crons    line.Line[CronJob] // CronJobs
+	restated events.Sequence    // first record of the newest file known to be self-contained (Restated)
+	parts    Parts              // parts of states whose last part has not come yet (Collecting)
+	passed   bool               // since the newest file began, records of such streams were skipped
 }
 
 func newStatement() statement {
@@ -28,18 +28,18 @@ func newStatement() statement {
 	}
 }
 
-// ToWire encodes it into the controller\'s state.
+// ToWire adds the fields of s to the encoded state of the controller.
 func (s *statement) ToWire(to *pb.WorldState) { to.Restated = uint64(s.restated) }
 
-// FromWire decodes it from the controller\'s state.
+// FromWire takes the fields of s from the encoded state of the controller.
 func (s *statement) FromWire(from *pb.WorldState) { s.restated = events.Sequence(from.GetRestated()) }
 
-// Restated returns the first record of the newest file, and that of the newest file known to be self-contained
-// (events.FileRestated). Each is 0 if there is none: a log of one file needs no checkpoint.
+// Restated returns the first record of the newest file, and the first record of the newest file known to be
+// self-contained (events.FileRestated). Each is 0 if there is none: a log of one file needs no checkpoint.
 func (w *World) Restated() (newest, whole events.Sequence) { return w.specs.Since(), w.stated.restated }
 
-// Unstated returns a stream that the newest file, which begins with first, has not checkpointed: a stream without a
-// record in it, or whose last part is missing. ok is false if there is none.
+// Unstated returns a stream without a checkpoint in the newest file, which begins with record first. Such a stream has
+// no record in the file, or the last part of its state is missing. ok is false if there is none.
 func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	if j := w.stated.jobs.First(); j != nil && (j.Head < first || j.division.open) {
 		return j.Stream, true
@@ -53,8 +53,8 @@ func (w *World) Unstated(first events.Sequence) (s events.Stream, ok bool) {
 	return events.Stream{}, false
 }
 
-// Stating returns the same streams as Streams, ordered by when they began or were last checkpointed. The order is
-// maintained anyway, so 100,000 retired Jobs need no sorting.
+// Stating returns the same streams as Streams, ordered by when they began or had their last checkpoint. It does not
+// sort: the order is maintained anyway, because there may be 100,000 retired Jobs.
 func (w *World) Stating() []events.Stream {
 	out := make([]events.Stream, 0, w.Len()+w.Stubs())
 	for j := range w.stated.jobs.All() {
@@ -82,8 +82,8 @@ func (w *World) StateBytes(s events.Stream) int {
 	return stub
 }
 
-// stateAgain makes a StateStored record the newest record of its stream. Nothing else changes, except that a subject
-// with nothing left, kept only until its checkpoint, is dropped.
+// stateAgain folds a StateStored record of a known stream, by making it the newest record of the stream. Nothing else
+// changes, except that a subject with nothing left is dropped: it was kept only until its checkpoint was complete.
 func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	if r := w.Retired(rec.Stream); r != nil {
 		r.Head = rec.Sequence
@@ -112,8 +112,8 @@ func (w *World) stateAgain(rec *events.Record, f *events.StoredState) {
 	}
 }
 
-// unpart begins a new file, which has no parts of any state. Subjects that retire are listed in the order in which
-// they began.
+// unpart folds the beginning of a new file, which has no parts of any state yet. Subjects that were kept only because
+// of their parts in the old file are dropped or retired, in the order in which they began.
 func (w *World) unpart() {
 	for _, s := range w.Subjects() {
 		if j := HolderOf(s); j != nil && j.division.open {
@@ -123,8 +123,8 @@ func (w *World) unpart() {
 	}
 }
 
-// sortStated orders subjects by their newest records, since a snapshot gives another order. Subjects that the newest
-// file has only in part come first.
+// sortStated orders the lists by each subject's newest record, because a snapshot has another order. Subjects that have
+// only parts of their state in the newest file come first.
 func (w *World) sortStated() {
 	w.stated.jobs.Sort(func(a, b *Job) int {
 		return cmp.Or(cmp.Compare(a.statedAt(), b.statedAt()), cmp.Compare(a.Head, b.Head))
@@ -133,7 +133,8 @@ func (w *World) sortStated() {
 	w.stated.crons.Sort(func(a, b *CronJob) int { return cmp.Compare(a.Head, b.Head) })
 }
 
-// statedAt returns the Job's newest record; 0 if the newest file has only parts of its state.
+// statedAt returns the place of the Job in its list: its newest record, or 0 if the newest file has only parts of its
+// state.
 func (j *Job) statedAt() events.Sequence {
 	if j.division.open {
 		return 0

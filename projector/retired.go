@@ -18,16 +18,17 @@ type Retired struct {
 	Version  uint64 // newest resourceVersion
 	Finished events.Time
 	TTL      int32           // seconds; events.Unset for none
-	Head     events.Sequence // its newest record
+	Head     events.Sequence // newest record of its stream
 	Settings *events.Settings
-	followUp *followUp           // nil until the next record: most get none
-	place    line.Links[Retired] // position in statement.stubs
+	followUp *followUp           // what happened since; nil until the next record, which most never get
+	place    line.Links[Retired] // position in the list of retired Jobs by last checkpoint (statement.stubs)
 }
 
 // Retirement returns the facts of the Job's JobRetired record: how it ended, by its published status.
 func (j *Job) Retirement() *events.JobRetired { return RetirementOf(&j.Base) }
 
-// RetirementOf is Retirement for a status. Its result is events.ResultNone if the status shows no end.
+// RetirementOf returns the facts of a JobRetired record for a Job with this status. Its result is events.ResultNone if
+// the status shows no end.
 func RetirementOf(s *status.Status) *events.JobRetired {
 	end := endOf(s.Conditions)
 	if end == nil {
@@ -99,7 +100,7 @@ func (r *Retired) Time() events.Time {
 // Last returns the sequence of the newest record of the Job's stream.
 func (r *Retired) Last() events.Sequence { return r.Head }
 
-func (r *Retired) over() bool             { return false } // the World forgets it with its object
+func (r *Retired) over() bool             { return false } // the World forgets it together with its object
 func (r *Retired) began() events.Sequence { return 0 }
 
 func (r *Retired) toWire() (*pb.JobState, *pb.StateNames) {

@@ -4,13 +4,14 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// rewind resets all that was recorded about a cluster that provably went back in time (design §5, Versions), or of
-// which the log lost records. Jobs, pods, commands in flight, waits and versions no longer apply. The next listing is
-// the truth, as after the loss of a log (design §2, invariant 4). Nothing is decided before it is complete.
+// rewind resets all that was recorded about the cluster. It is called when the cluster provably went back in time
+// (design §5, Versions), or when the log has lost records. Jobs, pods, commands in flight, waits and versions no
+// longer apply. The next listing is the truth, as after the loss of a log (design §2, invariant 4). Nothing is
+// decided before it is complete.
 func (w *World) rewind(at events.Sequence) {
 	for s, subject := range w.subjects {
 		if w.floors[s] >= at {
-			continue // the snapshot is of after the rewind
+			continue // the snapshot was taken after the rewind
 		}
 		if j := HolderOf(subject); j != nil {
 			w.stated.jobs.Remove(j)

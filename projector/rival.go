@@ -24,7 +24,7 @@ import (
 // decides from 12:01:40 on.
 const RivalQuiet = time.Minute
 
-// Rival is what is known of another controller at work on our Jobs (split-brain).
+// Rival is what is known of another controller at work on our Jobs (split brain).
 type Rival struct {
 	Found bool        // no decisions are made while true
 	Quiet events.Time // in a later run: last sign of the other controller, or the start; 0 in the run that found it
@@ -48,13 +48,14 @@ func (w *World) RivalProven() []events.RivalAct {
 	return nil
 }
 
-// RivalSoFar returns the recorded acts and Rival.Quiet, for the record that says that a file is self-contained.
+// RivalSoFar returns the recorded acts and Rival.Quiet, for the record FileRestated, which says that a file is
+// self-contained.
 func (w *World) RivalSoFar() (acts []events.RivalAct, quiet events.Time) {
 	return slices.Clone(w.Rival.acts), w.Rival.Quiet
 }
 
-// RivalOver returns when decisions start again after a run that found another controller, if that stays quiet; 0 if no
-// such time is set.
+// RivalOver returns the time at which decisions start again if the other controller stays quiet; 0 if no such time is
+// set. It is set in the first run after the one that found the other controller.
 func (w *World) RivalOver() events.Time {
 	if !w.Rival.Found || w.Rival.Quiet == 0 || w.Listing {
 		return 0
@@ -62,12 +63,12 @@ func (w *World) RivalOver() events.Time {
 	return w.Rival.Quiet.Add(RivalQuiet)
 }
 
-// rivalActed folds an act of another controller.
+// rivalActed folds an act of another controller that a Job's record showed.
 func (w *World) rivalActed(a rivalAct) {
 	r := &w.Rival
 	switch {
 	case r.Found && r.Quiet != 0:
-		if a.Pod == "" && !w.Listing { // a listing may show an older act
+		if a.Pod == "" && !w.Listing { // a listing may show an act from before
 			r.Quiet = w.Now
 		}
 	case !r.Found && a.late && len(r.acts) < maxRivalActs:
@@ -98,7 +99,8 @@ func (r *Rival) apply(rec *events.Record, passed bool) {
 	}
 }
 
-// restarted folds a restart. Acts count only in the run that saw them; Found stays set.
+// restarted folds a restart. Acts count only in the run that saw them. Found stays, until the other controller was
+// quiet for RivalQuiet.
 func (r *Rival) restarted(now events.Time) {
 	r.acts = nil
 	if r.Found {
@@ -113,12 +115,12 @@ func (r *Rival) shift(step time.Duration) {
 	}
 }
 
-// ToWire encodes it into the controller\'s state.
+// ToWire adds the fields of r to the encoded state of the controller.
 func (r *Rival) ToWire(s *pb.WorldState) {
 	s.RivalFound, s.RivalQuiet, s.RivalActs = r.Found, int64(r.Quiet), events.RivalActsToWire(r.acts)
 }
 
-// FromWire decodes it from the controller\'s state.
+// FromWire takes the fields of r from the encoded state of the controller.
 func (r *Rival) FromWire(s *pb.WorldState) {
 	*r = Rival{Found: s.GetRivalFound(), Quiet: events.Time(s.GetRivalQuiet()), acts: events.RivalActsFromWire(s.GetRivalActs())}
 }

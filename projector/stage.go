@@ -7,15 +7,15 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/policy"
 )
 
-// Stage is the progress of a pod's accounting (design §6). A pod that counts goes
+// Stage is how far a pod is on its way into the counters of the status (design §6). A pod that counts goes
 //
 //	Untouched → Unlisted ─────→ Released ──────→ Dropping ──→ Untouched
 //	 (running)  (ended, has     (the confirmed    (finalizer     (finalizer
 //	            the finalizer)  status accounts   removal in     gone)
 //	                            for it)           flight)
 //
-// A pod that does not count skips Unlisted. A surplus pod goes Untouched → Surplus → Untouched twice: for its
-// finalizer, then for its deletion.
+// A pod that does not count skips Unlisted. A surplus pod (deleted, and never counted) goes Untouched → Surplus →
+// Untouched twice: for the removal of its finalizer, then for its deletion.
 type Stage uint8
 
 // The stages.
@@ -24,16 +24,16 @@ const (
 	Unlisted        // ended with the finalizer; no confirmed status accounts for it yet
 	Released        // its finalizer can be removed
 	Dropping        // its finalizer removal is in flight
-	Surplus         // surplus, and the next removal step can be taken
+	Surplus         // surplus, and its finalizer removal or its deletion can be issued
 	Holding         // failed, and held back until its index's replacement is seen (J-118)
-	Orphaned        // an orphan that the Job is to adopt (J-175)
-	Disowned        // owned but no longer selected: to be released (J-174)
+	Orphaned        // without an owner: the Job is to adopt it (J-175)
+	Disowned        // owned by the Job but no longer selected: to be released (J-174)
 	Stopping        // under deletion, and may still end by itself (J-022)
 )
 
-// stageOf returns the progress of the pod's accounting. These pods lose their finalizer at once, uncounted: pods of a
-// finished or deleted Job (J-100); pods that do not end while their Job succeeds or is deleted (J-091); pods without a
-// valid index that have ended, or whose Job has (J-035, J-090).
+// stageOf returns the pod's stage. These pods get Released without being counted, so they lose their finalizer at once:
+// pods of a finished or deleted Job (J-100); pods that do not end while their Job succeeds or is deleted (J-091); pods
+// without a valid index that have ended, or whose Job has (J-035, J-090).
 func (j *Job) stageOf(p *Pod) Stage {
 	switch {
 	case j.Removes(p) && !j.finished:
@@ -52,24 +52,24 @@ func (j *Job) stageOf(p *Pod) Stage {
 	case !p.Held():
 		return Untouched
 	case p.Drop() != nil:
-		return Dropping // whatever was observed since that decision
+		return Dropping // whatever was observed after the decision to remove the finalizer
 	case p.Owner == "" && p.Version <= p.Stale:
-		return Untouched // a newer version than the command's exists
+		return Untouched // the pod has a newer version that was not seen yet: a command would be refused again
 	case j.Stream.Kind == events.StreamNamespace:
 		if len(p.Candidates) > 0 {
-			return Untouched // until they are known
+			return Untouched // Jobs that may adopt it are not known yet
 		}
 		return Released
 	case j.Gone || j.finished:
 		return Released
 	case !j.claimed(p):
 		if j.Deleted != 0 || p.Owner == "" {
-			return Released // a foreground deletion would wait forever (J-102); and J-100
+			return Released // its finalizer would block a foreground deletion for ever (J-102); and J-100
 		}
 		return Untouched
 	case !j.indexValid(p):
 		if p.in.failJob && !j.failing && !j.succeeding {
-			return Untouched // the Job has yet to fail for it (J-096)
+			return Untouched // before the pod goes, the Job has to fail because of it (J-096)
 		}
 		if j.ended(p) || j.mayEnd(p) && !j.FailedOnly || j.succeeding || j.Deleted != 0 {
 			return Released // never counted, however it ends
@@ -78,13 +78,13 @@ func (j *Job) stageOf(p *Pod) Stage {
 	case j.accounted(p):
 		return Released
 	case j.succeeding && p.Phase != events.PodSucceeded && !p.FailedBeforeDeletion && !p.noted && !j.stopped(p):
-		return Released // J-142: a pod that ended, or was deleted by another client, before that counts (J-140)
+		return Released // J-142. The end of a pod that ended or was deleted before still counts (J-140)
 	case p.NeverCounted:
 		return Released
 	case j.index.held[p.Index] == p:
 		return Holding
-	case p.Ignored(): // only a failed pod, or one whose Job fails, is ignored
-		return Released // J-091: nothing of it is recorded
+	case p.Ignored(): // the rule matches only a failed pod, or any pod of a Job that fails
+		return Released // J-091: the status records nothing of it
 	case j.ended(p):
 		return Unlisted
 	case j.Deleted != 0:
@@ -95,25 +95,27 @@ func (j *Job) stageOf(p *Pod) Stage {
 	return Untouched
 }
 
-// Removes reports whether the removal of a surplus pod goes on or is yet to begin. It goes on after the Job is gone,
-// except for an orphan: the client that deleted the Job chose to keep its pods.
+// Removes reports whether the pod is surplus and its removal has not ended. The removal goes on after the Job is gone,
+// with one exception: a pod that the deletion of its Job left without an owner, because the client chose to keep the
+// pods.
 func (j *Job) Removes(p *Pod) bool { return p.Surplus && !p.removed() && !j.kept(p) }
 
-// removed reports whether no work is left for a surplus pod: it has ended without our finalizer. It stays, with its
-// logs, and is adopted and released like a pod whose removal was cancelled.
+// removed reports whether the removal of a surplus pod is over without a deletion: the pod has ended and has no
+// finalizer of ours. It stays, with its logs. It is adopted and released like a pod whose removal was cancelled.
 func (p *Pod) removed() bool { return p.Drop() == nil && p.Delete() == nil && !p.Held() && !p.Active() }
 
-// kept reports whether the pod was orphaned by the deletion of its Job.
+// kept reports whether the deletion of the Job left the pod without an owner.
 func (j *Job) kept(p *Pod) bool { return j.Gone && p.Owner == "" }
 
-// adopts reports whether the Job is to adopt the pod: it is an orphan, the selector matches, and it does not terminate
-// (J-175, J-178).
+// adopts reports whether the Job is to adopt the pod: the pod has no owner, the Job's selector matches it, and it does
+// not terminate (J-175, J-178).
 func (j *Job) adopts(p *Pod) bool {
 	return p.Owner == "" && !p.Foreign && !p.Leaving() && p.Drop() == nil && p.Delete() == nil && j.Eligible() &&
 		slices.Contains(p.Candidates, j.Ref.UID)
 }
 
-// Eligible reports whether the Job may adopt pods: it is ours, goes on, and is not under deletion (J-175, J-011).
+// Eligible reports whether the Job may adopt and release pods: it is ours, goes on, and is not under deletion (J-175,
+// J-011).
 func (j *Job) Eligible() bool {
 	return j.Managed && !j.Gone && j.Deleted == 0 && !j.finished
 }
@@ -124,8 +126,8 @@ func (j *Job) disowns(p *Pod) bool {
 		j.Eligible()
 }
 
-// ended reports whether the pod counts as ended, by the matrix of J-023; if the Job fails, every pod does (J-038). A
-// pod under deletion counts once the wait for its end is over.
+// ended reports whether the pod counts as ended, by the matrix of J-023. If the Job fails, every pod does (J-038). A
+// pod under deletion counts as ended once the wait for its own end is over (mayEnd).
 func (j *Job) ended(p *Pod) bool {
 	return p.Phase.Terminal() || (p.Deleted != 0 && !j.FailedOnly && !j.mayEnd(p)) || j.failing
 }
@@ -133,13 +135,13 @@ func (j *Job) ended(p *Pod) bool {
 // Ignored reports whether a rule ignores the pod's failure (J-114).
 func (p *Pod) Ignored() bool { return p.match.Action == policy.Ignore }
 
-// countedElsewhere reports whether another controller's status already accounts for the end of a pod. The watches of
-// Jobs and pods are not in step: if the status is seen before the pod's end, that end is not in our backoff record
-// yet, but in the other controller's.
+// countedElsewhere reports whether the status that another controller wrote already accounts for the end of a pod. The
+// watches of Jobs and pods are not in step: the status may be seen before the pod's end. That end is then missing in
+// our backoff record, although the other controller's backoff includes it.
 func (j *Job) countedElsewhere(p *Pod) bool {
 	return j.claimed(p) && j.indexValid(p) && j.accounted(p) && j.ended(p)
 }
 
-// stopped reports whether the pod was deleted before its Job succeeded and may have ended by itself since: its end
-// counts (J-140).
+// stopped reports whether the pod was deleted before its Job succeeded, and may have ended by itself since. Its end
+// then counts (J-140).
 func (j *Job) stopped(p *Pod) bool { return p.StoppingSince != 0 && !j.FailedOnly }

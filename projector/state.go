@@ -12,7 +12,7 @@ import (
 var deterministic = proto.MarshalOptions{Deterministic: true}
 
 // StreamState encodes the state of a stream other than the controller's, as facts and names. ok is false if the world
-// has no subject for it.
+// has no state of the stream.
 func (w *World) StreamState(s events.Stream) (facts, names []byte, ok bool) {
 	subject := w.Subject(s)
 	if subject == nil {
@@ -57,16 +57,16 @@ func (w *World) ControllerState() []byte {
 	return marshal(s)
 }
 
-// ControllerFacts encodes the same without specs, for the StateStored record at the start of a file: a file stores its
-// own specs.
+// ControllerFacts encodes the controller's state without specs, for the StateStored record at the start of a file: each
+// file stores the specs that it needs.
 func (w *World) ControllerFacts() []byte {
 	s := w.controllerToWire()
 	s.Zones = w.zones.ToWire(w.zonesInUse())
 	return marshal(s)
 }
 
-// ControllerInPart encodes the same for a world that may hold only some CronJobs. It has the rules of all known zones,
-// since CronJobs that the world does not hold yet may name them.
+// ControllerInPart encodes the controller's state without specs, for a world that may hold only some CronJobs. It has
+// the rules of all known zones, because CronJobs that the world does not hold yet may name them.
 func (w *World) ControllerInPart() []byte {
 	s := w.controllerToWire()
 	s.Zones = w.zones.ToWire(func(events.ZoneName) bool { return true })
@@ -79,7 +79,7 @@ type worldValue interface {
 	FromWire(s *pb.WorldState)
 }
 
-// values returns these parts.
+// values returns the parts of the controller's state that encode themselves.
 func (w *World) values() []worldValue {
 	return []worldValue{&w.life, &w.view, &w.Rival, &w.stated, &w.watch, &w.Around}
 }
@@ -120,9 +120,10 @@ func (w *World) Streams() []events.Stream {
 	return out
 }
 
-// Restore returns a world from a snapshot. Each stream has its own as-of record, so the world matches no prefix of the
-// log yet: apply all records after from, which skips those that a stream already has, and then call Recovered. Restore
-// returns an error if a state cannot be decoded or has a number that no record can have.
+// Restore returns a world from a snapshot. Each stream in a snapshot is as of a record of its own (StreamAt.AsOf), so
+// the world is not the state after any prefix of the log yet. The caller must apply all records after from, and then
+// call Recovered. Apply skips the records that a stream already includes. Restore returns an error if a state cannot be
+// decoded or has a number that no record can have.
 func Restore(streams []StreamAt) (w *World, from events.Sequence, err error) {
 	for _, s := range streams {
 		if err := events.CheckState(s.Stream, s.Facts, s.Names); err != nil {
@@ -170,7 +171,7 @@ func (w *World) Recovered() {
 	}
 }
 
-// restoreController restores the output of ControllerState as of record through.
+// restoreController restores the output of ControllerState, which is as of record through.
 func (w *World) restoreController(b []byte, through events.Sequence) error {
 	var s pb.WorldState
 	if err := proto.Unmarshal(b, &s); err != nil {
@@ -188,11 +189,12 @@ func (w *World) restoreController(b []byte, through events.Sequence) error {
 	return nil
 }
 
-// beginFile folds the controller's state at the start of a file. A reader that starts at this file has nothing else.
+// beginFile folds the controller's state that a new file begins with. A reader that starts at this file knows nothing
+// yet, and restores it.
 func (w *World) beginFile(rec *events.Record, f *events.StoredState) {
 	used := func(events.ZoneName) bool { return true } // the file has exactly the zones that CronJobs name
 	if w.Identity == (events.Identity{}) {
-		_ = w.restoreController(f.Encoded, rec.Sequence) // DecodeRecord has checked it
+		_ = w.restoreController(f.Encoded, rec.Sequence) // CheckState has checked it in DecodeRecord
 		w.previous, w.Now = rec.Sequence, rec.Time
 	} else {
 		used = w.zonesInUse()

@@ -7,7 +7,7 @@ import (
 )
 
 // A pod under deletion may still end by itself: a program that gets SIGTERM may save its work and exit with 0. So such
-// a pod counts as failed only after Settings.DeletedPodWait (J-022), and by its phase if it ends before.
+// a pod counts as failed only after a wait, Settings.DeletedPodWait (J-022). If it ends before, its phase counts.
 //
 //	the deletion is seen, then                             the pod
 //	------------------------------------------------------ -----------------------------------
@@ -18,10 +18,11 @@ import (
 // Example: a deletion is seen at 12.0 s. With exit code 0 at 12.3 s the pod has succeeded. If it still runs at 13.0 s,
 // it has failed. Meanwhile it keeps its slot and its index, so no replacement is created.
 //
-// The wait begins with the record that first shows the deletion, so it survives a restart, and it moves with clock
-// steps. A pod that another controller counts has no wait: that controller's status says how it counts.
+// The wait begins with the record that first shows the deletion, so it survives a restart. It moves with clock steps.
+// There is no wait for a pod of a Job that another controller runs: that controller's status says how the pod counts.
 
-// StoppingUntil returns when the next pod under deletion counts as failed; 0 for none.
+// StoppingUntil returns the end of the earliest wait for a pod under deletion; 0 for none. Then that pod counts as
+// failed.
 func (j *Job) StoppingUntil() events.Time {
 	if j.stopping.first == nil {
 		return 0
@@ -32,8 +33,8 @@ func (j *Job) StoppingUntil() events.Time {
 // Stopping yields the pods under deletion that may still end by themselves, ordered by the end of their waits.
 func (j *Job) Stopping() iter.Seq[*Pod] { return j.stopping.all }
 
-// judgeStopped counts the pods whose wait is over as failed. They enter the backoff record at once, so they count even
-// if the Job has succeeded meanwhile: they were deleted before (J-140).
+// judgeStopped counts the pods whose wait is over as failed. It enters them in the backoff record at once. So they
+// count even if the Job has succeeded meanwhile, because they were deleted before (J-140).
 func (j *Job) judgeStopped() {
 	for until := j.StoppingUntil(); until != 0 && until <= j.Now; until = j.StoppingUntil() {
 		p := j.stopping.first
@@ -44,9 +45,9 @@ func (j *Job) judgeStopped() {
 	}
 }
 
-// restarted folds a restart: the outcome of each command in flight becomes unknown. Deletions, finalizer removals and
-// reads are decided again if still wanted; a status write is decided again from a newer version; a create keeps its
-// slot until it has ended. Commands in backoff stay.
+// restarted folds a restart of the process: the outcome of each command in flight becomes unknown. The next decision
+// asks again for deletions, finalizer removals and reads that are still wanted. A status write is decided again from a
+// newer version. A create keeps its slot until its outcome is known. Commands in backoff stay in flight.
 func (j *Job) restarted() {
 	j.rivalry.began = 0
 	j.waitsAgain()
@@ -56,7 +57,8 @@ func (j *Job) restarted() {
 	j.Recheck = len(j.creates) > 0
 }
 
-// waitsAgain re-evaluates the waits after a start, since the settings may have changed. Observed Jobs have no waits.
+// waitsAgain updates the waits for pods under deletion after a start, because the settings may have changed. Observed
+// Jobs have no waits.
 func (j *Job) waitsAgain() {
 	observed := j.Observed()
 	for p := range j.stopping.all {

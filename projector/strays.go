@@ -7,12 +7,12 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Strays holds the orphan pods of one namespace that concern us: pods with our finalizer, and pods that an unknown Job
-// may adopt. See orphans.go.
+// Strays holds the pods without an owner of one namespace that concern us: pods with our finalizer, and pods that a Job
+// which was not seen yet may adopt. See intake/orphans.go.
 type Strays struct {
-	// held folds the pods and the commands about them like those of a Job. It has no object, so it owns none of the pods.
+	// held folds the pods and the commands about them, like a Job. As it has no object, it owns none of the pods.
 	held *Job
-	// awaiting maps the UID of each unknown Job to the pods that it may adopt.
+	// awaiting maps the UID of each Job that was not seen yet to the pods that it may adopt.
 	awaiting map[types.UID]map[types.UID]struct{}
 }
 
@@ -24,7 +24,7 @@ func newStrays(held *Job) *Strays {
 	return s
 }
 
-// Holder returns the Job without an object that holds the pods.
+// Holder returns the Job without an object that folds the pods.
 func (s *Strays) Holder() *Job { return s.held }
 
 // Apply folds a record.
@@ -61,7 +61,7 @@ func (s *Strays) unawait(uid types.UID) {
 	}
 }
 
-// WaitFor returns the pods that wait for the given Job.
+// WaitFor returns the pods that the given Job may adopt once it is seen.
 func (s *Strays) WaitFor(job types.UID) map[types.UID]*Pod {
 	if len(s.awaiting[job]) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (s *Strays) began() events.Sequence { return s.held.first }
 
 func (s *Strays) toWire() (*pb.JobState, *pb.StateNames) { return s.held.toWire() }
 
-// Strays returns the orphan pods of a namespace; nil for none.
+// Strays returns the pods without an owner of a namespace; nil if there are none.
 func (w *World) Strays(namespace string) *Strays {
 	s, _ := w.subjects[events.NamespaceStream(namespace)].(*Strays)
 	return s

@@ -10,15 +10,15 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Subject is the state of one stream, and what decisions are made about: a Job, a retired Job, a CronJob, or the
-// orphan pods of a namespace. It is a function of the stream's records and of those controller records that concern
-// all streams. A decision reads only its subject. If subject A depends on subject B, the intake writes records into
-// A's stream when B changes (Intake.Follow). Example: a Job is seen for the first time, so an orphan pod that it
-// selects moves to the Job's stream, in the same batch.
+// Subject is the state of one stream, and what decisions are made about: a Job, a retired Job, a CronJob, or the pods
+// without an owner of a namespace. It is a function of the stream's records and of those controller records that
+// concern all streams. A decision reads only its subject. If subject A depends on subject B, the intake writes records
+// into A's stream when B changes (Intake.Follow). Example: a Job is seen for the first time, and its selector matches a
+// pod without an owner. So in the same batch that pod moves to the Job's stream.
 type Subject interface {
 	// ID returns the subject's stream.
 	ID() events.Stream
-	// Reference names the subject for people, as far as known. For orphan pods it has only the namespace.
+	// Reference names the subject for people, as far as known. For the pods of a namespace it has only the namespace.
 	Reference() events.JobRef
 	// Time is the subject's own clock: the time of the newest record that concerned it. Decisions use it.
 	Time() events.Time
@@ -26,8 +26,8 @@ type Subject interface {
 	Last() events.Sequence
 	// Apply folds a record. It cannot fail: records are validated when they are decoded.
 	Apply(rec *events.Record)
-	// Due returns when the subject must first be evaluated after a start; 0 for never. Later Decision.Wake takes its
-	// place.
+	// Due returns when the subject must be evaluated for the first time after a start; 0 for never. Each decision then
+	// gives the time of the next evaluation (Decision.Wake).
 	Due(now events.Time) events.Time
 
 	// Observed reports whether another controller acts on the subject. Decisions about it are not carried out.
@@ -35,19 +35,20 @@ type Subject interface {
 	// InFlight returns the command called name; nil if it has ended.
 	InFlight(name events.CommandID) events.Command
 
-	over() bool // nothing is left: the World forgets it
+	over() bool // no work is left: the World drops the subject
 	began() events.Sequence
 	toWire() (*pb.JobState, *pb.StateNames)
 }
 
-// Holder is a subject with pods, whose commands are retried unchanged: a Job that is not retired, or the orphan pods
-// of a namespace.
+// Holder is a subject with pods, whose commands are retried unchanged: a Job that is not retired, or the pods without
+// an owner of a namespace.
 type Holder interface {
-	// Holder returns the Job that folds the pods and their commands: the subject itself, or a Job without an object.
+	// Holder returns the Job that folds the pods and their commands: the subject itself, or for Strays a Job without an
+	// object.
 	Holder() *Job
 }
 
-// HolderOf returns the Job that holds the subject's pods; nil if s is nil or has no pods.
+// HolderOf returns the Job that folds the subject's pods; nil if s is nil or has no pods.
 func HolderOf(s Subject) *Job {
 	if h, ok := s.(Holder); ok {
 		return h.Holder()
@@ -63,21 +64,21 @@ func PodOf(s Subject, uid types.UID) *Pod {
 	return nil
 }
 
-// Compared reports whether decisions about the subject are compared with another controller's actions instead of being
-// carried out. Recorded CronJobs of another controller are not compared; only the fates of their due times are
-// recorded.
+// Compared reports whether decisions about the subject are not carried out, but compared with the acts of the
+// controller that runs it. CronJobs of another controller that are recorded are not compared: only the fates of their
+// due times are recorded.
 func Compared(s Subject) bool {
 	c, cronJob := s.(*CronJob)
 	return s.Observed() && !(cronJob && c.Settings.CronJobs)
 }
 
-// Phase is a Job's stage of life. It only moves forward, with two exceptions: an object seen again is no longer gone,
-// and a pod that names a retired Job makes that Job a placeholder again.
+// Phase is a Job's stage of life. It only moves forward, with two exceptions. An object that is seen again is no longer
+// gone. And a pod that names a retired Job as its owner starts that Job again as a placeholder (PhaseUnknown).
 type Phase uint8
 
 // The phases of a Job.
 const (
-	PhaseUnknown  Phase = iota + 1 // pods name it, but its object has not been seen
+	PhaseUnknown  Phase = iota + 1 // pods name it as their owner, but its object has not been seen
 	PhaseSeen                      // seen, and goes on
 	PhaseFinished                  // stored as Complete or Failed, with work left
 	PhaseRetired                   // finished without work left: replaced by a Retired
@@ -101,7 +102,8 @@ func (p Phase) String() string {
 	return "invalid"
 }
 
-// Phase returns the Job's phase. It is PhaseRetired only while the record of the retirement is being folded.
+// Phase returns the Job's phase. PhaseRetired is returned only while the record JobRetired is being folded: after that
+// a Retired takes the Job's place.
 func (j *Job) Phase() Phase {
 	switch {
 	case j.Retired:
@@ -169,8 +171,8 @@ func (w *World) Jobs() []*Job {
 	return out
 }
 
-// Holders returns all holders of pods (Jobs, and the orphan pods of each namespace) in the order in which their
-// streams began.
+// Holders returns all Jobs that fold pods, in the order in which their streams began: those that are not retired, and
+// one for the pods without an owner of each namespace.
 func (w *World) Holders() []*Job {
 	var out []*Job
 	for _, s := range w.Subjects() {

@@ -1,6 +1,6 @@
 package projector
 
-// count adds the pod's share to the tallies and sets, or removes it if sign is negative.
+// count adds the pod to the counts and sets, by its share, or removes it if sign is negative.
 func (s *pods) count(p *Pod, sign int32) {
 	t := &s.tally
 	t.Active += one(p.in.active) * sign
@@ -40,33 +40,34 @@ func one(b bool) int32 {
 	return 0
 }
 
-// Tally counts the Job's pods.
+// Tally counts the Job's pods by what decisions need. "Removal" is the deletion of a pod; of a surplus pod also the
+// removal of its finalizer.
 type Tally struct {
 	Active, Ready, Terminating        int32
 	Going, GoingReady                 int32 // of Active and Ready: removal or deletion in flight, not in backoff
-	Idle                              int32 // active pods that no command is about
-	UnlistedFailed, UnlistedSucceeded int32 // ended, and not in the published status
+	Idle                              int32 // active pods that are not surplus and not being deleted
+	UnlistedFailed, UnlistedSucceeded int32 // ended pods that no confirmed status accounts for
 	Countable                         int   // uncounted UIDs whose pod no longer has the finalizer
 	Surplus                           int32 // surplus pods whose removal has not ended
-	Removing                          int32 // pods whose removal is in flight and not refused
-	Refused                           int32 // active surplus pods with a removal in backoff
-	Pointless                         int32 // pods with a removal in backoff that ended or left the Job
-	Spared                            int32 // active surplus pods with a cancelled removal whose outcome is awaited
-	Unsure                            int32 // surplus pods that ended with the finalizer while its removal is in backoff
+	Removing                          int32 // pods whose removal goes on and is not in backoff
+	Refused                           int32 // active surplus pods whose removal is in backoff
+	Pointless                         int32 // pods whose removal is in backoff, but that have ended or left the Job
+	Spared                            int32 // active surplus pods with a cancelled removal; its outcome is awaited
+	Unsure                            int32 // ended surplus pods with the finalizer and a removal in backoff: may count
 	UnsureSucceeded                   int32 // of Unsure, pods that succeeded
-	HeldFailed                        int32 // held-back failed pods that count
+	HeldFailed                        int32 // failed pods held back until their replacement is seen, which count
 	NeverCounted                      int32 // pods that never count and still have the finalizer
 	Restarts                          int64 // of the containers of pods that run or wait to run (J-113)
 	Adopting, Releasing               int32 // pods with an adoption, or release, in flight
-	Urgent                            int   // unlisted pods under deletion: a client waits for their finalizer
-	Held, Dropping                    int   // pods with the finalizer; of these, finalizer removal in flight
+	Urgent                            int   // ended, uncounted pods under deletion: a client waits for the finalizer
+	Held, Dropping                    int   // pods with the finalizer; of these, with its removal in flight
 	Stopping                          int32 // of Terminating, pods that may still end by themselves
 }
 
 // podSet is a set of pods.
 type podSet map[*Pod]struct{}
 
-// file adds the pod if is is true, or removes it if sign is negative.
+// file adds the pod to the set if is is true, or removes it if sign is negative.
 func (s podSet) file(p *Pod, is bool, sign int32) {
 	switch {
 	case !is:
@@ -77,7 +78,8 @@ func (s podSet) file(p *Pod, is bool, sign int32) {
 	}
 }
 
-// ManyHeld reports whether more pods have the finalizer than the terminal condition allows (Settings.HeldAtEnd).
+// ManyHeld reports whether more pods still have the finalizer than the terminal condition may leave
+// (Settings.HeldAtEnd).
 func (j *Job) ManyHeld() bool {
 	most := int(j.Settings.HeldAtEnd)
 	return most != 0 && j.Tally().Held > most

@@ -2,17 +2,17 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// Terms are the pod-related parts of a Job's spec, parsed once per spec.
+// Terms are the parts of a Job's spec about the number and the indexes of pods, parsed once per spec.
 type Terms struct {
 	Indexed   bool // pods have completion indexes
 	WorkQueue bool // no fixed number of completions
 	PerIndex  bool // each index has its own backoffLimit
-	// FailedOnly: a pod is replaced, and counted, only once its phase is Failed (J-024).
+	// FailedOnly: a pod is replaced, and counts as failed, only once its phase is Failed (J-024).
 	FailedOnly  bool
 	Completions int32 // number of indexes of an Indexed Job; 0 if unset
 	Parallelism int32 // limit of running pods; 1 if unset
-	// MayLower: the API server lets the number of succeeded indexes decrease. It does so only if completions equals
-	// parallelism (J-212). Otherwise the number stays until it may (J-236).
+	// MayLower: the number of succeeded indexes in the status may decrease. The API server allows that only if
+	// completions equals parallelism (J-212). Otherwise the number stays as it is until it may decrease (J-236).
 	MayLower bool
 }
 

@@ -10,11 +10,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Tries counts the ways in which unsuccessful pods of a Job ended, and how long the Job was suspended. Decisions do
-// not read it: it feeds the verdict in words, and is evidence like the texts that it comes from. Its size is bounded.
-// A pod is counted once, by the first record that shows its end or the request to delete it.
+// Tries counts how unsuccessful pods of a Job ended, grouped by failure signature, and how long the Job was suspended.
+// An attempt ("try") is one pod from its creation to its end. Decisions do not read Tries: it is for the verdict, a
+// line for people, and is evidence like the texts that it comes from. Its size is bounded. A pod is counted once, by
+// the first record that shows its end or the request to delete it.
 type Tries struct {
-	// Ends lists the first maxWays ways in order of appearance, and for each kind one entry for all further ways.
+	// Ends lists the first maxWays signatures in order of appearance. For each kind, one more entry counts all further
+	// signatures.
 	Ends []TryEnd
 	// Partial: the state that the fold started from lacks earlier attempts, because its evidence was erased.
 	Partial bool
@@ -23,7 +25,7 @@ type Tries struct {
 	since     events.Time   // start of the current suspension; 0 for none
 }
 
-// TryEnd is one way in which attempts ended, with their number.
+// TryEnd is a failure signature, with the number of attempts that ended that way.
 type TryEnd struct {
 	Way
 	Count uint32
@@ -31,11 +33,11 @@ type TryEnd struct {
 	Index int32  // completion index of that pod, or events.NoIndex
 }
 
-// Way is the failure signature of attempts: two attempts are counted together only if all fields are equal. Example:
+// Way is the failure signature of an attempt. Two attempts are counted together only if all fields are equal. Example:
 // {Kind: TryFailed, Exits: {main, exit code 1}}.
 type Way struct {
 	Kind      TryKind
-	Other     bool       // all further ways of Kind, for lack of room; other fields are empty
+	Other     bool       // all further signatures of Kind, for lack of room; the other fields are empty
 	Exits     [2]TryExit // first two containers that did not exit with 0; an empty name means none
 	MoreExits uint32     // number of further such containers
 	Reason    string     // of the disruption, or of the pod's status
@@ -74,7 +76,7 @@ func (t *Tries) Suspended(until events.Time) time.Duration {
 	return t.suspended + max(until.Sub(t.since), 0)
 }
 
-// tell counts what a folded record changed about its pod.
+// tell counts what a folded record has changed about its pod: an end, a deletion, or restarts.
 func (t *Tries) tell(j *Job, rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.PodSeen:
@@ -90,7 +92,7 @@ func (t *Tries) seen(j *Job, was *met, e *events.Evidence) {
 	p := was.pod
 	restarted, ended := p.Restarts > was.restarts, p.Phase != events.PodSucceeded && overOrGoing(p)
 	succeeded := was.told && j.endedWell(p)
-	if !restarted && !ended && !succeeded || !j.ours(p) { // most pods do neither
+	if !restarted && !ended && !succeeded || !j.ours(p) { // nothing to count, as for most records
 		return
 	}
 	if succeeded && !was.over {
@@ -123,14 +125,14 @@ func (j *Job) ours(p *Pod) bool {
 
 func overOrGoing(p *Pod) bool { return p.Phase.Terminal() || p.Deleted != 0 }
 
-// unwanted reports whether the Job wants no pods.
+// unwanted reports whether the Job wants no pods at all: it ends, is deleted, or is suspended.
 func (j *Job) unwanted() bool {
 	return j.failing || j.succeeding || j.finished || j.Deleted != 0 || j.Gone || j.suspends()
 }
 
 func (j *Job) suspends() bool { return j.Spec != nil && j.Spec.Suspend && !j.finished && !j.Gone }
 
-// wayOf returns how an unsuccessful or terminating pod ended.
+// wayOf returns the failure signature of a pod that did not succeed or is being deleted.
 func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 	disruption, disrupted := disruptionOf(p, e)
 	way := Way{Kind: TryDeleted}
@@ -151,8 +153,9 @@ func (j *Job) wayOf(p *Pod, e *events.Evidence) Way {
 	return way
 }
 
-// unwantedElsewhere reports whether another controller, whose decisions are not recorded, had a reason to delete one
-// pod: more are active than parallelism or the missing completions need, or the deadline has passed.
+// unwantedElsewhere reports whether another controller that runs the Job had a reason to delete one of its pods: more
+// pods are active than parallelism or the missing completions need, or the deadline has passed. The decisions of that
+// controller are not recorded.
 func (j *Job) unwantedElsewhere() bool {
 	if !j.Settings.Observes(j.ManagedBy) || j.Spec == nil {
 		return false
@@ -168,7 +171,7 @@ func (j *Job) unwantedElsewhere() bool {
 	if !j.WorkQueue {
 		wanted = min(wanted, j.Completions-j.SucceededCount())
 	} else if j.SucceededCount() > 0 {
-		return false // its pods end by themselves
+		return false // work queue: once a pod has succeeded, the other pods end by themselves
 	}
 	return j.Tally().Active >= wanted
 }
@@ -189,7 +192,7 @@ func disruptionOf(p *Pod, e *events.Evidence) (reason string, disrupted bool) {
 	return "", false
 }
 
-// exits collects the containers that did not exit with 0. Sidecars count only if no other container failed, because
+// exits collects the containers that did not exit with 0. Sidecars are collected only if no other container failed:
 // they are killed when the pod ends.
 func (w *Way) exits(p *Pod, e *events.Evidence) {
 	for _, sidecars := range []bool{false, true} {
@@ -205,13 +208,13 @@ func (w *Way) exits(p *Pod, e *events.Evidence) {
 	}
 	for i := range e.Containers {
 		if c := &e.Containers[i]; c.Lost() && !c.Again {
-			if w.Reason == "" { // else that says why
+			if w.Reason == "" { // otherwise the reason tells more than the made-up exit code
 				w.exit(TryExit{Container: c.Name, Kind: c.Kind, Code: c.ExitCode, Reason: c.Reason})
 			}
 			return
 		}
 	}
-	for _, x := range p.Exits { // the evidence was erased
+	for _, x := range p.Exits { // only the facts are left: the evidence was erased
 		kind := events.RegularContainer
 		if x.Init {
 			kind = events.InitContainer
@@ -230,8 +233,8 @@ func (w *Way) exit(x TryExit) {
 	w.MoreExits++
 }
 
-// restarted counts container restarts. The exit is known only if one container restarted once; the exits of runs
-// between two observations are unknown.
+// restarted counts container restarts. If one container restarted once, its exit is known. The exits between two
+// observations of a pod are unknown.
 func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	var only *events.ContainerEnd
 	for i := range e.Containers {
@@ -258,14 +261,13 @@ func (t *Tries) restarted(p *Pod, times uint32, e *events.Evidence) {
 	}
 }
 
-// endedWell reports whether the pod succeeded after its deletion was requested, and no status has counted it as
-// failed.
+// endedWell reports whether the pod succeeded after its deletion was requested, before a status counted it as failed.
 func (j *Job) endedWell(p *Pod) bool {
 	return p.Phase == events.PodSucceeded && p.Deleted != 0 && (p.StoppingSince != 0 || p.stage == Unlisted && !p.written) &&
 		j.Settings.DeletedPodWait > 0
 }
 
-// remove uncounts one attempt of that way.
+// remove reverts add for one attempt.
 func (t *Tries) remove(way Way) {
 	i := slices.IndexFunc(t.Ends, func(e TryEnd) bool { return e.Way == way })
 	if i < 0 {
@@ -298,13 +300,13 @@ func (t *Tries) add(way Way, n uint32, p *Pod) {
 	t.Ends = append(t.Ends, TryEnd{Way: way, Count: n, Pod: p.Name, Index: p.Index})
 }
 
-// suspension is what was known of a Job before an observation of it is folded.
+// suspension holds what was known of a Job before an observation of the Job is folded.
 type suspension struct{ known, suspends bool }
 
 func (j *Job) suspension() suspension { return suspension{j.Known(), j.suspends()} }
 
-// suspend follows whether the Job is suspended. A Job that is suspended when first seen has been so since the time in
-// its status, or else since its creation.
+// suspend updates how long the Job was suspended. If the Job is suspended when it is first seen, the suspension began
+// at the time of its condition Suspended, or else at its creation.
 func (t *Tries) suspend(j *Job, was suspension) {
 	suspends := j.suspends()
 	switch {

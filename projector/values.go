@@ -6,12 +6,13 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// value is a part of a Job's state with its own invariants. It moves with clock steps and encodes itself, so a new
-// field changes only the value that has it.
+// value is a part of a Job's state with invariants of its own. It handles clock steps and its own encoding, so a new
+// field of the state changes only the value that has it.
 type value interface {
 	// shift moves times of our clock by a clock step. The API server's times stay.
 	shift(step time.Duration)
-	// toWire adds the value's fields to the Job's state; fromWire restores them. Texts are read in the order of values.
+	// toWire adds the value's fields to the Job's state; fromWire restores them. The texts of all values are in one
+	// list, in the order of values.
 	toWire(s *pb.JobState, names *pb.StateNames)
 	fromWire(s *pb.JobState, r *stateReader)
 }
@@ -19,7 +20,7 @@ type value interface {
 // values returns the parts of the Job in the order in which they are encoded.
 func (j *Job) values() [3]value { return [...]value{&j.published, &j.waits, &j.Tries} }
 
-// shift moves every wait by a clock step, so that its elapsed part stays the same.
+// shift moves all waits by a clock step: the part of a wait that is over stays over.
 func (j *Job) shift(step time.Duration) {
 	for _, v := range j.values() {
 		v.shift(step)
@@ -32,7 +33,7 @@ func (j *Job) shift(step time.Duration) {
 	for _, c := range j.creates {
 		c.Sent = c.Sent.Add(step)
 	}
-	for _, p := range j.Pods() { // in a fixed order: each goes back into the queue of pods to store
+	for _, p := range j.Pods() { // in a fixed order: each pod goes into the queue of pods to store
 		j.changed(p)
 		p.ended, p.DropDoubt, p.LateCreate = p.ended.Add(step), p.DropDoubt.Add(step), p.LateCreate.Add(step)
 		p.StoppingSince = p.StoppingSince.Add(step)

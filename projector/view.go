@@ -7,7 +7,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// view is how much of the cluster the log has seen. World embeds it.
+// view tells how much of the cluster the log has seen. World embeds it.
 type view struct {
 	Listing bool                       // a listing is under way: nothing is decided
 	pending []events.Resource          // resources that the listing still waits for
@@ -19,7 +19,7 @@ func newView() view { return view{newest: map[events.Resource]uint64{}} }
 // apply folds a record of the controller's stream. cronJobs says whether CronJobs are watched.
 func (v *view) apply(rec *events.Record, cronJobs bool) {
 	switch f := rec.Facts.(type) {
-	case *events.EpochChanged: // the versions are of a past that the cluster does not have: list all again
+	case *events.EpochChanged: // the cluster does not have these versions any more: list everything again
 		clear(v.newest)
 		v.list(events.Jobs, events.Pods)
 		if cronJobs {
@@ -38,7 +38,8 @@ func (v *view) apply(rec *events.Record, cronJobs bool) {
 	}
 }
 
-// list adds resources to wait for. It copies pending, which an encoded state may share.
+// list starts a listing of resources: the listing is over when each is synced. It copies pending, because an encoded
+// state may share the slice.
 func (v *view) list(resources ...events.Resource) {
 	v.Listing, v.pending = true, slices.Clone(v.pending)
 	for _, r := range resources {
@@ -50,7 +51,7 @@ func (v *view) list(resources ...events.Resource) {
 
 func (v *view) see(r events.Resource, version uint64) { v.newest[r] = max(v.newest[r], version) }
 
-// ToWire encodes it into the controller\'s state.
+// ToWire adds the fields of v to the encoded state of the controller.
 func (v *view) ToWire(s *pb.WorldState) {
 	s.Listing, s.Newest = v.Listing, map[uint32]uint64{}
 	for _, r := range v.pending {
@@ -61,7 +62,7 @@ func (v *view) ToWire(s *pb.WorldState) {
 	}
 }
 
-// FromWire decodes it from the controller\'s state.
+// FromWire takes the fields of v from the encoded state of the controller.
 func (v *view) FromWire(s *pb.WorldState) {
 	v.Listing = s.GetListing()
 	for _, r := range s.GetPending() {

@@ -21,15 +21,15 @@ type World struct {
 	Around surroundings.Surroundings // nodes and namespaces
 
 	specs    specs.Specs
-	zones    *cronjob.Zones              // named by CronJobs
+	zones    *cronjob.Zones              // rules of the time zones that CronJobs name
 	watch    cronjob.Watch               // gaps in the watch of CronJobs
 	budgets  budget.Buckets              // log written per namespace
 	subjects map[events.Stream]Subject   // all but retired Jobs
-	retired  map[types.UID]*Retired      // apart, because there may be many
+	retired  map[types.UID]*Retired      // in a map of their own, because there may be many
 	runs     map[types.UID]events.Stream // from the Jobs of CronJobs to the CronJob
 	named    map[cronName]events.Stream  // from the names of CronJobs
-	homes    map[types.UID]events.Stream // from pod to stream
-	stated   statement                   // what the newest file has checkpointed
+	homes    map[types.UID]events.Stream // from a pod to the stream that it belongs to
+	stated   statement                   // which streams have a checkpoint in the newest file
 
 	floors map[events.Stream]events.Sequence // during a recovery: last record of each stream in the snapshot
 }
@@ -58,8 +58,8 @@ func (w *World) Len() int { return len(w.subjects) }
 // Stubs returns the number of retired Jobs.
 func (w *World) Stubs() int { return len(w.retired) }
 
-// Newest returns the newest known resourceVersion of a resource; 0 for none. It scans all subjects, and for pods all
-// pods, because the answers to our writes count and are known per object.
+// Newest returns the newest known resourceVersion of a resource; 0 for none. Answers to our own writes count, too.
+// These are known only per object, so Newest scans all subjects, and for pods all pods.
 func (w *World) Newest(r events.Resource) uint64 {
 	newest := w.newest[r]
 	for _, subject := range w.subjects {
@@ -100,7 +100,7 @@ func (w *World) Apply(rec *events.Record) {
 	switch {
 	case rec.Stream == events.Controller:
 		namespace := w.Settings.Namespace
-		w.applyToController(rec) // also if the snapshot has it: it says the same again
+		w.applyToController(rec) // also if the snapshot includes the record: folding it twice changes nothing
 		if rec.Kind == events.KindControllerStarted || rec.Kind == events.KindClockStepped {
 			w.broadcast(rec)
 		}
@@ -110,7 +110,7 @@ func (w *World) Apply(rec *events.Record) {
 		}
 	default:
 		s := w.subjects[rec.Stream]
-		namespace := w.namespaceOf(rec, s) // before the record ends the stream's subject
+		namespace := w.namespaceOf(rec, s) // while the subject exists: the record may end it
 		w.Learn(rec)
 		if rec.Sequence > w.floors[rec.Stream] {
 			w.applyToSubject(rec, s)
@@ -136,8 +136,9 @@ func (w *World) applyToController(rec *events.Record) {
 	}
 }
 
-// broadcast folds a controller record that concerns every subject. A start ends all commands in flight, which may be
-// all that kept a Job whose object is gone. A retired Job is concerned only if it got a record since its retirement.
+// broadcast folds a controller record that concerns every subject: a start, or a clock step. A start ends all commands
+// in flight. If a Job whose object is gone was kept only for these, it is dropped. A retired Job takes part only if it
+// had a record since its retirement.
 func (w *World) broadcast(rec *events.Record) {
 	for stream, s := range w.subjects {
 		if rec.Sequence > w.floors[stream] {
@@ -152,9 +153,8 @@ func (w *World) broadcast(rec *events.Record) {
 	}
 }
 
-// Learn keeps what a Job's record tells all streams: the specs that other streams may refer to, and the newest object
-// versions. Apply calls it. A reader that folds only a part of the log calls it alone, for specs from before that
-// part.
+// Learn folds what other streams need of a record: the specs that they may refer to, and the newest object versions.
+// Apply calls it. A reader that folds only a part of the log calls Learn alone for the records before that part.
 func (w *World) Learn(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.JobSpec:
@@ -170,7 +170,7 @@ func (w *World) Learn(rec *events.Record) {
 	}
 }
 
-// learn notes the version of the object in a record.
+// learn updates the newest known version of a resource by the object that the facts observe.
 func (v *view) learn(facts events.Facts) {
 	switch f := facts.(type) {
 	case *events.JobGone:
@@ -188,8 +188,9 @@ func (v *view) learn(facts events.Facts) {
 	}
 }
 
-// applyToSubject folds a record of a subject's stream. s is the stream's subject if it is not retired, else nil.
-// Without a subject, a record kind that can be a stream's first opens one; any other is about a Job that is over.
+// applyToSubject folds a record of a subject's stream. s is the stream's subject if it exists and is not retired, else
+// nil. If s is nil, a record that can be the first of a stream begins a new subject. Any other record is about a Job
+// that is over, and is ignored.
 func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	var retired *Retired
 	if s == nil {
@@ -215,7 +216,7 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 		w.stated.passed = true
 		return
 	}
-	if retired != nil && rec.Kind != events.KindPodAdded { // a pod turns it back into a placeholder
+	if retired != nil && rec.Kind != events.KindPodAdded { // a pod starts the Job again, as a placeholder
 		w.followRetired(retired, rec)
 		return
 	}
@@ -237,8 +238,8 @@ func (w *World) applyToSubject(rec *events.Record, s Subject) {
 	w.close(s)
 }
 
-// stored restores a stored state if the stream is new, which is so for a reader that starts at this file. Check has
-// validated the state.
+// stored folds a StateStored record. If the stream is unknown, because the reader starts at this file, it restores the
+// state. Check has validated the state.
 func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 	if isNew {
 		facts, names, whole := w.stated.parts.Add(rec, f)
@@ -250,8 +251,8 @@ func (w *World) stored(rec *events.Record, f *events.StoredState, isNew bool) {
 	w.stateAgain(rec, f)
 }
 
-// applyToJob folds a record of a Job's stream, and the World's data about the Job: its spec, its attempts, and acts of
-// another controller.
+// applyToJob folds a record of a Job's stream. It also updates what the World has of the Job: its spec, how its pods
+// ended, and acts of another controller.
 func (w *World) applyToJob(rec *events.Record, j *Job) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok {
 		was := j.suspension()
@@ -268,7 +269,7 @@ func (w *World) applyToJob(rec *events.Record, j *Job) {
 	j.rivalry.acts = nil
 }
 
-// followRetired folds a record of a retired Job, and takes the TTL from an observed spec.
+// followRetired folds a record of a retired Job. The TTL comes from the observed spec.
 func (w *World) followRetired(r *Retired, rec *events.Record) {
 	if f, ok := rec.Facts.(*events.JobSeen); ok && f.Version >= r.Version {
 		if spec := w.specs.Spec(f.Spec); spec != nil {
@@ -278,7 +279,8 @@ func (w *World) followRetired(r *Retired, rec *events.Record) {
 	r.Apply(rec)
 }
 
-// fold is s.Apply. It switches on the type, because passing a record to an interface allocates it on the heap.
+// fold calls s.Apply. It switches on the type: calling Apply through the interface would allocate the record on the
+// heap.
 func fold(s Subject, rec *events.Record) {
 	switch s := s.(type) {
 	case *Job:
@@ -292,7 +294,7 @@ func fold(s Subject, rec *events.Record) {
 	}
 }
 
-// useSpec sets the Job's observed spec.
+// useSpec sets the Job's spec to the one that the observation names.
 func (w *World) useSpec(j *Job, f *events.JobSeen) {
 	if spec := w.specs.Use(f.Spec, j.Spec); spec != nil {
 		j.rekey(j.Spec, spec)
@@ -300,7 +302,7 @@ func (w *World) useSpec(j *Job, f *events.JobSeen) {
 	}
 }
 
-// opens reports whether a record of that kind can be a stream's first.
+// opens reports whether a record of that kind can be the first of a stream.
 func opens(k events.Kind) bool {
 	switch k {
 	case events.KindTemplateStored, events.KindPoliciesStored, events.KindSpecStored, events.KindJobAdded, events.KindPodAdded:
@@ -312,7 +314,7 @@ func opens(k events.Kind) bool {
 	}
 }
 
-// open adds a subject for a stream, in place of a retired Job, which has new records now.
+// open adds a subject for a stream that has its first record. A retired Job of the stream is dropped.
 func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	if r := w.Retired(stream); r != nil {
 		w.dropRetired(r)
@@ -327,7 +329,7 @@ func (w *World) open(stream events.Stream, at events.Sequence) Subject {
 	return w.hold(j)
 }
 
-// hold adds a holder of pods under its stream.
+// hold adds a subject with pods, which j folds: j itself, or the Strays of a namespace.
 func (w *World) hold(j *Job) Subject {
 	s := Subject(j)
 	if j.Stream.Kind == events.StreamNamespace {
@@ -341,7 +343,7 @@ func (w *World) hold(j *Job) Subject {
 	return s
 }
 
-// close drops a subject with nothing left, or replaces a retiring Job by its Retired.
+// close drops a subject without work left. A Job that retires is replaced by its Retired.
 func (w *World) close(s Subject) {
 	j := HolderOf(s)
 	retires := j != nil && j.Retired

@@ -24,8 +24,8 @@ func (j *Job) launchWrite(f *commands.Flight) {
 	j.written(&f.Command.(*events.WriteStatus).Change)
 }
 
-// written marks the pods that a status write in flight accounts for. A write that finishes the Job accounts for all
-// pods that have ended.
+// written marks the pods that the status write in flight accounts for: the pods that it lists, or, if it finishes the
+// Job, all pods that have ended.
 func (j *Job) written(c *events.StatusChange) {
 	if c.StartTime != 0 {
 		j.asked = c.StartTime
@@ -86,7 +86,7 @@ func (j *Job) confirm(name events.CommandID) {
 	}
 	completed, failed := indexset.Parse(change.CompleteIndexes, j.Completions), indexset.Parse(change.FailIndexes, j.Completions)
 	for i := range completed.All {
-		j.complete(i) // the pod may show another index by now
+		j.complete(i) // even if the pod that completed it shows another index by now
 		j.reviewIndex(i)
 	}
 	for i := range failed.All {
@@ -98,7 +98,7 @@ func (j *Job) confirm(name events.CommandID) {
 				j.update(p, func() {})
 			}
 		}
-		for _, f := range j.book.InOrder() { // another pod may have completed the index of a pod that is losing its finalizer
+		for _, f := range j.book.InOrder() { // their pods' indexes may be completed by others
 			if p := j.podOf(f); p != nil {
 				j.update(p, func() {})
 			}
@@ -116,7 +116,8 @@ func (j *Job) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ stri
 	j.confirm(f.Command)
 }
 
-// unconfirmed folds a status write that did not extend the published base.
+// unconfirmed folds the end of a status write that did not extend the published base: it was refused, its outcome is
+// unknown, or an observation came first.
 func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 	if f.Ending == events.OutcomeUnknown {
 		j.doubtEnd(f.Over)
@@ -131,14 +132,14 @@ func (j *Job) unconfirmed(flight *commands.Flight, f *events.CommandEnded) {
 		switch {
 		case f.Class != events.RefusedConflict:
 		case f.Sent:
-			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // the newer version will be seen, or is read then
+			j.Writing().Until = j.Now.Add(j.Settings.APIBackoff) // by then a newer version is seen, or read
 		case j.Writing().Count == 1:
-			j.Writing().Until = j.Now // the error came before anything was sent: read the Job at once; the next such error waits
+			j.Writing().Until = j.Now // nothing was sent: read the Job at once. Only the next such error waits
 		}
 	case events.OutcomeUnknown:
 		j.Writing().Refused(j.Settings, flight.Since, j.Now, f)
 		j.Recheck, j.Look = true, true
-	case events.Done: // observed before the answer: the base has it
+	case events.Done: // an observation came before the answer: the base includes the write
 		j.Writing().Clear()
 	case events.Withdrawn:
 	}
@@ -150,11 +151,11 @@ func stale(c events.RefusalClass) bool {
 	return c == events.RefusedConflict || c == events.RefusedInvalid || c == events.RefusedNotFound
 }
 
-// doubtEnd records that the outcome of the write in flight is unknown, if it says how the Job ends or accounts for a
-// pod; such a pod may lose its finalizer, and would not count without the write. The write was based on one version,
-// so a newer version settles the doubt. So does the next write, or the time after which the server no longer acts on
-// it. If the server has answered (over), a live read without a newer version settles it too: the read comes after its
-// backoff, when etcd has stored or dropped the write.
+// doubtEnd sets EndInDoubt for a status write whose outcome is unknown. It does so only if the write says how the Job
+// ends or accounts for a pod: such a pod may lose its finalizer, and would not count without the write. The write was
+// based on one version of the Job, so a newer version ends the doubt. The next write also ends it, and the time after
+// which the server no longer acts on the write. If the server has answered (over), a live read without a newer version
+// ends it, too: the read comes after its backoff, when etcd has stored or dropped the write.
 func (j *Job) doubtEnd(over bool) {
 	f := j.Write()
 	if f == nil {
@@ -165,12 +166,12 @@ func (j *Job) doubtEnd(over bool) {
 	}
 }
 
-// endDoubted records that the API server may store a write of the Job's end within timeout. over says that it has
-// answered.
+// endDoubted records that the API server may still store, until timeout has passed, a write that decides the Job's end
+// or a pod's count. over says that the server has answered.
 func (w *waits) endDoubted(now events.Time, timeout time.Duration, over bool) {
 	w.endOver = over && (w.endOver || w.EndInDoubt <= now)
 	w.EndInDoubt = now.Add(timeout)
 }
 
-// endSettled records that no unknown write of the Job's end can be stored any more.
+// endSettled records that no such write of unknown outcome can be stored any more.
 func (w *waits) endSettled() { w.EndInDoubt, w.endOver = 0, false }

@@ -2,7 +2,7 @@ package projector
 
 import "github.com/jobledger/jobledger/events"
 
-// zonesInUse returns a function that reports whether a CronJob or its ledger uses a zone.
+// zonesInUse returns a function that reports whether a CronJob, or the ledger of its due times, uses a zone.
 func (w *World) zonesInUse() func(events.ZoneName) bool {
 	used := map[events.ZoneName]bool{}
 	for _, s := range w.subjects {
@@ -13,8 +13,9 @@ func (w *World) zonesInUse() func(events.ZoneName) bool {
 	return func(z events.ZoneName) bool { return used[z] }
 }
 
-// recoverCrons parses schedules again, because a snapshot's CronJob may name a zone that a later record stored. It
-// drops zones that are neither used nor in the newest file, as a program without a snapshot would.
+// recoverCrons completes the CronJobs after a recovery from a snapshot. It parses schedules again, because a CronJob in
+// the snapshot may name a zone that a later record stored. It drops zones that are neither used nor in the newest file,
+// as a program without a snapshot would.
 func (w *World) recoverCrons() {
 	clear(w.runs)
 	for _, s := range w.subjects {

@@ -5,9 +5,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Awaited reports whether an observation must be admitted at once, because a command or a live read waits for it, or
-// because it shows the end of a pod or run, or a deletion. Each of these comes once per object, so the records stay
-// few. An object without a record is not awaited, except for a pod that a create in flight made (see First).
+// Awaited reports whether an observation must be recorded at once, even if its namespace is over its log budget. Either
+// a command or a live read waits for it. Or it shows the end or the deletion of an object, which comes once per object,
+// so the records stay few. An object without a record is not awaited. The exception is a pod that a create in flight
+// made.
 func (in *Intake) Awaited(o *events.Observation) bool {
 	switch f := o.Facts.(type) {
 	case *events.JobSeen:
@@ -60,13 +61,14 @@ func (in *Intake) First(o *events.Observation) bool {
 	return false
 }
 
-// created reports whether a pod without a record is the result of a create in flight, by its sealed annotation.
+// created reports whether a pod without a record was made by a create in flight: the sealed annotation of the pod names
+// that create.
 func (in *Intake) created(o *events.Observation, f *events.PodSeen) bool {
 	j := in.World.Job(events.JobStream(o.Claim.Job))
 	return j != nil && o.Claim.Ordinal != 0 && o.Claim.Ordinal == f.Ordinal && j.Create(f.Ordinal) != nil
 }
 
-// runEnds reports whether a Job of a CronJob shows its end or deletion for the first time.
+// runEnds reports whether an observation shows the end or the deletion of a CronJob's Job for the first time.
 func (in *Intake) runEnds(f *events.RunSeen) bool {
 	if f == nil {
 		return false
@@ -80,7 +82,8 @@ func (in *Intake) runEnds(f *events.RunSeen) bool {
 	return f.Result != events.ResultNone && !r.Finished() || f.Deleted != 0 && r.Deleted == 0
 }
 
-// jobAwaits reports whether the Job's object shows its deletion, the result of a read, or the status write in flight.
+// jobAwaits reports whether the Job's object shows something that is waited for: its deletion, the result of a live
+// read, or the status write in flight.
 func jobAwaits(j *projector.Job, f *events.JobSeen) bool {
 	switch {
 	case f.Deleted != 0 && j.Deleted == 0, j.Look, j.Recheck && f.Version > j.Version:
@@ -92,7 +95,8 @@ func jobAwaits(j *projector.Job, f *events.JobSeen) bool {
 	return written.Equal(f.Status)
 }
 
-// podAwaits reports whether the pod shows its end, its deletion, or the effect of a command in flight.
+// podAwaits reports whether the pod shows something that is waited for: its end, its deletion, or the effect of a
+// command in flight.
 func podAwaits(p *projector.Pod, f *events.PodSeen) bool {
 	switch {
 	case f.Phase.Terminal() && !p.Phase.Terminal(), f.Deleted != 0 && p.Deleted == 0:

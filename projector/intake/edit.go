@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// editOf returns who changed the spec that an observation shows: the newest editor of a changed field, or, for a Job
-// that is new, its creator; nil if none is named.
+// editOf returns the client that changed the spec which an observation shows: the newest editor of a changed field. For
+// a new Job it returns the creator. It returns nil if the object names none.
 func editOf(j *projector.Job, o *events.Observation) *events.Edit {
 	switch {
 	case j == nil || j.Spec == nil:

@@ -10,16 +10,16 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Intake turns observations into drafts. It routes them to streams (design §7), drops what the world already knows,
-// and finds objects that were deleted while no controller watched. Its own memory covers only an open listing;
-// everything else is in World.
+// Intake turns observations into drafts of records. It finds the stream of each (design §7), drops what the world
+// already knows, and finds objects that were deleted while no controller watched. Its own memory covers only an open
+// listing; everything else is in World.
 type Intake struct {
 	World *projector.World
-	// FileStart is the first sequence of the log's newest file, at least 1. A spec stored only in an older file is stored
-	// again.
+	// FileStart is the first sequence of the log's newest file, at least 1. A spec that only an older file stores is
+	// stored again.
 	FileStart events.Sequence
 
-	listing  map[events.Resource]map[types.UID]bool // UIDs seen since the listing of the resource started
+	listing  map[events.Resource]map[types.UID]bool // UIDs seen in the open listing of each resource
 	starting bool                                   // no controller watched before these listings
 }
 
@@ -54,7 +54,7 @@ func (in *Intake) Admit(o *events.Observation, next events.Sequence) []projector
 }
 
 func (in *Intake) listingStarted(f *events.ListingStarted) []projector.Draft {
-	if in.listing == nil { // the first listing, or the first after a rewind
+	if in.listing == nil { // the first listing of this process, or the first after a rewind
 		in.listing = map[events.Resource]map[types.UID]bool{}
 	}
 	filled := &events.ListingStarted{Reason: f.Reason, Resources: f.Resources, LastSeen: f.LastSeen, Orderly: f.Orderly}
@@ -173,7 +173,7 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 		}
 	}
 	var drafts []projector.Draft
-	seen.SpecAt = in.World.SpecAt(seen.Spec) // 0, before every file, if unknown
+	seen.SpecAt = in.World.SpecAt(seen.Spec) // 0 if unknown, which is before every file
 	if seen.SpecAt < in.FileStart {
 		drafts = in.specDrafts(stream, o, next)
 		seen.SpecAt = next + events.Sequence(len(drafts)-1)
@@ -186,9 +186,9 @@ func (in *Intake) jobSeen(o *events.Observation, f *events.JobSeen, next events.
 	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: &seen, Evidence: evidence})
 }
 
-// specDrafts returns drafts that store a Job's spec in the newest file, after those of its large parts that the file
-// does not have. The last draft is the spec, whose causes are the records of the parts. A template's text is evidence,
-// so the caller may drop it; its hash and size stay.
+// specDrafts returns drafts that store a Job's spec in the newest file. Before the spec come those of its large parts
+// (template, policies) that the file does not have. The last draft is the spec; the records of the parts are its
+// causes. The text of a template is evidence, so the caller may drop the text; hash and size stay.
 func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next events.Sequence) []projector.Draft {
 	var drafts []projector.Draft
 	var parts []events.Sequence
@@ -213,7 +213,8 @@ func (in *Intake) specDrafts(stream events.Stream, o *events.Observation, next e
 	return append(drafts, projector.Draft{Stream: stream, Kind: events.KindSpecStored, Facts: spec.Apart(), Causes: parts})
 }
 
-// news reports whether the Job's object shows something new, and reduces seen.Status to what is new.
+// news reports whether the Job's object shows something new. It sets seen.Status to nil if the status is known or
+// follows from seen.Confirms.
 func (in *Intake) news(j *projector.Job, seen *events.JobSeen) bool {
 	same := j.Spec != nil && seen.Spec == j.Spec.Hash && seen.Deleted == j.Deleted && seen.Managed == j.Managed &&
 		seen.ManagedBy == j.ManagedBy && !j.Gone && (seen.Parent == j.Parent || seen.Parent == events.ParentUnknown)
@@ -247,7 +248,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	moved := p != nil && (!ours || home.ID() != stream)
 	if moved {
 		if f.Version < p.Version {
-			return nil // older than its move to that stream
+			return nil // older than the record by which the pod moved to its stream
 		}
 		drafts = append(drafts, projector.Draft{
 			Stream: home.ID(), Kind: events.KindPodDeleted,
@@ -265,7 +266,7 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	}
 	kind, evidence := events.KindPodAdded, o.Evidence
 	if p != nil {
-		known := p.Seen && !p.Gone // a deleted pod may return unchanged from another Job
+		known := p.Seen && !p.Gone // a pod that was deleted in this stream may return unchanged from another
 		if f.Version < p.Version || (known && samePod(home, p, f) && !told(p, f) && !(words && otherWords(p, f))) {
 			return drafts
 		}
@@ -287,9 +288,9 @@ func (in *Intake) podSeen(o *events.Observation, f *events.PodSeen, words bool) 
 	return append(drafts, projector.Draft{Stream: stream, Kind: kind, Facts: f, Evidence: evidence, Causes: causes})
 }
 
-// route returns the stream of a pod, and its facts as recorded there. ours is false for a pod that is not recorded: no
-// owner that we manage, and no finalizer of ours (design §7). The finalizer of another controller on a pod of its own
-// Job is no reason to look for that Job.
+// route returns the stream that a pod belongs to, and its facts as recorded there. ours is false for a pod that is not
+// recorded: it has no owner that we manage, and no finalizer of ours (design §7). On a pod of a Job that another
+// controller runs, that controller's finalizer does not count.
 func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	switch {
 	case f.Foreign:
@@ -301,13 +302,14 @@ func (in *Intake) route(o *events.Observation, f *events.PodSeen) (facts *events
 	return f, stream, f.Tracked && !o.Others || in.World.Job(stream) != nil
 }
 
-// told reports whether an observation is recorded although only its version is new. Commands on orphan pods and on
-// pods to release carry a version. The observation that settles whether the selector matches is recorded too.
+// told reports whether an observation is recorded although only its version is new. Adopt and release commands carry
+// the version of the pod, so the newest version of pods without an owner, and of pods to release, must be recorded. So
+// is the observation that shows whether the selector of a pod's Job matches.
 func told(p *projector.Pod, f *events.PodSeen) bool {
 	return p.SelectorUnknown || (f.Version > p.Version && (f.Owner == "" || !f.Selected))
 }
 
-// newsOf drops evidence that the stream already has for the pod.
+// newsOf returns the evidence without the fields that the stream already has for the pod.
 func newsOf(p *projector.Pod, e events.Evidence) events.Evidence {
 	e.Namespace = ""
 	if e.Node == p.Node {
@@ -322,7 +324,7 @@ func (in *Intake) podGone(o *events.Observation, f *events.PodGone) []projector.
 		return nil
 	}
 	evidence := o.Evidence
-	if evidence.Name == "" { // an informer that only misses it keeps no names
+	if evidence.Name == "" { // if it only finds that the pod is missing, an informer has no name
 		evidence.Name = p.Name
 	}
 	return []projector.Draft{{Stream: home.ID(), Kind: events.KindPodDeleted, Facts: f, Evidence: evidence}}
@@ -332,7 +334,8 @@ func otherWords(p *projector.Pod, seen *events.PodSeen) bool {
 	return p.Waiting != seen.Waiting || p.Sandbox != seen.Sandbox || !slices.Equal(p.Conditions, seen.Conditions)
 }
 
-// rewound starts a new epoch of the log. The following listing is not compared with earlier state.
+// rewound returns the draft that begins a new epoch of the log. The listing after it is not compared with what was
+// known.
 func (in *Intake) rewound(f *events.EpochChanged) []projector.Draft {
 	in.listing = nil
 	begins := *f

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// An orphan pod belongs to exactly one stream, so that decisions about it depend on that stream alone
-// (docs/design/0004-claiming-pods.md):
+// A pod without an owner ("orphan") belongs to exactly one stream, so that decisions about it depend on that stream
+// alone (docs/design/0004-claiming-pods.md):
 //
 //	in the stream of                             while
 //	-------------------------------------------  -----------------------------------------------------------
@@ -24,9 +24,10 @@ import (
 //	                                             finalizer, which is to be removed
 //	none                                         none of these
 //
-// Intake finds the stream whenever the pod is seen; Follow does so after other changes.
+// Admit finds the stream whenever the pod is seen. Follow finds it again after other changes.
 
-// routeOrphan returns the stream of an orphan pod, and its facts as recorded there.
+// routeOrphan returns the stream of a pod without an owner, and its facts as recorded there. ours is false if the pod
+// belongs to no stream.
 func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *events.PodSeen, stream events.Stream, ours bool) {
 	home, was := in.World.WhereIs(f.UID)
 	holder, is := home.(*projector.Job)
@@ -37,7 +38,7 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 		return f, holder.Stream, true
 	}
 	if maker := in.World.Job(events.JobStream(f.Maker)); maker != nil && maker.Create(f.Ordinal) != nil {
-		return f, maker.Stream, true // settles that Job's create
+		return f, maker.Stream, true // the pod shows the outcome of that Job's create
 	}
 	if f.Deleted == 0 { // a pod under deletion is never adopted (J-178)
 		if j := in.adopter(f); j != nil {
@@ -59,9 +60,9 @@ func (in *Intake) routeOrphan(namespace string, f *events.PodSeen) (facts *event
 	return &kept, events.NamespaceStream(namespace), f.Tracked || len(kept.Candidates) > 0
 }
 
-// adopter returns the Job that is to adopt the pod: the oldest of its candidates that may, then the lowest UID;
-// candidates that were refused the pod come last; nil for none. An observed Job issues no commands, so a pod with our
-// finalizer would be stuck there and is not routed to it.
+// adopter returns the Job that is to adopt the pod, of the candidates that may; nil for none. adoptsBefore gives the
+// order: mainly the oldest Job comes first. An observed Job issues no commands, so nothing would remove our finalizer
+// there: a pod with our finalizer does not go to such a Job.
 func (in *Intake) adopter(f *events.PodSeen) *projector.Job {
 	var first *projector.Job
 	for _, uid := range f.Candidates {
@@ -76,18 +77,20 @@ func (in *Intake) adopter(f *events.PodSeen) *projector.Job {
 	return first
 }
 
-// manages reports whether the Job is ours or observed, by its own records and the current settings.
+// manages reports whether the Job is recorded as run or observed by this controller, and still is under the current
+// settings.
 func (in *Intake) manages(j *projector.Job) bool {
 	return j.Managed && in.World.Settings.Records(j.ManagedBy)
 }
 
-// leaves reports whether another controller runs the Job while this one runs others: no command is ever issued for it.
+// leaves reports whether another controller runs the Job beside ours (ModeDelegated): no command is ever issued for it.
 func (in *Intake) leaves(j *projector.Job) bool {
 	return in.World.Settings.Mode == events.ModeDelegated && in.World.Settings.Observes(j.ManagedBy)
 }
 
 // adoptsBefore reports whether j adopts the pod before o. A Job that we run comes before an observed one, so that
-// observing others does not change what we do.
+// observing others does not change what we do. A Job that was refused the pod comes last. Then the order is that of
+// creation, and that of UIDs.
 func adoptsBefore(j, o *projector.Job, pod types.UID) bool {
 	if a, b := j.Observed(), o.Observed(); a != b {
 		return b
@@ -98,7 +101,7 @@ func adoptsBefore(j, o *projector.Job, pod types.UID) bool {
 	return cmp.Or(cmp.Compare(j.Created, o.Created), cmp.Compare(j.Ref.UID, o.Ref.UID)) < 0
 }
 
-// unknown reports whether uid was named by an observation but its Job has not been seen.
+// unknown reports whether the Job with this UID has not been seen.
 func (in *Intake) unknown(uid types.UID) bool {
 	stream := events.JobStream(uid)
 	if in.World.Retired(stream) != nil {
@@ -108,9 +111,9 @@ func (in *Intake) unknown(uid types.UID) bool {
 	return j == nil || !j.Known()
 }
 
-// Follow returns the drafts that move orphan pods to their stream after a record of Job s that is not about such a
-// pod: the Job may have become known, finished, or deleted. The cost depends on the number of orphan pods in its
-// stream or waiting for it.
+// Follow returns the drafts that move pods without an owner to their stream, after a record of the Job's stream s that
+// is not about such a pod: the Job may have become known, finished, or deleted. The cost depends on the number of such
+// pods in its stream, or waiting for it.
 func (in *Intake) Follow(s events.Stream) []projector.Draft {
 	j := in.World.Job(s)
 	if j == nil {
@@ -128,7 +131,7 @@ func (in *Intake) Follow(s events.Stream) []projector.Draft {
 	return drafts
 }
 
-// FollowPod is Follow for one pod, after a command about that pod has ended: no other pod moves because of it.
+// FollowPod does the same as Follow for one pod, after a command about that pod has ended: no other pod moves then.
 func (in *Intake) FollowPod(s events.Stream, uid types.UID) []projector.Draft {
 	j := in.World.Job(s)
 	if j == nil || j.Unowned()[uid] == nil {
@@ -137,7 +140,7 @@ func (in *Intake) FollowPod(s events.Stream, uid types.UID) []projector.Draft {
 	return in.moved(nil, j, map[types.UID]*projector.Pod{uid: j.Unowned()[uid]})
 }
 
-// moved adds drafts for the pods that belong to another stream, or have other facts there.
+// moved adds drafts for those of the pods that now belong to another stream than from, or have other facts there.
 func (in *Intake) moved(drafts []projector.Draft, from projector.Subject, pods map[types.UID]*projector.Pod) []projector.Draft {
 	ordered := make([]*projector.Pod, 0, len(pods))
 	for _, p := range pods {
@@ -146,7 +149,7 @@ func (in *Intake) moved(drafts []projector.Draft, from projector.Subject, pods m
 	slices.SortFunc(ordered, projector.ByArrival)
 	for _, p := range ordered {
 		if p.Vanished {
-			continue // the watch will show its deletion
+			continue // the pod is gone: the watch will show its deletion
 		}
 		facts := p.PodSeen
 		namespace := from.Reference().Namespace

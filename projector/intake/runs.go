@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// cronJobSeen returns the drafts of a CronJob observation, preceded by the zone rules and the template that it names
-// and the newest file lacks.
+// cronJobSeen returns the drafts of a CronJob observation. The time zone rules and the template that it names come
+// first, if the newest file does not have them.
 func (in *Intake) cronJobSeen(o *events.Observation, f *events.CronJobSeen) []projector.Draft {
 	in.mark(events.CronJobs, o.Job.UID)
 	if !in.World.Settings.CronJobs {
@@ -56,8 +56,8 @@ func cronJobNews(c *projector.CronJob, f *events.CronJobSeen) bool {
 	return c.Gone || c.Look && f.Version > c.Seen.Version || wakes(c, c.Seen.Version, f.Version) || !reflect.DeepEqual(&seen, &c.Seen)
 }
 
-// wakes reports whether a new version alone ends a wait: any change of the CronJob or its Jobs ends that of a changed
-// schedule (C-092, C-096).
+// wakes reports whether a new version alone is recorded. After its schedule was changed, a CronJob waits for the next
+// change of itself or of its Jobs, whatever that changes (C-092, C-096).
 func wakes(c *projector.CronJob, before, now uint64) bool { return c.Edited != 0 && now > before }
 
 func (in *Intake) cronJobGone(o *events.Observation, f *events.CronJobGone) []projector.Draft {
@@ -99,7 +99,7 @@ func (in *Intake) FollowRun(o *events.Observation) []projector.Draft {
 	return nil
 }
 
-// runAlone is FollowRun for a Job that has no stream itself, because another controller runs it.
+// runAlone does the same as FollowRun for a Job without a stream of its own, because another controller runs it.
 func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 	if !in.World.Settings.CronJobs {
 		return nil
@@ -116,8 +116,9 @@ func (in *Intake) runAlone(o *events.Observation) []projector.Draft {
 	return nil
 }
 
-// runGone returns the drafts about the end of a Job, for the CronJob that owns it and for one that waits for its name. One
-// in the list of active Jobs that has no owner any more is read at the next due time (C-096).
+// runGone returns the drafts about the deletion of a Job: for the CronJob that owns it, and for a CronJob that waits
+// until its name is free. A Job that is in the list of active Jobs and has no owner any more is not reported: it is
+// read at the next due time (C-096).
 func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []projector.Draft) {
 	stream, ok := in.World.RunOf(f.Job)
 	if ok {
@@ -133,7 +134,7 @@ func (in *Intake) runGone(o *events.Observation, f *events.RunGone) (drafts []pr
 	return drafts
 }
 
-// runSeen returns drafts about a Job for the CronJob that owns it, and for its former owner.
+// runSeen returns drafts about a Job for the CronJob that owns it, and for the CronJob that owned it before.
 func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version uint64) []projector.Draft {
 	owner := o.CronJob
 	c := in.World.CronJob(events.CronJobStream(owner))
@@ -165,7 +166,8 @@ func (in *Intake) runSeen(o *events.Observation, run *events.RunSeen, version ui
 	return append(drafts, d)
 }
 
-// signed adds the creator, the first field manager, to a Job made by hand. Later observations do not change it.
+// signed returns the run with the user who made the Job by hand: its first field manager. Later observations do not
+// change that.
 func signed(run *events.RunSeen, o *events.Observation, c *projector.CronJob) *events.RunSeen {
 	if !run.Manual {
 		return run
@@ -179,7 +181,7 @@ func signed(run *events.RunSeen, o *events.Observation, c *projector.CronJob) *e
 	return &with
 }
 
-// runLeft returns the draft that tells the former CronJob that it lost the Job.
+// runLeft returns the draft that tells the CronJob that owned the Job before that the Job has left it.
 func (in *Intake) runLeft(uid types.UID, version uint64, owner types.UID) []projector.Draft {
 	stream, ok := in.World.RunOf(uid)
 	if !ok || stream == events.CronJobStream(owner) {
