@@ -1,6 +1,6 @@
 // Package recordjson writes records as JSON for programs.
 //
-// [Record] writes one record on one line, in the shape that it documents and that a golden test keeps. [Facts], [Spec],
+// [Record] writes one record on one line. Its comment documents the shape, and a golden test keeps it. [Facts], [Spec],
 // [Status] and [Exits] write parts of a record in the same shape. Invariants:
 //
 //   - The shape changes only by adding fields. The same record gives the same bytes.

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// object builds a JSON object. Its fields have the order in which they are added.
+// object builds a JSON object. Its fields are in the order in which they were added.
 type object struct{ b []byte }
 
 func (o *object) key(name string) {
@@ -100,9 +100,9 @@ var witnesses = map[events.Witness]string{
 }
 
 // value returns facts as JSON. Fields have their Go names with a lower-case first letter, in the order of the type.
-// Unset, false and empty values are absent, and so are unsigned 0 and a -1 that marks a missing value. Times are RFC
-// 3339 with nanoseconds, durations as in Go ("1m0s"), enumerations by name. A command is the sequence of its decision
-// and its position there ("41/0").
+// Absent are unset, false and empty values, unsigned numbers that are 0, and a -1 that marks a missing value. Times are
+// RFC 3339 with nanoseconds, durations as in Go ("1m0s"), enumerations by name. A CommandID is the sequence of its
+// decision and its position there ("41/0").
 func value(v reflect.Value) []byte {
 	if text, ok := named(v); ok {
 		return text
@@ -134,7 +134,7 @@ func value(v reflect.Value) []byte {
 	return scalar(v)
 }
 
-// named returns the text of a type that has its own; ok is false for other types.
+// named returns the JSON of a type that has a form of its own, such as a time; ok is false for other types.
 func named(v reflect.Value) (text []byte, ok bool) {
 	switch v.Type() {
 	case timeType:
@@ -184,7 +184,7 @@ func scalar(v reflect.Value) []byte {
 	return strconv.AppendUint(nil, v.Uint(), 10)
 }
 
-// marked are the fields in which -1 means unset.
+// marked lists the fields in which -1 means unset.
 var marked = map[string]bool{"Index": true, "Ready": true, "Terminating": true}
 
 func fields(v reflect.Value, first []byte) []byte {

@@ -22,14 +22,15 @@ import (
 //	job          string   name of the Job, if earlier records have it (RecordOf); namespace is then always set
 //	facts        object   everything that decisions read; the fields of the kind. {"erased":true} if they were erased,
 //	                      {"unknown":"base64"} if this program does not know the kind
-//	evidence     object   further facts for people: node, reason, message, containers, template, owner, passedOver,
-//	                      running, conditions, waits, finalizers, origin, edit, admitted
+//	evidence     object   further facts for people: node, reason, message, sentence, containers, template, state,
+//	                      owner, passedOver, running, conditions, waits, finalizers, gates, stillRun, origin, edit,
+//	                      admitted
 //
 // Unset, false, 0 and empty values are absent, except signed numbers (counters, exit codes, indexes), which are present
 // even if they are 0. Characters that could control a terminal are escaped.
 func Record(r *events.Record) []byte { return RecordOf(r, r.Evidence.Namespace, "") }
 
-// RecordOf is Record with the namespace and the name of the Job from earlier records.
+// RecordOf returns the same as Record, with the namespace and the name of the Job from earlier records.
 func RecordOf(r *events.Record, namespace, job string) []byte {
 	var o object
 	o.number("sequence", uint64(r.Sequence))
@@ -64,7 +65,7 @@ func facts(f events.Facts) []byte {
 	case *events.JobPolicies:
 		return policies(f)
 	case *events.JobRetired:
-		// Otherwise the Job has not ended, and its counters are unknown rather than 0.
+		// Without a result the Job has not ended. Its counters are left out, because they are unknown and not 0
 		if f.Result != events.ResultNone {
 			return value(reflect.ValueOf(f))
 		}
@@ -94,7 +95,7 @@ func policies(p *events.JobPolicies) []byte {
 	return o.end()
 }
 
-// policies adds the fields that are objects in the API.
+// policies adds the fields that are objects in the API: here they are objects, too, and not texts.
 func (o *object) policies(selector, podFailurePolicy, successPolicy string) {
 	o.raw("selector", embedded([]byte(selector)))
 	o.raw("podFailurePolicy", embedded([]byte(podFailurePolicy)))

@@ -1,10 +1,9 @@
 // Package verdict says in one line how a Job ended and why.
 //
 // The line depends only on the state of the Job, so every fold of the same records gives the same line. It is evidence:
-// no decision reads it, and a different wording for the same state is no difference between a log and its replay.
-// Invariants:
+// no decision reads it. If another version words the same state differently, a replay does not report that. Invariants:
 //
-//   - Every number in the line is in the state: in the published status, in the spec, or in the tally of how tries
+//   - Every number in the line is in the state: in the published status, in the spec, or in the counts of how tries
 //     ended ([projector.Tries]). The line says "unknown" for what the state does not have.
 //   - Tries that ended in different ways are never reported as one.
 //   - The line has at most [Width] columns of printable ASCII, whatever foreign names and reasons it contains.

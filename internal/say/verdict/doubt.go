@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Doubt returns how a Job's status and spec contradict the reason of its end: "0 failures, backoffLimit is 6". It is
-// empty if they do not. Anyone with the permission may write a status, so the reason alone proves nothing.
+// Doubt returns how a Job's status and spec contradict the reason in its final condition: "0 failures, backoffLimit is
+// 6". It is empty if they do not contradict it. A reason alone proves nothing: anyone with the permission may write a
+// status.
 func Doubt(j *projector.Job) string {
 	c := &account{job: j, status: &j.Base, end: *projector.RetirementOf(&j.Base)}
 	if c.end.Result == events.ResultNone {
@@ -19,10 +20,11 @@ func Doubt(j *projector.Job) string {
 	return c.doubt()
 }
 
-// interim has the conditions that announce an end.
+// interim maps the conditions that announce the end of a Job to its result.
 var interim = map[string]events.JobResult{status.FailureTarget: events.ResultFailed, status.SuccessCriteriaMet: events.ResultComplete}
 
-// onTheWay sets the end that an interim condition announces. The first of two counts, as for the final conditions.
+// onTheWay sets c.end to the end that an interim condition announces. If there are two, the first one counts, as for
+// the final conditions.
 func (c *account) onTheWay() {
 	s := c.status
 	c.end.Started, c.end.Failed, c.end.Succeeded = s.StartTime, s.Failed, max(s.Succeeded, c.job.SucceededCount())
@@ -68,7 +70,8 @@ func (c *account) doubt() string {
 	return ""
 }
 
-// doubtBackoff uses the failures that the log counts if they are more: a status may lag behind.
+// doubtBackoff checks the reason BackoffLimitExceeded. A status may lag behind, so the failures that the log counts are
+// used if they are more.
 func (c *account) doubtBackoff() string {
 	failed, limit := max(c.end.Failed, c.job.FailedCount()), c.backoffLimit()
 	restarts := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryRestarted })
@@ -82,7 +85,8 @@ func (c *account) doubtBackoff() string {
 	return fmt.Sprintf("%s, backoffLimit is %d", count(failed, "failure"), limit)
 }
 
-// doubtDeadline compares times of the status. These are whole seconds, possibly of two clocks, so it allows 2 s.
+// doubtDeadline checks the reason DeadlineExceeded by the times in the status. These are whole seconds, and may be of
+// two clocks, so a difference of 2 s is allowed.
 func (c *account) doubtDeadline() string {
 	const clocks = 2 * time.Second
 	limit := c.job.Spec.ActiveDeadlineSeconds
@@ -116,14 +120,14 @@ func (c *account) doubtComplete() string {
 	return ""
 }
 
-// doubted returns the clauses for a reason that is in doubt.
+// doubted returns the clauses of a verdict whose reason is in doubt.
 func (c *account) doubted(doubt string) []string {
 	why := "its status says " + c.said()
 	room := Width - len("FAILED"+c.took()+": "+why+"; "+doubt+"; ")
 	return []string{why, doubt, c.tries(room, false), c.stopped()}
 }
 
-// said returns the reason of the final condition, or else its type.
+// said returns the reason of the final condition; without a reason, the type of the condition.
 func (c *account) said() string {
 	switch {
 	case c.end.Reason != "":

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// span returns a duration in whole seconds, minutes, hours or days, since times in a status are whole seconds.
+// span returns a duration in whole seconds, minutes, hours or days: the times in a status are whole seconds.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -21,7 +21,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
-// foreign escapes a foreign text as Go does, except printable ASCII, and cuts the middle of a text longer than columns.
+// foreign returns a foreign text in printable ASCII, escaped as in a Go string. If it is longer than columns, its
+// middle is cut out.
 func foreign(s string, columns int) string {
 	quoted := strconv.QuoteToASCII(s)
 	return clip(quoted[1:len(quoted)-1], columns)
@@ -29,7 +30,7 @@ func foreign(s string, columns int) string {
 
 const cut = "..."
 
-// clip cuts the middle of an ASCII text longer than columns, so that both ends remain.
+// clip cuts the middle out of an ASCII text that is longer than columns, so that both ends remain.
 func clip(s string, columns int) string {
 	if len(s) <= columns {
 		return s

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// tries says how the tries ended that did not succeed, in at most that many columns, the most frequent way first. whole
-// says that the verdict has no other cause, so a single way may stand for all tries.
+// tries says how the tries (pods) ended that did not succeed, in at most that many columns. The most frequent way comes
+// first. whole says that the verdict gives no other cause: if all tries ended in one way, the text may then say "all".
 func (c *account) tries(columns int, whole bool) string {
 	var ends []projector.TryEnd
 	for _, e := range c.job.Ends {
@@ -27,7 +27,7 @@ func (c *account) tries(columns int, whole bool) string {
 	})
 	ends, told = c.withoutSuccesses(ends, told)
 	unknown := c.end.Failed - told - c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped })
-	// There is one way only, and it covers every try.
+	// One way of ending covers every try
 	all := whole && c.end.Failed == told && len(c.job.Ends) == 1 && c.end.Succeeded == 0
 	switch {
 	case len(ends) == 0 && unknown > 0:
@@ -49,14 +49,14 @@ func (c *account) tries(columns int, whole bool) string {
 			}
 		}
 	}
-	if told == 0 { // there were only restarts
+	if told == 0 { // the list has only restarts
 		return ""
 	}
 	return fit(columns, count(told, "try")+" did not succeed")
 }
 
-// withoutSuccesses removes unseen ends from the tries of a Complete Job, as many as there are tries beyond the failures
-// that its status counts: these tries may have succeeded.
+// withoutSuccesses removes ends that were not seen from the tries of a Complete Job. If the log knows of more tries
+// than the status counts as failed, the others may have succeeded, so that many are removed.
 func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]projector.TryEnd, int32) {
 	more := told - c.end.Failed
 	if c.end.Result != events.ResultComplete || more <= 0 {
@@ -71,7 +71,8 @@ func (c *account) withoutSuccesses(ends []projector.TryEnd, told int32) ([]proje
 	return slices.DeleteFunc(ends, func(e projector.TryEnd) bool { return e.Count == 0 }), told
 }
 
-// unseen returns 1 for restarts for an unknown reason, and 0 otherwise: they say least, so they come last.
+// unseen returns 1 for restarts for an unknown reason, and 0 otherwise. It sorts them to the end, because they say the
+// least.
 func unseen(e *projector.TryEnd) int {
 	if e.Kind == projector.TryRestarted && !e.Other && e.Exits[0] == (projector.TryExit{}) {
 		return 1
@@ -89,11 +90,11 @@ func fit(columns int, text string) string {
 	return text
 }
 
-// list returns the first ways, and how many tries ended otherwise. A restart does not end a try: if the list has only
-// restarts, it says of tries that ended that they "did not succeed" rather than how.
+// list says how the tries in the first entries ended (shown of them), and how many tries the other entries have. A
+// restart does not end a try. So if the shown entries are only restarts, the other tries "did not succeed".
 func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	var parts []string
-	ended, restarts := false, false // whether the list has ends or restarts
+	ended, restarts := false, false // which of both the shown entries have
 	for i := range ends[:shown] {
 		n := ends[i].Count
 		ended, restarts = ended || ends[i].Kind != projector.TryRestarted, restarts || ends[i].Kind == projector.TryRestarted
@@ -115,7 +116,8 @@ func list(ends []projector.TryEnd, shown int, all, brief bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// others returns the number of tries without restarts, and the word for their end if it is the same for all.
+// others returns the number of tries, without restarts, and the word for their end. If that differs, it is "in other
+// ways".
 func others(ends []projector.TryEnd) (n int32, how string) {
 	for i := range ends {
 		e := &ends[i]
@@ -134,7 +136,7 @@ func others(ends []projector.TryEnd) (n int32, how string) {
 	return n, how
 }
 
-// tried says how n tries ended in one way; 0 means all tries of the Job.
+// tried says how n tries ended in one way. With n = 0 it says that of all tries of the Job.
 func tried(e *projector.TryEnd, n uint32, brief bool) string {
 	if e.Kind == projector.TryRestarted {
 		return restarted(e, brief)
@@ -185,7 +187,7 @@ func ended(w *projector.Way, n int32, brief bool) string {
 	return "went on"
 }
 
-// lost reports whether the exit of the only container that failed is unknown.
+// lost reports whether one container failed, and its exit is unknown.
 func lost(w *projector.Way) bool {
 	return w.Kind == projector.TryFailed && lostExit(&w.Exits[0]) && w.Exits[1] == (projector.TryExit{})
 }
@@ -195,8 +197,8 @@ func lostExit(x *projector.TryExit) bool {
 	return end.Lost()
 }
 
-// failed says how n tries failed by themselves. The exit code of a pod that its own deadline stopped is only what a
-// signal leaves, and a pod that its node did not admit has none.
+// failed says how n tries failed by themselves. If the pod's own deadline stopped it, its exit code is only that of a
+// signal. If the kubelet did not admit the pod, it has no exit code.
 func failed(w *projector.Way, n int32, brief bool) string {
 	none := projector.TryExit{}
 	switch {
@@ -238,8 +240,8 @@ func own(n int32) string {
 	return "their own"
 }
 
-// Rejection reports whether a pod's reason says that the kubelet did not admit the pod, so none of its containers ran:
-// OutOfcpu, NodeAffinity and others (the predicates of its scheduler, and its admission handlers).
+// Rejection reports whether a pod's reason says that the kubelet did not admit the pod, so that none of its containers
+// ran: OutOfcpu, NodeAffinity and others (scheduler predicates that the kubelet checks, and its admission handlers).
 func Rejection(reason string) bool {
 	switch reason {
 	case "NodeAffinity", "UnexpectedAdmissionError", "TopologyAffinityError", "NodePorts":
@@ -257,7 +259,7 @@ func exit(x *projector.TryExit, brief bool) string {
 	return text
 }
 
-// code returns an exit code, with a reason that says more.
+// code returns an exit code. It adds the container's reason if that says more, such as OOMKilled.
 func code(x *projector.TryExit) string {
 	text := fmt.Sprint(x.Code)
 	if x.Reason != "" && x.Reason != "Error" && x.Reason != "Completed" {
@@ -278,7 +280,8 @@ func container(x *projector.TryExit) string {
 	return what + foreign(x.Container, 30)
 }
 
-// disruptions has the reasons of the condition DisruptionTarget that Kubernetes documents, in full words and in few.
+// disruptions maps the reasons of the condition DisruptionTarget that Kubernetes documents to texts: a full one and a
+// short one.
 var disruptions = map[string][2]string{
 	"EvictionByEvictionAPI":  {"evicted through the eviction API", "evicted"},
 	"PreemptionByScheduler":  {"preempted by the scheduler", "preempted"},
@@ -289,7 +292,7 @@ var disruptions = map[string][2]string{
 	"DeletionByDeviceTaintManager": {"deleted for a taint of a device", "deleted for a device's taint"},
 }
 
-// disruption says what was done to a pod.
+// disruption says how a pod was disrupted, by the reason of its condition DisruptionTarget.
 func disruption(reason string, brief bool) string {
 	if words, known := disruptions[reason]; known && brief {
 		return words[1]

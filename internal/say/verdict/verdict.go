@@ -45,7 +45,7 @@ type account struct {
 	end    events.JobRetired
 }
 
-// line returns the head and its clauses, the most important first. It leaves out clauses that do not fit in Width.
+// line returns the head and its clauses, the most important first. It leaves out clauses that do not fit into Width.
 func (c *account) line(head string, clauses ...string) string {
 	text, mark := head, ": "
 	for _, clause := range clauses {
@@ -64,8 +64,8 @@ func (c *account) line(head string, clauses ...string) string {
 	return text
 }
 
-// took says how long the Job ran since its start. If it was suspended, took counts from its creation and says how long
-// it was suspended.
+// took says how long the Job ran from its start to its end. If the Job was suspended, it says how long the Job took
+// from its creation on, and how long it was suspended.
 func (c *account) took() string {
 	suspended := c.job.Suspended(c.end.Finished)
 	switch {
@@ -88,7 +88,8 @@ func (c *account) sofar() string {
 	return " " + span(c.job.Now.Sub(c.job.Created)) + " after its creation"
 }
 
-// ended says why the Job ended. If the reason is in doubt, it says that only the status has it.
+// ended says why the Job ended. If the reason is in doubt, it says that the status claims that reason, and what
+// contradicts it.
 func (c *account) ended(why func() []string) []string {
 	if doubt := c.doubt(); doubt != "" {
 		return c.doubted(doubt)
@@ -96,7 +97,7 @@ func (c *account) ended(why func() []string) []string {
 	return why()
 }
 
-// complete says why the Job is complete, and which failures it survived.
+// complete says why the Job is complete, and which failures it had before.
 func (c *account) complete() []string {
 	var why string
 	switch c.end.Reason {
@@ -149,7 +150,7 @@ func (c *account) failed() []string {
 	return []string{why, c.tries(Width-head-len(why)-len("; "), false), c.stopped()}
 }
 
-// failJob says which rule of the podFailurePolicy failed the Job, and which exit matched it.
+// failJob says which rule of the podFailurePolicy failed the Job, and which exit the rule matched.
 func (c *account) failJob(head int) []string {
 	ends := c.job.Ends
 	for i := range ends {
@@ -168,7 +169,8 @@ func (c *account) failJob(head int) []string {
 		}
 		return []string{what, why, c.stopped()}
 	}
-	// The pod was counted as deleted before a rule matched it, so only the status has the rule.
+	// No counted end has the rule: the pod was counted as deleted before the rule matched. Only the status names the
+	// rule
 	message, rule := c.message(status.Failed), 0
 	if i := strings.LastIndex(message, failJobRule); i >= 0 {
 		if n, err := fmt.Sscanf(message[i:], failJobRule+"%d", &rule); n == 1 && err == nil {
@@ -179,7 +181,8 @@ func (c *account) failJob(head int) []string {
 	return []string{"its status says PodFailurePolicy: " + foreign(message, 50), c.stopped()}
 }
 
-// failJobRule is the end of the message of a Job that a rule failed, from the built-in controller and from ours.
+// failJobRule is the end of the message in the Failed condition of a Job that a rule failed. The built-in controller's
+// message has it, and ours.
 const failJobRule = " matching FailJob rule at index "
 
 // unfinished describes a Job that has not ended. one is the verb for one pod, several for more.
@@ -199,7 +202,7 @@ func (c *account) unfinished(one, several string) []string {
 	return []string{active, succeeded, c.tries(Width/2, false)}
 }
 
-// reason returns the reason of the condition, for a Job whose end is of no known kind.
+// reason returns the reason of the final condition in words, for a Job whose end is of no known kind.
 func (c *account) reason() string {
 	if c.end.Reason == "" {
 		return "no reason is given"
@@ -230,7 +233,7 @@ func (c *account) indexesOf(n int32) string {
 	return fmt.Sprintf("%d of %s", n, count(c.job.Completions, "index"))
 }
 
-// succeeded names the indexes that succeeded, as failedIndexes does, or says that all did.
+// succeeded names the indexes that succeeded, or says that all did. It gives their number if the names are long.
 func (c *account) succeeded() string {
 	if n := c.completed(); n == c.job.Completions || n != c.status.Completed.Len() {
 		return c.indexesOf(n)
@@ -238,8 +241,8 @@ func (c *account) succeeded() string {
 	return c.named(&c.status.Completed)
 }
 
-// completed returns the number of completed indexes: status.succeeded may be higher, as the API server refuses to lower it
-// in some writes (J-236).
+// completed returns the number of completed indexes. It may be lower than status.succeeded, which the API server
+// refuses to lower in some writes (J-236).
 func (c *account) completed() int32 { return cmp.Or(c.status.Completed.Len(), c.end.Succeeded) }
 
 // failedIndexes returns the failed indexes: their names if these are short, else their number.
@@ -257,7 +260,7 @@ func (c *account) named(set *indexset.Set) string {
 }
 
 // perIndex says why a failed index got no further try: its own limit, or a rule of the podFailurePolicy. It returns ""
-// if both did, for different indexes.
+// if some indexes failed by the limit and others by a rule.
 func (c *account) perIndex() string {
 	limit := c.job.Spec.BackoffLimitPerIndex
 	failing := func(e *projector.TryEnd) bool {
@@ -278,7 +281,7 @@ func (c *account) perIndex() string {
 	return ""
 }
 
-// stopped says how many pods the Job stopped as surplus.
+// stopped says how many pods the Job stopped because it did not want them any more.
 func (c *account) stopped() string {
 	if n := c.told(func(e *projector.TryEnd) bool { return e.Kind == projector.TryStopped }); n > 0 {
 		return count(n, "pod") + was(n) + "stopped"
@@ -286,7 +289,7 @@ func (c *account) stopped() string {
 	return ""
 }
 
-// told returns the number of tries that ended in a way for which meant returns true.
+// told returns the number of tries in the entries for which meant returns true.
 func (c *account) told(meant func(*projector.TryEnd) bool) (n int32) {
 	ends := c.job.Ends
 	for i := range ends {

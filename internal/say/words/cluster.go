@@ -55,7 +55,7 @@ func (z Zone) namespaceText(f *events.NamespaceSeen) string {
 	return what + " is being deleted"
 }
 
-// passedOver says how many earlier changes have no record.
+// passedOver says how many changes before this record were not recorded.
 func passedOver(r *events.Record) string {
 	if r.Evidence.PassedOver == 0 {
 		return ""
@@ -87,7 +87,7 @@ func (z Zone) passedOverText(f *events.PassedOver, namespace string) string {
 	return text
 }
 
-// wentText returns how many objects came and went: "3012 pods and 1 job"; empty for none.
+// wentText returns how many objects were created and deleted without a record: "3012 pods and 1 job"; empty for none.
 func wentText(all []events.ObjectsWent) string {
 	var parts []string
 	for _, g := range all {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// TemplateEdited is the text of CronChanges for an edited jobTemplate.
+// TemplateEdited is the text by which CronChanges reports an edit of jobTemplate, without the values.
 const TemplateEdited = "jobTemplate edited"
 
 // CronChanges returns the fields of a CronJob's spec that differ, with both values.

@@ -84,7 +84,7 @@ func runText(f *events.RunSeen) string {
 	return text
 }
 
-// cronStep describes a step about a CronJob, without its commands.
+// cronStep describes what a step of a decision says about a CronJob, apart from its commands.
 func (n *Names) cronStep(c *events.CronStep) string {
 	if c == nil {
 		return ""
@@ -112,7 +112,7 @@ func (n *Names) cronStep(c *events.CronStep) string {
 	return strings.Join(parts, ", ")
 }
 
-// TickText says what became of a due time, or of a range.
+// TickText says what became of a due time, or of a range of due times.
 func (n *Names) TickText(t *events.Tick) string {
 	text := n.Zone.due(t.First)
 	if t.Last != t.First {
@@ -155,10 +155,10 @@ func TickSays(t *events.Tick) string {
 	return text
 }
 
-// Undecided is the text for a due time that this controller must start and that no record mentions.
+// Undecided is the text for a due time that this controller should start, and that no record mentions yet.
 const Undecided = "nothing was decided about it yet"
 
-// WaitText is the text for a due time that another controller has not started so far.
+// WaitText says why another controller has not started a due time so far.
 func WaitText(h events.TickHold) string {
 	if h == events.NotHeld {
 		return "another controller has not started it so far"
@@ -199,7 +199,7 @@ func FateText(f events.TickFate) string {
 	return "unknown"
 }
 
-// HoldText says what holds a due time back.
+// HoldText says why a due time is open and does not start.
 func HoldText(h events.TickHold) string {
 	switch h {
 	case events.NotHeld:

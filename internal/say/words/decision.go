@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// decision says what was decided and why: commands of one kind in one phrase, with the reason after it.
+// decision says what was decided and why. Commands of one kind are one phrase, and the reason follows it.
 func (n *Names) decision(s events.Stream, d *events.Decision) string {
 	var parts []string
 	for _, step := range d.Steps {
@@ -49,7 +49,7 @@ func many(c events.Command, k int) string {
 	return text
 }
 
-// Phrase describes one command, with the names of pods if the log has them.
+// Phrase describes one command. It names pods if the log has their names.
 func (n *Names) Phrase(s events.Stream, c events.Command) string {
 	if c == nil {
 		return "command"
@@ -64,8 +64,8 @@ func phrase(c events.Command, pod func(types.UID) string) string {
 	return events.Phrase(c, pod)
 }
 
-// writeText describes a status write, the most important part first: the last condition that it adds, then the newly
-// counted pods. It does not mention that these leave the list of uncounted pods again.
+// writeText describes a status write. The most important part comes first: the last condition that the write adds, then
+// the pods that it newly counts. It does not mention that pods leave the list of uncounted pods again.
 func writeText(c *events.WriteStatus) string {
 	rest := *c
 	rest.Change.Conditions, rest.Change.AddSucceeded, rest.Change.AddFailed, rest.Change.Counted = nil, nil, nil, nil
@@ -106,7 +106,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 		text = n.asked(r, f)
 	case command == nil:
 	case command.Traits().Kind == events.CommandWriteStatus:
-		text = command.Traits().Verb // its record of the decision has the change
+		text = command.Traits().Verb // the record of the decision has the change
 	default:
 		text = phrase(command, func(pod types.UID) string { return n.podOf(r, f, pod) })
 	}
@@ -122,7 +122,7 @@ func (n *Names) commandEnded(r *events.Record, f *events.CommandEnded) string {
 	return text
 }
 
-// asked describes a command that ended, from its end record alone.
+// asked describes a command that ended, from the record of its end alone.
 func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	traits := f.Type.Traits()
 	switch {
@@ -134,8 +134,8 @@ func (n *Names) asked(r *events.Record, f *events.CommandEnded) string {
 	return traits.Verb
 }
 
-// podOf returns the name of a pod for the end record of a command. The record has the name of the command's pod, whose
-// object may be gone, and its name forgotten.
+// podOf returns the name of a pod for the record of a command's end. The record itself has the name of the command's
+// pod, because the pod may be gone and Names may have forgotten it.
 func (n *Names) podOf(r *events.Record, f *events.CommandEnded, pod types.UID) string {
 	if pod == f.Pod && r.Evidence.Name != "" {
 		return r.Evidence.Name

@@ -22,7 +22,7 @@ func (n *Names) Object(r *events.Record) string {
 	return Clean(r.Stream.String())
 }
 
-// Detail describes a record in one line, which is clean.
+// Detail describes a record in one line. The line is safe to print on a terminal (Clean).
 func (n *Names) Detail(r *events.Record) string {
 	text := n.detail(r)
 	switch passed := r.Evidence.PassedOver; passed {
@@ -191,7 +191,7 @@ func syncedText(f *events.Synced) string {
 	return strings.Join(parts, ", ")
 }
 
-// epochText describes the record at of a new epoch.
+// epochText describes a new epoch, which begins with record at.
 func epochText(f *events.EpochChanged, at events.Sequence) string {
 	text := fmt.Sprintf("epoch %d begins", f.Epoch)
 	switch r := f.Rewind; {
@@ -203,7 +203,7 @@ func epochText(f *events.EpochChanged, at events.Sequence) string {
 			text += ": " + f.Lost.String()
 		}
 	case f.Reason != events.EpochClusterRewound:
-	case r.Object != "" && r.Found >= r.Known: // only its UID proves it
+	case r.Object != "" && r.Found >= r.Known: // that it exists again is the proof, not a version
 		text += fmt.Sprintf(": the cluster was restored from a backup: object %s of %s had gone at revision %d and is there again at %d; everything is listed again",
 			r.Object, r.Resource, r.Known, r.Found)
 	case r.Object != "":
@@ -281,7 +281,8 @@ func (n *Names) Namespace(r *events.Record) string {
 	return n.Job(r.Stream).Namespace
 }
 
-// DetailWide is Detail with every command of a decision, and with the sentences of its reasons.
+// DetailWide describes a record like Detail, but with every command of a decision, and with the sentences of its
+// reasons.
 func (n *Names) DetailWide(r *events.Record) string {
 	d, ok := r.Facts.(*events.Decision)
 	if !ok {

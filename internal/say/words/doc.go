@@ -5,8 +5,8 @@
 //
 //   - Foreign texts (names, messages, exit texts) reach a terminal only through [Clean], which never writes a control
 //     character, an escape sequence or a direction mark.
-//   - The same records give the same words: the package reads no clock and walks no map unsorted.
+//   - The same records give the same words: the package reads no clock, and sorts the keys of each map.
 //
-// The package does no I/O of its own: Names looks things up through its function fields. Read detail.go first, then
+// The package does no I/O of its own: Names reads records through its function fields. Read detail.go first, then
 // names.go.
 package words

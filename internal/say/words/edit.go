@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// sighted is the spec in one observation of a Job.
+// sighted tells which spec an observation of a Job showed.
 type sighted struct {
 	at     events.Sequence // record of the observation; 0 for none
 	hash   string
@@ -38,8 +38,8 @@ func (n *Names) edits(r *events.Record, f *events.JobSeen) []string {
 	return SpecChanges(old, now)
 }
 
-// sightedBefore looks up the newest observation before record r, for an r that follows records that Names was not
-// shown.
+// sightedBefore looks up the newest observation before record r. It is for the case that Names was not shown the
+// records before r.
 func (n *Names) sightedBefore(r *events.Record) sighted {
 	if n.Back == nil || r.Previous == 0 {
 		return sighted{}
@@ -91,7 +91,7 @@ func SpecChanges(old, now *events.JobSpec) []string {
 	field("scheduling policy", old.SchedulingPolicy, now.SchedulingPolicy)
 	field("scheduling minCount", number(old.MinCount), number(now.MinCount))
 	if old.Key != now.Key {
-		return parts // the hashes differ because their keys differ
+		return parts // only the keys of the hashes differ
 	}
 	if old.Policies != now.Policies {
 		parts = append(parts, "selector or policies edited")

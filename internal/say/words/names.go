@@ -12,8 +12,8 @@ import (
 )
 
 // Names remembers the names in records: Jobs by stream, pods by UID, commands by ID. It forgets the names of a Job once
-// nothing of the Job is left, so its size is bounded by what is alive, however long the log is. It is not safe for
-// concurrent use.
+// no pod and no command of the Job is left, or the Job has retired. So its size does not grow with the length of the
+// log. It is not safe for concurrent use.
 type Names struct {
 	// Stream reads a stream from its first record on, Back reads from a record toward the first, and Record reads one
 	// record. With them Names looks up records that it was not shown. They are nil if nothing can be looked up.
@@ -33,10 +33,10 @@ type streamNames struct {
 	pods   map[types.UID]string
 	specs  map[events.Sequence]*events.JobSpec // specs that the stream stores
 	seen   [2]sighted                          // newest two observations of the Job, the newest first
-	// commands are the commands in flight. Package follow has them too, but it reads logs: this package does without
-	// it, so that a subscriber to NATS can learn names without a log.
+	// commands are the commands in flight. Package follow also has them, but it reads a log. This package must work
+	// without a log, for subscribers to NATS.
 	commands map[events.CommandID]events.Command
-	newest   events.Sequence // newest record that was shown, or that lookBack went back from
+	newest   events.Sequence // newest record that Learn got, or from which lookBack began
 	before   events.Sequence // record at which lookBack continues; 0 for none
 }
 
@@ -59,13 +59,13 @@ func (n *Names) of(s events.Stream) *streamNames {
 	return known
 }
 
-// Learn takes in the names of a record. It must get every record in order, before Detail is called for that record.
+// Learn remembers the names in a record. Call it for every record in order, before Detail is called for that record.
 func (n *Names) Learn(r *events.Record) {
 	if r.Stream == events.Controller {
 		return
 	}
 	s := n.of(r.Stream)
-	if r.Previous != s.newest || s.newest == 0 { // records were skipped
+	if r.Previous != s.newest || s.newest == 0 { // Learn did not get the records before this one
 		s.before, s.seen = r.Previous, [2]sighted{}
 	}
 	s.newest = r.Sequence
@@ -100,7 +100,7 @@ func (n *Names) Learn(r *events.Record) {
 	}
 }
 
-// Call sets the name of a stream's Job from a source other than records.
+// Call sets the name of a stream's Job, for a caller that knows it from another source than records.
 func (n *Names) Call(s events.Stream, job events.JobRef) {
 	if s != events.Controller && job.Name != "" {
 		known := n.of(s)
@@ -108,7 +108,7 @@ func (n *Names) Call(s events.Stream, job events.JobRef) {
 	}
 }
 
-// Issued adds a command in flight from a source other than records.
+// Issued adds a command in flight, for a caller that knows it from another source than records.
 func (n *Names) Issued(s events.Stream, name events.CommandID, c events.Command) {
 	n.of(s).commands[name] = c
 }
@@ -128,7 +128,7 @@ func (s *streamNames) pod(uid types.UID, r *events.Record) {
 	}
 }
 
-// stored takes in the names of a stored state.
+// stored remembers the names in a stored state.
 func (s *streamNames) stored(r *events.Record) {
 	var names pb.StateNames
 	if proto.Unmarshal(r.Evidence.State, &names) != nil {
@@ -149,7 +149,7 @@ func (s *streamNames) stored(r *events.Record) {
 	}
 }
 
-// Forget drops the names that end with a record. Call it after the record was shown.
+// Forget drops the names that are not needed after the record. Call it after the record was shown.
 func (n *Names) Forget(r *events.Record) {
 	s := n.streams[r.Stream]
 	if s == nil {
@@ -173,7 +173,8 @@ func (n *Names) Forget(r *events.Record) {
 	}
 }
 
-// mayStand reports whether a command may continue after a refusal of that class, or after a try of unknown outcome.
+// mayStand reports whether a command may stay in flight after a refusal of that class, or after a try of unknown
+// outcome.
 func mayStand(c events.Command, class events.RefusalClass) bool {
 	return c != nil && c.Traits().Retried && class.Passing()
 }
@@ -211,7 +212,7 @@ func (n *Names) Pod(s events.Stream, uid types.UID) string {
 	return string(uid)
 }
 
-// lookBack reads back in a stream, from where it stopped before, until a record names the pod.
+// lookBack reads a stream backward until a record names the pod. It begins where it stopped before.
 func (n *Names) lookBack(s events.Stream, known *streamNames, uid types.UID) {
 	if known.before == 0 {
 		return

@@ -103,7 +103,7 @@ func podSeen(r *events.Record, f *events.PodSeen, zone Zone) string {
 	}
 	e := r.Evidence
 	if f.Waiting == initializing {
-		e.StillRun = nil // WaitMessage names them
+		e.StillRun = nil // WaitMessage names these containers
 	}
 	return strings.Join(append(parts, podEvidence(&e)...), ", ")
 }
@@ -143,8 +143,8 @@ func podEvidence(e *events.Evidence) (parts []string) {
 // initializing is the reason of containers that wait for the init containers.
 const initializing = "PodInitializing"
 
-// WaitMessage returns the message of the scheduler or the kubelet that belongs to the reason for which a pod waits, or
-// the init container for which it waits.
+// WaitMessage returns the message that explains why a pod waits: that of the scheduler or the kubelet for the reason,
+// or which init containers the pod waits for.
 func WaitMessage(f *events.PodSeen, e *events.Evidence) string {
 	if text := f.Sandbox.String(); text != "" {
 		return text
@@ -199,7 +199,7 @@ func Times(n uint32) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// asked says when the deletion of a pod was requested, as far as the record has it.
+// asked says when the deletion of a pod was requested, as exactly as the record tells.
 func asked(r *events.Record, f *events.PodSeen, zone Zone) string {
 	at, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {

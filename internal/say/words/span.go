@@ -21,7 +21,7 @@ var steps = []struct{ below, to time.Duration }{
 // Span returns a duration for people, rounded to a useful precision: "40ms", "29.3s", "1m20s", "2h30m", "2d23h", "12d".
 func Span(d time.Duration) string {
 	if d < 0 {
-		return "-" + Span(max(-d, 0)) // the smallest duration has no positive counterpart
+		return "-" + Span(max(-d, 0)) // -d of the smallest duration is negative
 	}
 	for _, s := range steps {
 		if d < s.below {
@@ -31,7 +31,7 @@ func Span(d time.Duration) string {
 	return inParts(d.Truncate(day))
 }
 
-// inParts returns a duration without its zero parts. It uses days from 48 hours on.
+// inParts returns a duration without the parts that are zero. From 48 hours on it has days.
 func inParts(d time.Duration) string {
 	if d < time.Minute {
 		return d.String()

@@ -38,7 +38,7 @@ func Clean(s string) string {
 // hidden reports whether a terminal could treat r as something other than a visible character.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// Moment is Zone.Moment in UTC.
+// Moment returns a time in UTC, like Zone.Moment.
 func Moment(t events.Time) string { return Zone{}.Moment(t) }
 
 // Count returns a number of things: "1 pod", "3 pods".

@@ -22,13 +22,13 @@ func (z Zone) In(t events.Time) time.Time {
 // Moment returns a time to the millisecond, with date and zone; "-" for an unset time.
 func (z Zone) Moment(t events.Time) string { return z.write(t, "2006-01-02 15:04:05.000Z07:00") }
 
-// Second is Moment to the second.
+// Second returns a time to the second, with date and zone; "-" for an unset time.
 func (z Zone) Second(t events.Time) string { return z.write(t, "2006-01-02 15:04:05Z07:00") }
 
 // Clock returns the time of day to the millisecond, with the zone.
 func (z Zone) Clock(t events.Time) string { return z.write(t, "15:04:05.000Z07:00") }
 
-// ClockSecond is Clock to the second.
+// ClockSecond returns the time of day to the second, with the zone.
 func (z Zone) ClockSecond(t events.Time) string { return z.write(t, "15:04:05Z07:00") }
 
 // Stamp returns a time in the format of JSON, in the zone.
@@ -42,7 +42,7 @@ func (z Zone) Day(t events.Time) string {
 	return z.In(t).Format("2006-01-02, ") + z.Name(t)
 }
 
-// Name returns the zone as of time t, for a line whose times omit it.
+// Name returns the zone's name as of time t, for a line whose times are without it.
 func (z Zone) Name(t events.Time) string {
 	if z.Location == nil {
 		return "UTC"
@@ -56,7 +56,7 @@ func (z Zone) SameDay(a, b events.Time) bool {
 	return z.In(a).Format(day) == z.In(b).Format(day)
 }
 
-// bare returns a time without its zone, for a text beside the time of the record.
+// bare returns a time without its zone. The text is shown beside the time of the record, which has the zone.
 func (z Zone) bare(t events.Time, layout string) string { return z.In(t).Format(layout) }
 
 func (z Zone) write(t events.Time, layout string) string {

@@ -16,7 +16,7 @@ import (
 // records, so a restart does not reset them.
 type Buckets struct {
 	of   map[string]*Bucket // by namespace
-	most int                // size of the map at which empty buckets are dropped
+	most int                // when the map has more entries, empty buckets are dropped
 }
 
 // New returns empty buckets.
@@ -25,7 +25,7 @@ func New() Buckets { return Buckets{of: map[string]*Bucket{}} }
 // Bucket is the leaky bucket of a namespace. The zero Bucket is empty.
 type Bucket struct {
 	bytes int64       // Invariant: 0 <= bytes <= maxShare budgets
-	at    events.Time // time of bytes
+	at    events.Time // the time as of which bytes holds
 }
 
 const (
@@ -51,8 +51,8 @@ func (s *Bucket) Add(weight int, now events.Time, budget int64) {
 // Shift moves the bucket by a clock step.
 func (s *Bucket) Shift(step time.Duration) { s.at = s.at.Add(step) }
 
-// Full reports whether share is two budgets, less the leak of one minute: the namespace has written faster than its
-// budget for a long time. Example: with a budget of 60 MB, Full is true from 119 MB on.
+// Full reports whether share, the bytes in a bucket, is two budgets, less what leaks in a minute. The namespace has
+// then written faster than its budget for a long time. Example: with a budget of 60 MB, Full is true from 119 MB on.
 func Full(share, budget int64) bool {
 	return share >= maxShare*budget-budget/int64(leakTime/time.Minute)
 }

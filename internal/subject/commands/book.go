@@ -8,20 +8,20 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Book holds the open commands of one subject, and their backoffs:
+// Book holds the commands in flight of one subject (such as a Job), and their backoffs:
 //
-//	            refused                          done, or another way to end
-//	in flight ──────────▶ retrying (sent again) ───────────────────────────▶ ended
-//	                         │ no longer wanted                    ▲
-//	                         └─────────▶ cancelled (Withdraw) ─────┘ outcome of its newest try
+//	in flight --refused--> retrying (sent again) --done, or another way to end--> ended
+//	                          |                                                     ^
+//	                          +--no longer wanted (Withdraw)--> cancelled ----------+ outcome of its newest try
 //
-// A command refused for a temporary reason is retried: it stays in flight, keeps its slot, and is sent again unchanged
-// without another decision. The log has the first refusal, and later ones only if they are news; the tries in between
-// follow from the newest record, by [Retry.Next]. So nothing of it is in memory alone, and a refusal that lasts for
-// days costs few records. events.Traits says which commands are retried, and which share a backoff. Other commands end
-// when they are refused, and the next decision starts from what is known by then (J-180, J-237).
+// A command that is refused for a temporary reason is retried: it stays in flight, keeps its slot, and is sent again
+// unchanged, without another decision. The log has the first refusal. Later ones are recorded only if they say
+// something new: the tries in between follow from the newest record, by [Retry.Next]. So no part of the backoff is in
+// memory alone, and a refusal that lasts for days costs few records. events.Traits says which commands are retried, and
+// which share a backoff. All other commands end when they are refused, and the next decision starts from what is known
+// by then (J-180, J-237).
 //
-// A Book knows neither pods nor Jobs; the [Row] of each command kind defines its effect on a subject of type S. A Book
+// A Book knows neither pods nor Jobs: the [Row] of each command kind defines its effect on a subject of type S. A Book
 // is not safe for concurrent use, and must not be copied once a command was launched.
 type Book[S any] struct {
 	subject  S
@@ -29,40 +29,42 @@ type Book[S any] struct {
 	settings *events.Settings
 	flights  map[events.CommandID]*Flight
 	Itself   Target                    // commands about the subject itself
-	backoffs [events.MaxBackoff]Retry  // shared backoffs, from BackoffOwn + 1
-	counts   [events.MaxSlot + 1]int32 // flights per slot
+	backoffs [events.MaxBackoff]Retry  // shared backoffs; index 0 is that of BackoffOwn + 1
+	counts   [events.MaxSlot + 1]int32 // number of commands in flight per slot
 }
 
 // Rows maps each command kind to its effect on subjects of type S.
 type Rows[S any] [events.MaxCommandKind + 1]Row[S]
 
-// Row is the effect of one command kind on a subject. With all functions nil, the command is about the subject itself,
-// is retried if its traits say so, and ends with a restart; it is decided again if it is still wanted.
+// Row is the effect of one command kind on a subject. If all functions are nil, the command is about the subject
+// itself. It is retried if its traits say so, and ends with a restart of the process; a decision asks for it again if
+// it is still wanted.
 type Row[S any] struct {
-	// Launch starts a command: it finds the target and calls Book.Launch. It may do nothing if the target is gone. The
-	// flight is new.
+	// Launch starts a command: it finds the object that the command is about and calls Book.Launch with its Target. It
+	// may do nothing if the object is gone.
 	Launch func(S, *Flight)
-	// End folds the outcome of the newest try; made is the name of the created object, if any. If nil, the command is
-	// retried, or it lands and Over is called.
+	// End folds the outcome of the newest try; made is the name of the created object, if any. If End is nil, the
+	// command is retried if its traits say so; otherwise it leaves flight, and Over is called.
 	End func(s S, f *Flight, e *events.CommandEnded, made string)
-	// Over folds the outcome of a command without End, after it has landed.
+	// Over folds the outcome of a command without End, after the command has left flight.
 	Over func(s S, f *Flight, e *events.CommandEnded, made string)
 	// Landed is called when a command has left flight, for any reason.
 	Landed func(S, *Flight)
-	// Withdraw folds the decision to cancel the command. If nil, a command in backoff is cancelled, and any other lands.
+	// Withdraw folds the decision to cancel the command. If it is nil, a command in backoff is marked as cancelled, and
+	// any other leaves flight.
 	Withdraw func(S, *Flight)
-	// Restart folds a restart of the process while the command was in flight. If nil, the command lands.
+	// Restart folds a restart of the process while the command was in flight. If it is nil, the command leaves flight.
 	Restart func(S, *Flight)
 }
 
-// Flight is a command that has not ended.
+// Flight is a command in flight: decided, and not ended.
 type Flight struct {
 	Command events.Command
 	Since   events.Time // time of the decision
 	Refused *Retry      // its backoff while it is retried; else nil
 
 	target  *Target
-	next    *Flight // next flight of the target
+	next    *Flight // next command in flight about the same target
 	decided events.Sequence
 	place   uint32
 	slot    events.Slot
@@ -76,8 +78,8 @@ func (f *Flight) Name() events.CommandID { return events.CommandID{Decided: f.de
 // InBackoff reports whether the command is in backoff; false for a nil Flight.
 func (f *Flight) InBackoff() bool { return f != nil && f.Refused != nil }
 
-// Target holds the commands in flight about one object, at most one per slot. It is part of the subject's state of the
-// object, and must not be copied.
+// Target holds the commands in flight about one object, at most one per slot. It is a field of the object's state, and
+// must not be copied.
 type Target struct{ first *Flight }
 
 // Flight returns the command in flight in slot s; nil for none.
@@ -103,10 +105,10 @@ func New[S any](subject S, rows *Rows[S], settings *events.Settings) Book[S] {
 	return Book[S]{subject: subject, rows: rows, settings: settings, flights: map[events.CommandID]*Flight{}}
 }
 
-// row returns the effect of the command on the subject.
+// row returns the row of the command's kind: its effect on the subject.
 func (b *Book[S]) row(f *Flight) *Row[S] { return &b.rows[f.Command.Traits().Kind] }
 
-// Decide folds a decision: it launches its commands and withdraws those that it names.
+// Decide folds a decision: it launches the decision's commands, and cancels the commands that the decision withdraws.
 func (b *Book[S]) Decide(rec *events.Record, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
@@ -136,7 +138,7 @@ func (b *Book[S]) Launch(f *Flight, t *Target) {
 	b.counts[f.slot]++
 }
 
-// Relaunch is Launch for a restored command; it does nothing if f is nil.
+// Relaunch does the same as Launch for a command from a stored state; it does nothing if f is nil.
 func (b *Book[S]) Relaunch(f *Flight, t *Target) {
 	if f != nil {
 		b.Launch(f, t)
@@ -153,7 +155,7 @@ func (b *Book[S]) withdraw(name events.CommandID) {
 	case withdraw != nil:
 		withdraw(b.subject, f)
 	case f.InBackoff():
-		f.Cancelled = true // a try may be in flight
+		f.Cancelled = true // a try may be in flight: its outcome ends the command
 	default:
 		b.Land(f)
 	}
@@ -189,7 +191,7 @@ func (b *Book[S]) Retry(now events.Time, f *Flight, e *events.CommandEnded) {
 	f.Refused.Again(b.settings, now, e)
 }
 
-// Land removes a command from flight.
+// Land removes a command that has ended from flight.
 func (b *Book[S]) Land(f *Flight) {
 	if !b.remove(f) {
 		return
@@ -209,11 +211,11 @@ func (b *Book[S]) remove(f *Flight) bool {
 	return true
 }
 
-// Restart folds a restart of the process: the outcomes of commands in flight are unknown.
+// Restart folds a restart of the process: the outcomes of commands in flight are now unknown.
 func (b *Book[S]) Restart() {
 	for _, f := range b.InOrder() {
 		if b.flights[f.Name()] != f {
-			continue // the end of another command ended it
+			continue // the end of another command has ended it
 		}
 		if restart := b.row(f).Restart; restart != nil {
 			restart(b.subject, f)

@@ -9,15 +9,15 @@ import (
 // Retry is the backoff of one command, or of commands that share it.
 type Retry struct {
 	Class events.RefusalClass // of the newest refusal; 0 after an unknown outcome
-	Count uint32              // consecutive tries, refused or unknown, up to Noted
-	Since events.Time         // time of the first of them
-	Noted events.Time         // time of the newest with a record
+	Count uint32              // consecutive tries that failed (refused, or outcome unknown), up to Noted
+	Since events.Time         // time of the first of these failures
+	Noted events.Time         // time of the newest failure with a record
 	Until events.Time         // end of the backoff
 }
 
-// Refused records a refusal of a command decided at time since. The next try waits twice as long as the last (J-017),
-// and at least as long as the server asked. Commands decided before the backoff's end belong to the try that began it,
-// like those of one sync: 10 creates refused together count as one try.
+// Refused records a refusal of a command that was decided at time since. The wait before the next try is twice as long
+// as the last (J-017), and at least as long as the server asked for. Commands decided before the end of the backoff
+// belong to the try that began it: 10 creates of one decision that are refused count as one try.
 func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.CommandEnded) {
 	tries := uint32(0)
 	if since >= r.Until {
@@ -26,8 +26,8 @@ func (r *Retry) Refused(s *events.Settings, since, now events.Time, f *events.Co
 	r.note(s, now, f, tries)
 }
 
-// Again records that a retried command failed again now, and at each earlier time at which it was due. An early try, a
-// probe, is not counted and does not move the next one.
+// Again records that a retried command failed again now. It counts each try that was due until now, also those without
+// a record. A try before its due time (a probe) is not counted, and does not move the next one.
 func (r *Retry) Again(s *events.Settings, now events.Time, f *events.CommandEnded) {
 	if r.Count == 0 {
 		r.note(s, now, f, 1)
@@ -52,8 +52,8 @@ func (r *Retry) note(s *events.Settings, now events.Time, f *events.CommandEnded
 // Clear resets the backoff after a success.
 func (r *Retry) Clear() { *r = Retry{} }
 
-// wait returns the delay after the nth try, which doubles with each (J-017). In a namespace under deletion it is the
-// maximum, since nothing can be created there (J-059).
+// wait returns the delay after the nth try, which doubles with each try (J-017). In a namespace under deletion it is
+// the maximum, because nothing can be created there (J-059).
 func (r *Retry) wait(s *events.Settings, n uint32) time.Duration {
 	if r.Class == events.RefusedNamespaceTerminating {
 		return s.MaxAPIBackoff
@@ -76,13 +76,13 @@ func Doubled(first, limit time.Duration, n uint32) time.Duration {
 	return min(d, limit)
 }
 
-// Wished reports whether Until was set by the API server, not by our backoff, or the namespace is under deletion. No
-// early try is made then.
+// Wished reports whether no try before Until makes sense: the API server asked to wait that long, or the namespace is
+// under deletion.
 func (r *Retry) Wished(s *events.Settings) bool {
 	return r.Class == events.RefusedNamespaceTerminating || r.Until > r.Noted.Add(r.wait(s, r.Count))
 }
 
-// Denied reports whether the newest try was refused for a reason that waiting does not cure.
+// Denied reports whether the newest try was refused for a reason that does not pass by waiting.
 func (r Retry) Denied() bool {
 	switch r.Class {
 	case 0, events.RefusedConflict, events.RefusedServer, events.RefusedTooManyRequests:
@@ -92,13 +92,13 @@ func (r Retry) Denied() bool {
 	}
 }
 
-// Next returns the first retry after now, and in tries the number of retries from Until up to now. Without new
+// Next returns the time of the first retry after now. tries is the number of retries from Until up to now. Without new
 // records, a command is retried at Until and then with doubling waits. This depends on the state only, so a restart
 // changes nothing.
 func (r *Retry) Next(s *events.Settings, now events.Time) (at events.Time, tries uint32) {
 	for at = r.Until; at <= now; {
 		tries++
-		step := max(r.wait(s, r.Count+tries), time.Millisecond) // guard against any value in a log
+		step := max(r.wait(s, r.Count+tries), time.Millisecond) // guard against any value that a log may have
 		if step >= s.MaxAPIBackoff {                            // all later steps are equal
 			more := int64(now.Sub(at)) / int64(step)
 			return at + events.Time((more+1)*int64(step)), tries + uint32(more)

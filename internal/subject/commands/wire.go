@@ -5,7 +5,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// FlightToWire encodes a command in flight; nil for none. It appends the texts of its names to names.
+// FlightToWire encodes a command in flight; nil for none. It appends the texts in the command to names.Texts.
 func FlightToWire(f *Flight, names *pb.StateNames) *pb.Flight {
 	if f == nil {
 		return nil
@@ -37,7 +37,7 @@ func RetryFromWire(w *pb.Retry) Retry {
 	}
 }
 
-// FlightFromWire decodes a command in flight; nil for none. texts are those that FlightToWire appended.
+// FlightFromWire decodes a command in flight; nil for none. texts are the texts that FlightToWire appended.
 func FlightFromWire(w *pb.Flight, texts []string) (*Flight, error) {
 	if w == nil {
 		return nil, nil

@@ -11,7 +11,8 @@ import (
 )
 
 // CronJob is the state folded from the records of one CronJob's stream. One reconcile of the built-in controller takes
-// several decisions here, each based on the results of earlier commands; Pass holds what the current one has done.
+// several decisions here, because each is based on the results of the commands before. They form a pass; Pass holds
+// what the current pass has done.
 type CronJob struct {
 	Stream   events.Stream
 	Ref      events.JobRef
@@ -23,54 +24,55 @@ type CronJob struct {
 	Seen events.CronJobSeen // newest observed object, including our confirmed status writes
 	Gone bool
 
-	// The status to publish. Only setActive changes Active.
+	// The status to publish. Only setActive changes Active
 	Active                    []events.RunName
 	LastSchedule, LastSuccess events.Time
 
 	Runs     map[types.UID]*Run // the CronJob's Jobs (C-101); changed by putRun and dropRun
-	Ledger   events.TickLedger  // of due times; not yet begun while Counting is false
+	Ledger   events.TickLedger  // the ledger of due times; not begun while Counting is false
 	Counting bool
-	Watched  events.Time // when the newest controller started, or first saw the CronJob
-	// Edited is the time of a change of schedule or zone since which nothing else happened; 0 for none. The CronJob then
-	// wakes at Pending (C-093), which cannot be derived from the new schedule. Pending also survives a suspension; 0
-	// means never, and it may be in the past.
+	Watched  events.Time // when the newest controller run began, or when the CronJob was first seen
+	// Edited is the time of a change of schedule or zone, if nothing else has happened since; 0 for none. The CronJob
+	// then wakes at Pending (C-093), which cannot be computed from the new schedule. Pending is also kept during a
+	// suspension. 0 means never, and Pending may be in the past.
 	Edited, Pending events.Time
 	Pass            CronPass
 	Start           *CronStart // the run being started; nil for none
-	// Late holds runs whose create may still reach the API server: the outcome was unknown, and a live read did not find
-	// the Job. A run in stage StartThere has arrived.
+	// Late holds runs whose create may still reach the API server: the outcome was unknown, and a live read did not
+	// find the Job. A run in stage StartThere has been found since.
 	Late []CronStart
-	// Freed is when the ended Job of the latest started run was deleted; 0 for none. Until then that Job held the name of
-	// all due times of its minute (C-152), so no due time of that minute up to Freed starts (C-085).
+	// Freed is when the ended Job of the latest started run was deleted; 0 for none. Until then the name was taken for
+	// all due times of the same minute (C-152). So no due time of that minute up to Freed starts a Job (C-085).
 	Freed events.Time
-	Look  bool // read the object before the next status write: it may have changed
+	Look  bool // the object may have changed: read it before the next status write
 	// Triggered is the value of the newest handled trigger.
 	Triggered string
-	// Went holds Jobs whose deletion was seen while commands were in flight. What those commands return about these Jobs
-	// is older.
+	// Went holds Jobs whose deletion was seen while commands were in flight. If the result of such a command shows one
+	// of these Jobs, the result is older than the deletion.
 	Went []types.UID
 
 	Sight CronSight // what another controller does
-	Told  Told      // what answers say of earlier records
+	Told  Told      // records that answers to users refer to
 
 	byName  []*Run             // Runs, sorted by name
 	listed  map[types.UID]bool // set of Active; nil while Active is short
-	strange []types.UID        // Jobs in other namespaces that named it; see TakeStrange
+	strange []types.UID        // Jobs in other namespaces that name it as their owner; see TakeStrange
 	book    commands.Book[*CronJob]
 	zones   *Zones // of all CronJobs
 	watch   *Watch // of all CronJobs
 	plan    CronPlan
-	heard   bool // some Job named it
+	heard   bool // a Job named it as its owner
 }
 
 // Run is a Job of a CronJob.
 type Run struct {
 	events.RunSeen
-	Told    bool        // the ledger has its origin
-	Removed bool        // the API server deleted it for us; an observation without a deletion is older
+	Told    bool        // the ledger has the start of this Job
+	Removed bool        // our deletion succeeded; an observation without a deletion is older
 	First   events.Time // when first seen
 	Ended   events.Time // when its end was first seen; 0 while it runs
-	// Asked is TickManual or TickTriggered if the ledger says that no due time asked for the Job, and AskedBy who did.
+	// Asked is TickManual or TickTriggered if no due time asked for the Job, as the ledger says. AskedBy is the user
+	// who did.
 	Asked   events.TickFate
 	AskedBy string
 }
@@ -81,17 +83,17 @@ func (r *Run) Finished() bool { return r.Result != events.ResultNone }
 // Deleting reports whether the Job is under deletion, or was deleted and the watch has not shown it yet.
 func (r *Run) Deleting() bool { return r.Deleted != 0 || r.Removed }
 
-// Vanished reports whether the API server has deleted the Job at our request, and the watch has not shown it under
+// Vanished reports whether the API server has deleted the Job at our request, and the watch has not yet shown a
 // deletion.
 func (r *Run) Vanished() bool { return r.Removed && r.Deleted == 0 }
 
-// CronPass is what one pass has done since the CronJob last changed. Each step happens once per pass, as in one
-// reconcile of the built-in controller.
+// CronPass is what one pass has done. A pass begins with a change of the CronJob, and does each step at most once, as
+// one reconcile of the built-in controller does.
 type CronPass struct {
-	Told                 []string    // reasons of Events sent
-	Kept, Found, Missing []types.UID // Jobs whose deletion failed; Jobs that a live read found; Jobs that it did not find
+	Told                 []string    // reasons of the Kubernetes Events sent
+	Kept, Found, Missing []types.UID // Jobs: deletion failed; found by a live read; not found by a live read
 	Read                 bool        // the CronJob itself was read
-	Over                 bool        // ended by an error: a new pass starts after a backoff (C-190)
+	Over                 bool        // an error ended the pass; the next one begins after a backoff (C-190)
 	Unwritten            bool        // the status write failed
 	Tried                bool        // a create was attempted
 	Since                events.Time // start of the pass
@@ -104,13 +106,13 @@ type StartStage uint8
 const (
 	StartAsked   StartStage = 1 // the create is in flight
 	StartUnknown StartStage = 2 // the outcome is unknown
-	StartTaken   StartStage = 3 // an object with that name exists (C-160)
+	StartTaken   StartStage = 3 // an object with its name exists (C-160)
 	StartThere   StartStage = 4 // the Job exists
 	StartRefused StartStage = 5 // the API server refused it
 	StartForeign StartStage = 6 // the object with that name is not the CronJob's
-	StartMissing StartStage = 7 // triggered run only: not created, and issued again
+	StartMissing StartStage = 7 // for a triggered run: not created, and asked for again
 	StartAnother StartStage = 8 // the name belongs to the Job of another due time of that minute (C-152)
-	StartLater   StartStage = 9 // triggered run only: the API server failed, and is retried for a while
+	StartLater   StartStage = 9 // for a triggered run: the API server failed; it is retried for a while
 )
 
 // CronStart is a run being started.
@@ -121,7 +123,7 @@ type CronStart struct {
 	At    events.Time    // when it was created
 }
 
-// Begin makes c a CronJob of which only the stream is known. zones and watch are those of all CronJobs. c must not be
+// Begin makes c a CronJob of which only the stream is known. zones and watch are shared by all CronJobs. c must not be
 // copied afterwards.
 func (c *CronJob) Begin(stream events.Stream, settings *events.Settings, zones *Zones, watch *Watch) {
 	*c = CronJob{
@@ -131,7 +133,7 @@ func (c *CronJob) Begin(stream events.Stream, settings *events.Settings, zones *
 	c.book = commands.New(c, &rows, settings)
 }
 
-// Known reports whether the CronJob's object has been seen. Jobs that name it may be seen earlier.
+// Known reports whether the CronJob's object has been seen. Jobs that name it as their owner may be seen before.
 func (c *CronJob) Known() bool { return c.Seen.Version != 0 }
 
 // Anchor returns the time from which due times are counted (C-071).
@@ -142,7 +144,7 @@ func (c *CronJob) Anchor() events.Time {
 	return c.Seen.Created
 }
 
-// nextLook returns W of C-085; 0 for never.
+// nextLook returns the next time to evaluate the CronJob, W of C-085; 0 for never.
 func (c *CronJob) nextLook() events.Time {
 	if at := c.plan.Schedule.Wake(c.Anchor().Go(), c.Now.Go()); !at.IsZero() {
 		return events.At(at)
@@ -156,8 +158,8 @@ func (c *CronJob) Behind() bool {
 	return c.LastSchedule != s.LastSchedule || c.LastSuccess != s.LastSuccess || !slices.Equal(c.Active, s.Active)
 }
 
-// Unwatched returns, in order, the gaps in which no controller watched the CronJob. They end when the newest
-// controller started: since then it has decided also during listings.
+// Unwatched returns, in order, the gaps in which no controller watched the CronJob. A gap ends at the latest when the
+// newest controller started: from then on this controller has decided, also during listings.
 func (c *CronJob) Unwatched() []ticks.Gap {
 	var gaps []ticks.Gap
 	for _, g := range c.watch.gaps {
@@ -201,8 +203,8 @@ func (c *CronJob) Flights() []*commands.Flight { return c.book.InOrder() }
 // InFlight returns the command called name; nil if it has ended.
 func (c *CronJob) InFlight(name events.CommandID) events.Command { return c.book.InFlight(name) }
 
-// Over reports whether the CronJob can be forgotten: it is gone and its ledger is closed, or it was never seen and no
-// Job names it any more.
+// Over reports whether the CronJob can be forgotten. Either it is gone and its ledger is closed, or it was never seen
+// and no Job names it any more.
 func (c *CronJob) Over() bool {
 	if !c.Known() {
 		return len(c.Runs) == 0 && c.heard
@@ -210,7 +212,7 @@ func (c *CronJob) Over() bool {
 	return c.Gone && !c.Busy() && (c.Ledger.Closed || c.Observed() && !c.Settings.CronJobs)
 }
 
-// TakeStrange returns the Jobs in other namespaces that named the CronJob, once.
+// TakeStrange returns the Jobs in other namespaces that name the CronJob as their owner, and forgets them.
 func (c *CronJob) TakeStrange() []types.UID {
 	strange := c.strange
 	c.strange = nil
@@ -225,8 +227,8 @@ func (c *CronJob) earlier(next events.Time) events.Time {
 	return next
 }
 
-// untold returns finished Jobs whose deletion failed and whose SawCompletedJob Event is not sent, because they are
-// still in the active list. The next pass sends it before it tries the deletion again (C-105, C-123).
+// untold returns finished Jobs whose deletion failed, and that are still in the active list, so their SawCompletedJob
+// Event is not sent yet. The next pass sends the Event before it tries the deletion again (C-105, C-123).
 func (c *CronJob) untold() (kept []types.UID) {
 	for _, uid := range c.Pass.Kept {
 		if r := c.Runs[uid]; r != nil && r.Finished() && c.IsActive(uid) {

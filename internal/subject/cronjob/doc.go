@@ -5,7 +5,8 @@
 //	c.Apply(record)
 //
 // A CronJob has its object, its Jobs ([Run]), the ledger of its due times, and what the current pass has done
-// ([CronPass]). [Zones] has the rules of time zones for all CronJobs, and [Watch] the times at which none was watched.
+// ([CronPass]). [Zones] holds the rules of time zones for all CronJobs. [Watch] holds the times at which no CronJob was
+// watched.
 //
 // # Concurrency
 //

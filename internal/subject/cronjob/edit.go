@@ -6,23 +6,23 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// After an edit of the schedule or zone, the built-in controller does not evaluate the CronJob at once; it sets a
-// timer for the next due time (C-093). An earlier timer stays, and the first to fire counts (C-089); it also stays
-// across a suspension (C-125), and when somebody writes a later lastScheduleTime. An edit during a downtime goes
-// unnoticed: at its start the built-in sees only the new schedule.
+// After an edit of the schedule or zone, the built-in controller does not evaluate the CronJob at once. It sets a timer
+// for the next due time (C-093). A timer that was set before stays, and the first one to fire counts (C-089). It also
+// stays across a suspension (C-125), and when somebody writes a later lastScheduleTime. An edit while the controller is
+// down goes unnoticed: at its start it sees only the new schedule.
 
 // reschedules reports whether the schedule or the zone has changed.
 func (c *CronJob) reschedules(f *events.CronJobSeen) bool {
 	return c.Known() && (f.Schedule != c.Seen.Schedule || !equalText(f.TimeZone, c.Seen.TimeZone))
 }
 
-// delays reports whether the next due time is later now: the CronJob was suspended just now, or somebody else wrote a
-// later lastScheduleTime. The pending wake-up stays, as after an edit.
+// delays reports whether an observation moves the next due time to a later time: the CronJob is suspended now, or
+// another client wrote a later lastScheduleTime. The pending wake-up then stays, as after an edit.
 func (c *CronJob) delays(f *events.CronJobSeen) bool {
 	return f.Suspend && !c.Seen.Suspend || c.Settings.RunsCronJobs() && f.LastSchedule > c.LastSchedule
 }
 
-// pending returns the next wake-up if nothing changes; 0 for never.
+// pending returns the time of the next wake-up if nothing else changes; 0 for never.
 func (c *CronJob) pending() events.Time {
 	next := events.Time(0)
 	switch waits := c.Pending > c.Now; {
@@ -36,8 +36,8 @@ func (c *CronJob) pending() events.Time {
 	return c.earlier(next)
 }
 
-// edit records a change of the schedule. then is the wake-up that was pending; 0 for never. A schedule that never
-// matches wakes at once, since the built-in's delay is negative then.
+// edit records a change of the schedule. then is the wake-up that was pending before; 0 for never. A schedule that
+// never matches wakes at once, because the built-in's delay is negative in that case.
 func (c *CronJob) edit(then events.Time) {
 	c.Pending = then
 	if c.plan.Err == nil {
@@ -50,8 +50,8 @@ func (c *CronJob) edit(then events.Time) {
 	c.Edited = c.Now
 }
 
-// pendAnew recomputes the wake-up of a changed schedule after a clock step. The wake-up is a point in time, not a
-// duration: after a step back there may be an earlier due time (C-089).
+// pendAnew recomputes the pending wake-up after a clock step. The wake-up of a changed schedule is a point in time, not
+// a duration: after a step back there may be an earlier due time (C-089).
 func (c *CronJob) pendAnew() {
 	if c.Edited == 0 || c.plan.Err != nil {
 		return

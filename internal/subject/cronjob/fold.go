@@ -42,7 +42,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 			c.happened()
 		}
 	case *events.JobResumed:
-		if c.Edited == 0 { // a list starts no pass: a changed schedule keeps waiting
+		if c.Edited == 0 { // the evaluation after a listing begins no pass: a changed schedule keeps waiting
 			c.happened()
 		}
 	case *events.TimerFired:
@@ -55,7 +55,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 		c.decided(rec, f)
 	case *events.ClockStepped:
 		c.book.Shift(f.Step)
-		c.Told.Backoff = Place{} // its time is of another clock
+		c.Told.Backoff = Place{} // the time in it is from before the clock step
 		c.Edited = shifted(c.Edited, f.Step)
 		c.pendAnew()
 		c.Sight.shift(f.Step)
@@ -70,7 +70,7 @@ func (c *CronJob) Apply(rec *events.Record) {
 	}
 }
 
-// ended notes a failure, or clears it when a command of the same sort succeeds.
+// ended notes the record of a failed command, or clears it when a command of the same sort succeeds.
 func (t *Told) ended(at events.Sequence, f *events.CommandEnded) {
 	traits := f.Type.Traits()
 	if traits == nil {
@@ -85,10 +85,10 @@ func (t *Told) ended(at events.Sequence, f *events.CommandEnded) {
 	}
 }
 
-// happened starts a new pass after a change on which the built-in would reconcile. If the previous pass ended without
-// an error, its errors are forgotten (C-191).
+// happened begins a new pass, after a change for which the built-in controller would reconcile. If the previous pass
+// ended without an error, earlier errors no longer count for the backoff (C-191).
 func (c *CronJob) happened() {
-	began := c.Pass.Since != c.Now // began in an earlier turn, so a decision followed
+	began := c.Pass.Since != c.Now // the pass began in an earlier turn, so a decision followed
 	idle := c.Now > c.Retry().Until.Add(idleRetry)
 	if !c.Busy() && (!c.Pass.Over && began || c.Pass.Over && idle) {
 		c.Retry().Clear()
@@ -96,11 +96,11 @@ func (c *CronJob) happened() {
 	c.Pass, c.Edited = CronPass{Since: c.Now, Kept: c.untold()}, 0
 }
 
-// idleRetry is the time after a backoff by which the loop has certainly evaluated the CronJob; without a new error,
-// that evaluation succeeded.
+// idleRetry is the time after the end of a backoff by which the loop has certainly evaluated the CronJob. Without a new
+// error until then, that evaluation succeeded.
 const idleRetry = time.Second
 
-// seen folds an observation of the object. Status changes that are not published yet are kept.
+// seen folds an observation of the object. Changes of the status that are not published yet are kept.
 func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	if f.Version < c.Seen.Version {
 		return
@@ -127,11 +127,11 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 				c.dropRun(r.Job)
 			}
 		}
-		c.LastSuccess = f.LastSuccess // success of a Job that is not its own does not count
+		c.LastSuccess = f.LastSuccess // the success of a Job that is not the CronJob's does not count
 	}
 	c.happened()
 	switch {
-	case f.Found: // a start evaluates each CronJob (C-091)
+	case f.Found: // the start of a controller evaluates each CronJob (C-091)
 	case rescheduled:
 		c.edit(before)
 	case delayed:
@@ -139,8 +139,9 @@ func (c *CronJob) seen(rec *events.Record, f *events.CronJobSeen) {
 	}
 }
 
-// unsaid returns the status time to publish after now was published: want if it was unpublished and is later, else
-// now.
+// unsaid returns the time to publish in the status, after another client published now there. want is the time that we
+// want to publish, and published the time in the status before. If want was not published yet, it stays, unless now is
+// later.
 func unsaid(want, published, now events.Time) events.Time {
 	if want != published {
 		return max(want, now)
@@ -148,8 +149,8 @@ func unsaid(want, published, now events.Time) events.Time {
 	return now
 }
 
-// decided folds a decision: first what it says about due times and active Jobs, then its commands. The first decision
-// after a backoff starts a new pass, whether a timer or an answer caused it; its errors start another backoff.
+// decided folds a decision: first its due times and changes of the active list, then its commands. The first decision
+// after a backoff begins a new pass, whether a timer or an answer led to it. Errors of that pass begin another backoff.
 func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	if rec.Kind != events.KindDecided && rec.Kind != events.KindTicksObserved {
 		return
@@ -169,7 +170,7 @@ func (c *CronJob) decided(rec *events.Record, d *events.Decision) {
 	}
 }
 
-// tellsStep folds what a step says of due times. The ledger is still the one before it.
+// tellsStep updates Told by what a step says of due times. c.Ledger is still the ledger before the step.
 func (c *CronJob) tellsStep(s *events.CronStep) {
 	t := &c.Told
 	for i := range s.Ticks {
@@ -186,7 +187,7 @@ func (c *CronJob) tellsStep(s *events.CronStep) {
 	case l == nil:
 	case l.Open == 0 || l.Hold == events.NotHeld:
 		t.Held = Place{}
-	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold: // each refused try repeats the hold
+	case t.Held.At == 0 || l.Open != c.Ledger.Open || l.Hold != c.Ledger.Hold: // a refused try repeats its hold
 		t.Held = c.here()
 	}
 }
@@ -254,8 +255,8 @@ func (c *CronJob) createEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// made records that the Job of the run being started exists: the Job is active, and its due time is the newest started
-// one (C-170).
+// made records that the Job of the run being started exists. The Job joins the active list, and its due time is the
+// newest started one (C-170).
 func (c *CronJob) made(run events.RunName, created events.Time) {
 	s := c.Start
 	s.Stage, s.Made, s.At = StartThere, run, c.Now
@@ -263,11 +264,11 @@ func (c *CronJob) made(run events.RunName, created events.Time) {
 		c.join(run)
 	}
 	if s.Due != 0 {
-		c.LastSchedule = max(c.LastSchedule, s.Due.Second()) // a later one may have been set by another client (C-176)
+		c.LastSchedule = max(c.LastSchedule, s.Due.Second()) // another client may have set a later time (C-176)
 	}
 	if r := c.Runs[run.UID]; r != nil {
 		r.Told = true
-	} else if !slices.Contains(c.Went, run.UID) { // until the watch shows it
+	} else if !slices.Contains(c.Went, run.UID) { // the Job is known before the watch shows it
 		c.putRun(&Run{Told: true, RunSeen: events.RunSeen{Job: run.UID, Name: run.Name, Version: run.Version, Created: created, Due: s.Due}})
 	}
 }
@@ -287,8 +288,8 @@ func (c *CronJob) deleteEnded(flight *commands.Flight, f *events.CommandEnded, _
 	}
 }
 
-// notMade gives up a start whose Job does not exist. The schedule finds a due time again; a triggered run is known
-// only from here, so its start is kept.
+// notMade gives up a start whose Job does not exist. The next decision finds a due time again by the schedule. A
+// triggered run is known only from its start, so that start is kept.
 func (c *CronJob) notMade() {
 	if s := c.Start; s.Trigger != "" {
 		s.Stage = StartMissing
@@ -303,16 +304,16 @@ func (c *CronJob) runRead(flight *commands.Flight, f *events.CommandEnded, _ str
 	missing := f.Ending == events.Refused && f.Class == events.RefusedNotFound
 	if s := c.Start; s != nil && s.Name == r.Name && !r.Replacing && (missing || f.Ending == events.Done) {
 		switch run := c.Runs[f.UID]; {
-		case missing: // it was not created, is gone, or is still to be created
+		case missing: // not created, deleted already, or still to be created
 			c.mayCome(s)
 			c.notMade()
 		case run != nil && !c.IsActive(f.UID):
 			told := run.Told
 			c.made(events.RunName{UID: f.UID, Name: s.Name, Version: f.Version}, run.Created)
 			switch {
-			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // else as the built-in controller
+			case s.Due != 0 && run.Due != 0 && run.Due.Second() != s.Due.Second(): // otherwise as upstream
 				s.Stage = StartAnother
-			case told: // another controller made it, or an earlier schedule was due; the status has it
+			case told: // another controller made it, or an earlier schedule; the status has it now
 				c.Start = nil
 			}
 		case s.Trigger == "" && s.Due != c.Ledger.Open:
@@ -339,7 +340,7 @@ func (c *CronJob) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 	case f.Ending == events.Done && f.UID == c.Ref.UID:
 		c.Look, c.Pass.Read = false, true
 	case f.Ending == events.Done, f.Ending == events.Refused && f.Class == events.RefusedNotFound:
-		c.Gone = true // another CronJob has the name, or none
+		c.Gone = true // another CronJob has the name, or no CronJob has
 	default:
 		c.failed(f)
 	}
@@ -348,7 +349,7 @@ func (c *CronJob) readEnded(flight *commands.Flight, f *events.CommandEnded, _ s
 func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ string) {
 	w := flight.Command.(*events.WriteCronStatus)
 	if f.Ending == events.Refused && f.Class == events.RefusedConflict && !c.Pass.Read {
-		c.Look = true // a newer version, whose changes were not recorded, exists: read it at once; this is no error
+		c.Look = true // there is a newer version with unrecorded changes: read it at once; no error
 		return
 	}
 	if f.Ending != events.Done {
@@ -356,16 +357,16 @@ func (c *CronJob) writeEnded(flight *commands.Flight, f *events.CommandEnded, _ 
 		c.failed(f)
 		return
 	}
-	if f.Version > c.Seen.Version { // else the watch showed it before the answer came
+	if f.Version > c.Seen.Version { // otherwise the watch showed the write before the answer came
 		c.Seen.Version, c.Seen.Active = f.Version, slices.Clone(w.Active)
 		c.Seen.LastSchedule, c.Seen.LastSuccess = w.LastSchedule, w.LastSuccess
-		c.happened() // this answer counts as seen, as by the watch (C-174)
+		c.happened() // the answer counts like an observation by the watch (C-174)
 	}
 }
 
-// failed folds an error: the pass ends, and a new one starts after a backoff (C-190). All errors of one pass count as
-// one. If another cause starts a pass during a backoff and that pass fails too, the old backoff continues: the first
-// to end counts (C-089).
+// failed folds an error: it ends the pass, and a new one begins after a backoff (C-190). All errors of one pass count
+// as one. A change may begin a pass during a backoff. If that pass fails, too, and the old backoff ends first, it stays
+// the one that counts (C-089).
 func (c *CronJob) failed(f *events.CommandEnded) {
 	if f.Ending == events.Withdrawn || c.Pass.Over {
 		return
@@ -375,7 +376,7 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	settings.APIBackoff, settings.MaxAPIBackoff = firstCronBackoff, maxCronBackoff
 	r := c.Retry()
 	before := r.Until
-	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass that started then ended without an error (C-191)
+	if r.Until.Add(settings.RequestTimeout) < c.Now { // the pass after that backoff ended without an error (C-191)
 		r.Clear()
 	}
 	waits := r.Until
@@ -384,12 +385,12 @@ func (c *CronJob) failed(f *events.CommandEnded) {
 	if waits > c.Now && waits < r.Until && f.RetryAfter == 0 {
 		r.Until = waits
 	}
-	if r.Until != before { // else the backoff that another failure began goes on
+	if r.Until != before { // otherwise the backoff of an earlier failure goes on
 		c.Told.Backoff = c.here()
 	}
 }
 
-// here is the record that is being folded.
+// here returns the sequence and the time of the record that is being folded.
 func (c *CronJob) here() Place { return Place{c.Head, c.Now} }
 
 // compareRuns orders Jobs by name, then UID.
@@ -397,8 +398,8 @@ func compareRuns(a, b *events.RunSeen) int {
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Job, b.Job))
 }
 
-// mayCome remembers a run whose create ended unknown and whose Job a live read did not find: the request may still
-// arrive.
+// mayCome remembers a run whose create ended with unknown outcome, and whose Job a live read did not find: the request
+// may still arrive.
 func (c *CronJob) mayCome(s *CronStart) {
 	if s.Stage != StartUnknown {
 		return // the API server has answered: no request is in flight

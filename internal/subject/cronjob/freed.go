@@ -7,10 +7,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A Job that is not the CronJob's may have the name of a Job that is due (C-160). The due time is then refused, and
-// stays the latest one: it can start as soon as that Job is gone (C-165).
+// An object that is not the CronJob's may have the name of a Job that is due (C-160). The due time then gets the fate
+// Refused. It can still start once that object is gone, as long as no later due time has come (C-165).
 
-// WaitsFor reports whether the newest due time since the latest start gives a Job this name. Older ones start no more.
+// WaitsFor reports whether the latest due time gives its Job this name, so that it can start when the name is free.
+// Earlier due times do not start any more.
 func (c *CronJob) WaitsFor(name string, now events.Time) bool {
 	suffix, ok := strings.CutPrefix(name, c.Ref.Name+"-")
 	minute, err := strconv.ParseInt(suffix, 10, 64)

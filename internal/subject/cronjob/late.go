@@ -9,8 +9,9 @@ import (
 // keptLate limits the number of late runs that are remembered.
 const keptLate = 8
 
-// come treats a Job that was just seen as the late result of a run's create: the Job becomes active, as in the third
-// case of C-160. If a run with that name is being started, its own outcome decides first.
+// come looks for Jobs of late runs (see CronJob.Late): runs whose create seemed lost. A Job that is found becomes
+// active, as in the third case of C-160. If a run with the same name is being started, the outcome of that start comes
+// first.
 func (c *CronJob) come() {
 	for i := range c.Late {
 		l := &c.Late[i]
@@ -18,7 +19,7 @@ func (c *CronJob) come() {
 			continue
 		}
 		var r *Run
-		for _, run := range c.Runs { // two only while the watch has not shown one's deletion
+		for _, run := range c.Runs { // two have the name only until the watch shows the deletion of one
 			if run.Name == l.Name && !run.Told && !c.IsActive(run.Job) && (r == nil || run.Version > r.Version) {
 				r = run
 			}
@@ -27,7 +28,7 @@ func (c *CronJob) come() {
 			continue
 		}
 		if s := c.Start; s != nil && s.Name == l.Name {
-			c.Start = nil // it was refused: its Job exists now
+			c.Start = nil // its create was refused because this Job exists
 		}
 		r.Told = true
 		l.Stage, l.Made, l.At = StartThere, events.RunName{UID: r.Job, Name: r.Name, Version: r.Version}, max(r.Created, l.Due)
@@ -36,13 +37,13 @@ func (c *CronJob) come() {
 	}
 }
 
-// starting reports whether a run called name is being started and its outcome is unknown.
+// starting reports whether a run called name is being started and was not refused.
 func (c *CronJob) starting(name string) bool {
 	s := c.Start
 	return s != nil && s.Name == name && s.Stage != StartRefused
 }
 
-// came forgets a late run once its start is recorded.
+// came forgets a late run once the ledger has its start.
 func (c *CronJob) came(t *events.Tick) {
 	c.Late = slices.DeleteFunc(slices.Clone(c.Late), func(l CronStart) bool { return l.Stage == StartThere && l.Made.UID == t.Job })
 }

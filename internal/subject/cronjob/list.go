@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A CronJob may have thousands of Jobs: with policy Allow, Jobs that do not end pile up, and the history may be long.
-// Each record of a Job folds and decides the CronJob, so neither may scan all Jobs for each Job: Jobs are sorted by
-// name, and a long active list has an index.
+// A CronJob may have thousands of Jobs: with the policy Allow, Jobs that do not end pile up, and the history may be
+// long. Each record of a Job folds and evaluates the CronJob, so neither may scan all Jobs each time. So the Jobs are
+// sorted by name, and a long active list has an index.
 
 // shortList is the longest active list without an index.
 const shortList = 16
@@ -23,7 +23,7 @@ func (c *CronJob) IsActive(uid types.UID) bool {
 	return slices.ContainsFunc(c.Active, func(r events.RunName) bool { return r.UID == uid })
 }
 
-// setActive replaces the active list. Decisions and records share the list, so it is never changed in place.
+// setActive replaces the active list. A decision or a record may share the old list, so that is never changed in place.
 func (c *CronJob) setActive(all []events.RunName) {
 	c.Active, c.listed = all, nil
 	if len(all) > shortList {
@@ -38,8 +38,8 @@ func (c *CronJob) leave(uids ...types.UID) {
 	}
 }
 
-// seenActive merges a newly published active list with our unpublished changes: Jobs that we removed stay removed, and
-// Jobs that we added stay.
+// seenActive merges an active list that the object now shows with our unpublished changes: Jobs that we removed stay
+// removed, and Jobs that we added stay.
 func (c *CronJob) seenActive(published []events.RunName) []events.RunName {
 	before, listed := uidsOf(c.Seen.Active), uidsOf(published)
 	active := slices.DeleteFunc(slices.Clone(published), func(a events.RunName) bool {
@@ -62,7 +62,7 @@ func uidsOf(list []events.RunName) map[types.UID]bool {
 	return set
 }
 
-// putRun adds a Job that is new to the CronJob.
+// putRun adds a Job that the CronJob does not have yet.
 func (c *CronJob) putRun(r *Run) {
 	c.Runs[r.Job] = r
 	at, _ := slices.BinarySearchFunc(c.byName, &r.RunSeen, compareRun)
@@ -120,7 +120,7 @@ func (c *CronJob) runSeen(rec *events.Record, f *events.RunSeen) {
 	if r.Finished() && r.Ended == 0 {
 		r.Ended = c.Now
 	}
-	if f.Succeeded { // the status must show it even if the Job is deleted (C-107)
+	if f.Succeeded { // the status must show the success even if the Job is deleted (C-107)
 		c.LastSuccess = max(c.LastSuccess, f.Completed)
 	}
 	if c.Ref.Namespace == "" {

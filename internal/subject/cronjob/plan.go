@@ -34,13 +34,13 @@ func (a Counting) Equal(b Counting) bool {
 // CountingOf returns the Counting of a ledger.
 func CountingOf(l *events.TickLedger) Counting { return Counting{l.Schedule, l.TimeZone, l.Zone} }
 
-// By parses one of the CronJob's schedules.
+// By parses a schedule of the CronJob, now or before, with the zone rules that it was counted by.
 func (c *CronJob) By(by Counting) CronPlan {
 	return readPlan(by.Schedule, by.TimeZone, func(name string) (events.ZoneName, bool) { return events.ZoneName{Name: name, Hash: by.Zone}, true }, c.zones)
 }
 
-// CountsBy returns the Counting of the current spec. After an edit it differs from the ledger's until the next
-// decision.
+// CountsBy returns what due times are computed from under the current spec. After an edit it differs from that of the
+// ledger, until the next decision.
 func (c *CronJob) CountsBy() Counting { return Counting{c.Seen.Schedule, c.Seen.TimeZone, c.plan.Hash} }
 
 // Replan parses the current schedule.
@@ -55,7 +55,7 @@ func (c *CronJob) Replan() {
 	}, c.zones)
 }
 
-// readPlan parses a schedule. rules returns the zone rules to use for a zone name.
+// readPlan parses a schedule and its zone. rules returns which rules to use for the name of a zone.
 func readPlan(text string, zone *string, rules func(name string) (events.ZoneName, bool), known *Zones) (p CronPlan) {
 	hash := ""
 	locate := func(name string) (*time.Location, error) {
@@ -76,7 +76,7 @@ func readPlan(text string, zone *string, rules func(name string) (events.ZoneNam
 	}
 	p.Hash, hash = hash, ""
 	p.Schedule, p.Err = schedule.Parse(text, in, locate)
-	if schedule.NamesZone(text) { // then spec.timeZone does not affect the timing (C-041)
+	if schedule.NamesZone(text) { // then the zone in the text counts, not spec.timeZone (C-041)
 		p.Hash = hash
 	}
 	return p

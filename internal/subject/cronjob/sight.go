@@ -12,23 +12,24 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// CronSight is what is known of another controller that runs, or ran, a CronJob. The fate of a due time is recorded
-// once a later one has started, since until then the other controller may start the earlier one. So no timer is set
-// while nothing is observed.
+// CronSight is what is known of another controller that runs, or ran, the CronJob. The fate of a due time is recorded
+// once a later one has started: until then the other controller may still start it. So no timer is needed while nothing
+// is observed.
 type CronSight struct {
 	Observing bool        // another controller runs the CronJob
 	Begun     events.Time // start of the observation
-	Taken     events.Time // when we took over, until the ledger has the other controller's starts; 0 for none
+	Taken     events.Time // when we took over from it, until the ledger has all its starts; 0 for none
 	Scheduled events.Time // when the published LastSchedule was first seen
 	Ended     events.Time // when the object was gone
-	// Unseen is a due time recorded as started on the evidence of the status alone. Its Job may still be seen.
+	// Unseen is a due time that the ledger has as started only because status.lastScheduleTime said so. Its Job may
+	// still be seen.
 	Unseen events.Time
-	// Since is the latest started due time in the ledger, or the time from which it counts (Settings.EveryFromStart); 0
-	// if unknown.
+	// Since is the latest started due time in the ledger. It is the start of the ledger if there is none, and 0 if
+	// unknown or without Settings.EveryFromStart.
 	Since events.Time
-	// Past holds former schedules as long as a create of theirs may be in flight.
+	// Past holds earlier schedules, while due times of theirs may have no fate yet.
 	Past     []PastSchedule
-	Departed []*Run // deleted Jobs that the ledger does not have yet
+	Departed []*Run // deleted Jobs whose starts the ledger does not have yet
 }
 
 // PastSchedule is a schedule that was in force until a time.
@@ -37,9 +38,9 @@ type PastSchedule struct {
 	Until events.Time
 }
 
-// change starts the ledger when the CronJob is first known: from its anchor, under the current schedule. So after an
-// edit during a gap, the due times of the old schedule are still known. It also starts observing or running the
-// CronJob, as the settings say.
+// change begins the ledger when the CronJob is first known: from its anchor (lastScheduleTime or creation), under the
+// current schedule. So the due times of this schedule stay known after an edit that no controller watched. It also
+// begins to observe or to run the CronJob, as the settings say.
 func (c *CronJob) change(now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs || !c.Known() {
@@ -68,7 +69,7 @@ func (c *CronJob) change(now events.Time) {
 	}
 }
 
-// sighted holds the fields of the object that show the work of another controller.
+// sighted holds those fields of the object that show what another controller does, before an observation is folded.
 type sighted struct {
 	version  uint64
 	counts   Counting
@@ -77,12 +78,12 @@ type sighted struct {
 
 func (c *CronJob) sighted() sighted {
 	if c.Sight.Observing {
-		c.Replan() // a later record may have brought the zone's rules after the snapshot
+		c.Replan() // the zone rules may come from a record after the snapshot
 	}
 	return sighted{c.Seen.Version, c.CountsBy(), c.Seen.LastSchedule}
 }
 
-// looked folds what the object shows about another controller, and a change of schedule.
+// looked folds what an observation of the object shows about another controller, or a change of the schedule.
 func (c *CronJob) looked(before sighted, now events.Time) {
 	s := &c.Sight
 	if !c.Settings.CronJobs {
@@ -102,8 +103,8 @@ func (c *CronJob) looked(before sighted, now events.Time) {
 	}
 }
 
-// settled folds a decision's ledger. Once the ledger uses the next schedule, all due times of the previous one have
-// fates.
+// settled folds the ledger of a decision. Once the ledger counts by the next schedule, all due times of the previous
+// one have fates, so that schedule is dropped from Past.
 func (c *CronJob) settled(l *events.TickLedger) {
 	s := &c.Sight
 	if len(s.Past) > 0 && !CountingOf(l).Equal(CountingOf(&c.Ledger)) {
@@ -114,7 +115,7 @@ func (c *CronJob) settled(l *events.TickLedger) {
 	}
 }
 
-// told folds a ledger entry about a Job.
+// told folds an entry of the ledger about a Job.
 func (c *CronJob) told(t *events.Tick) {
 	s := &c.Sight
 	if t.Fate == events.TickStarted || t.Fate == events.TickAgain {
@@ -135,22 +136,22 @@ func (c *CronJob) told(t *events.Tick) {
 	s.Departed = slices.DeleteFunc(slices.Clone(s.Departed), func(r *Run) bool { return r.Told })
 }
 
-// startedAt records a start from the ledger.
+// startedAt notes the due time of a start in the ledger.
 func (c *CronJob) startedAt(due events.Time) {
 	if c.Settings.EveryFromStart {
 		c.Sight.Since = max(c.Sight.Since, due)
 	}
 }
 
-// recognise marks a Job as recorded if the ledger already has its due time.
+// recognise marks a Job as told if the ledger has its due time as started already.
 func (c *CronJob) recognise(r *Run) {
 	if u := c.Sight.Unseen; u != 0 && c.dueOf(r) == u {
 		r.Told, c.Sight.Unseen = true, 0
 	}
 }
 
-// depart folds the deletion of a Job, and reports whether it is the CronJob's own. The Job is kept until the ledger has
-// it.
+// depart folds the deletion of a Job, and reports whether the Job was the CronJob's own. If the ledger still needs the
+// Job's start, the Job stays in Departed.
 func (c *CronJob) depart(f *events.RunGone) bool {
 	if f.Other {
 		return false
@@ -169,10 +170,10 @@ func (c *CronJob) depart(f *events.RunGone) bool {
 	return true
 }
 
-// frees records that a deleted Job frees its name. Only an ended Job of the latest started run matters: it kept other
-// due times of its minute from starting. Exceptions: a Job that we deleted at its end and that went at once, because
-// other due times are looked at after that; and a Job in the active list to the last, because its end was not seen
-// before it went, and a due time beside an active Job of its minute is started after that Job is gone.
+// frees notes in Freed that a deleted Job no longer takes its name. Only an ended Job of the latest started run
+// matters: it kept other due times of its minute from starting. There are two exceptions. A Job that we deleted when it
+// had ended, and that went at once: other due times are evaluated only after that. And a Job that was in the active
+// list to the last: its end was not seen before, and a due time that waited for it starts after it is gone.
 func (c *CronJob) frees(r *Run) {
 	if r == nil || r.Result == events.ResultNone || c.Seen.Suspend || c.Sight.Observing {
 		return
@@ -185,8 +186,8 @@ func (c *CronJob) frees(r *Run) {
 	}
 }
 
-// dueSince reports whether a due time after the latest start has passed since t. Example: `@every 30s` at 00:04:56, the
-// latest start was 00:04:00: yes since 00:04:02, no since 00:04:40.
+// dueSince reports whether a due time has passed since t, counted from the latest start. Example: `@every 30s` at
+// 00:04:56, the latest start was 00:04:00: yes since 00:04:02, no since 00:04:40.
 func (c *CronJob) dueSince(t events.Time) bool {
 	by := c.plan.Schedule
 	next := by.Next(by.Base(c.LastSchedule.Go(), t.Go()))
@@ -196,7 +197,8 @@ func (c *CronJob) dueSince(t events.Time) bool {
 // minuteOf returns the minute of a due time, which is the part of it in the Job's name (C-151).
 func minuteOf(due events.Time) int64 { return due.Go().Unix() / 60 }
 
-// concerns reports whether the ledger must record Job r as a start. Jobs older than the ledger do not count.
+// concerns reports whether the ledger must still record the start of Job r, which was due at due. Jobs older than the
+// ledger do not count.
 func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	switch {
 	case due == 0 || r.Told:
@@ -207,8 +209,8 @@ func (c *CronJob) concerns(r *Run, due events.Time) bool {
 	return due > c.Ledger.Through && (c.Start == nil || due != c.Start.Due)
 }
 
-// begun returns the time after which a newly seen Job is new. Jobs in the first listing of the observed CronJob are
-// not new.
+// begun returns the time after which a Job that is seen for the first time is new. Jobs in the first listing of an
+// observed CronJob are not new.
 func (c *CronJob) begun() events.Time {
 	for _, g := range c.watch.gaps {
 		if at := c.Sight.Begun.Go(); !g.From.After(at) && !g.Until.Before(at) {
@@ -236,7 +238,7 @@ func (c *CronJob) dueOf(r *Run) events.Time {
 	return events.Time(minute * int64(time.Minute))
 }
 
-// Sighting is a due time that another controller has started.
+// Sighting is a due time that another controller was seen to start.
 type Sighting struct {
 	Due events.Time
 	Run *Run // nil if only the status shows it
@@ -263,14 +265,14 @@ func (c *CronJob) Sightings() (all []Sighting) {
 	return all
 }
 
-// View returns the due times after the ledger's last entry under schedule by, for a CronJob that another controller
-// runs.
+// View returns what the ledger needs to count due times after its last entry, for a CronJob that another controller
+// runs. by is the schedule to use.
 func (c *CronJob) View(by *CronPlan) *ticks.View {
 	return c.ViewAfter(by, c.Ledger.Through, c.Sight.Since)
 }
 
-// ViewAfter is View after time through, with since as the latest start up to then; 0 if unknown. The status may show a
-// later start, from which @every must not count yet.
+// ViewAfter is View for due times after through; since is the latest start up to that time, 0 if unknown. The status
+// may show a later start already: @every must not count from that yet.
 func (c *CronJob) ViewAfter(by *CronPlan, through, since events.Time) *ticks.View {
 	anchor := c.Anchor()
 	if since != 0 && anchor > through {
@@ -308,7 +310,7 @@ func (c *CronJob) DueAfter() events.Time {
 	return after
 }
 
-// Held returns the observed reason why the next start is held back.
+// Held returns why the next due time would not start, as far as it is observed.
 func (c *CronJob) Held() events.TickHold {
 	if c.plan.ZoneErr != nil {
 		return events.HeldBadZone
@@ -316,7 +318,7 @@ func (c *CronJob) Held() events.TickHold {
 	return c.Kept()
 }
 
-// Kept returns the reason in the spec or the active Jobs why the next start is held back, whether or not the zone's
+// Kept returns why the spec or the active Jobs keep the next due time from starting. It ignores whether the zone's
 // rules are known.
 func (c *CronJob) Kept() events.TickHold {
 	switch {

@@ -39,7 +39,7 @@ func (c *CronJob) ToWire() (*pb.JobState, *pb.StateNames) {
 	return &pb.JobState{CronJob: s}, names
 }
 
-// Restore decodes the state of a CronJob that has just begun.
+// Restore decodes the state into a CronJob for which only Begin was called.
 func (c *CronJob) Restore(ref events.JobRef, s *pb.CronJobState) error {
 	c.Ref = ref
 	c.First, c.Head, c.Now = events.Sequence(s.GetFirst()), events.Sequence(s.GetHead()), events.Time(s.GetNow())

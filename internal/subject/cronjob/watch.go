@@ -17,12 +17,12 @@ type Watch struct {
 	narrow events.Time // since when only one namespace is watched; 0 for all
 }
 
-// mostGaps limits the recorded gaps. Beyond it the two oldest are merged into one: less is known then, but nothing is
-// wrong.
+// mostGaps limits the recorded gaps. If there would be more, the two oldest are merged into one: then less is known,
+// but nothing is wrong.
 const mostGaps = 32
 
-// Apply folds a record of the controller's stream. namespace was watched before it; empty for all. records says that
-// CronJobs are recorded, and listing that a listing goes on, both after the record.
+// Apply folds a record of the controller's stream. namespace is the namespace watched before the record; empty for all.
+// records says that CronJobs are recorded after it, and listing that a listing goes on after it.
 func (k *Watch) Apply(rec *events.Record, namespace string, records, listing bool) {
 	switch f := rec.Facts.(type) {
 	case *events.ControllerStarted:
@@ -33,7 +33,7 @@ func (k *Watch) Apply(rec *events.Record, namespace string, records, listing boo
 		if slices.Contains(f.Resources, events.Jobs) || slices.Contains(f.Resources, events.CronJobs) {
 			k.lose(f.LastSeen, records)
 		}
-	case *events.EpochChanged: // all earlier observations are dropped
+	case *events.EpochChanged: // the cluster went back, or the log lost records: earlier observations do not count
 		*k = Watch{blind: k.blind || len(k.gaps) > 0, narrow: k.narrow}
 	case *events.Synced:
 		if !listing && records && k.blind {
@@ -44,8 +44,8 @@ func (k *Watch) Apply(rec *events.Record, namespace string, records, listing boo
 	}
 }
 
-// scoped records which namespace is watched. Objects outside the former namespace were not watched while it was in
-// force.
+// scoped records which namespace is watched. If that changes, objects outside the former namespace were not watched
+// while the former setting was in force: a gap begins then.
 func (k *Watch) scoped(before, now string, at events.Time) {
 	if k.narrow != 0 && now != before {
 		k.blind, k.since = true, k.narrow
@@ -80,8 +80,8 @@ func (k *Watch) found(now events.Time) {
 	k.gaps, k.blind, k.since = gaps, false, 0
 }
 
-// shift adjusts gaps to a clock step. It is unknown which clock was right, so a gap covers both versions. Example:
-// after a step of +10 s a gap of 12:00:00 to 12:00:30 lasts until 12:00:40.
+// shift adjusts the gaps to a clock step. As it is unknown which clock was right, a gap covers its times by both.
+// Example: after a step of +10 s a gap of 12:00:00 to 12:00:30 lasts until 12:00:40.
 func (k *Watch) shift(step time.Duration) {
 	k.gaps = slices.Clone(k.gaps)
 	for i := range k.gaps {
@@ -91,7 +91,7 @@ func (k *Watch) shift(step time.Duration) {
 	k.since, k.narrow = k.since.Add(min(0, step)), k.narrow.Add(min(0, step))
 }
 
-// ToWire encodes it into the controller's state.
+// ToWire adds the fields of k to the encoded state of the controller.
 func (k *Watch) ToWire(s *pb.WorldState) {
 	for _, g := range k.gaps {
 		s.Gaps = append(s.Gaps, &pb.WatchGap{From: int64(events.At(g.From)), Until: int64(events.At(g.Until))})
@@ -99,7 +99,7 @@ func (k *Watch) ToWire(s *pb.WorldState) {
 	s.Blind, s.BlindSince, s.Narrow = k.blind, int64(k.since), int64(k.narrow)
 }
 
-// FromWire decodes it from the controller's state.
+// FromWire takes the fields of k from the encoded state of the controller.
 func (k *Watch) FromWire(s *pb.WorldState) {
 	for _, w := range s.GetGaps() {
 		k.gaps = append(k.gaps, ticks.Gap{From: events.Time(w.GetFrom()).Go(), Until: events.Time(w.GetUntil()).Go()})

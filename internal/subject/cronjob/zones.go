@@ -11,17 +11,17 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Zones holds the rules of time zones by name and hash: those that CronJobs name, and those that the newest file
-// stores.
+// Zones holds the rules of time zones by name and hash: of the zones that CronJobs name, and of those that the newest
+// file stores.
 type Zones struct {
 	known map[events.ZoneName]storedZone
-	Keep  bool // keep all: during a recovery, later records may name any
+	Keep  bool // keep all zones: during a recovery, later records may name any of them
 }
 
 type storedZone struct {
 	rules *events.ZoneRules
 	where *time.Location  // nil if the rules are unreadable
-	at    events.Sequence // record of the newest file that stores them, or the controller's state with them; else 0
+	at    events.Sequence // record of the newest file that has the rules, perhaps in the controller's state; else 0
 }
 
 // NewZones returns the state without zones.
@@ -39,7 +39,8 @@ func (z *Zones) Store(rules *events.ZoneRules, at events.Sequence) {
 	z.known[name] = known
 }
 
-// Filed begins a new file with the controller's state, which has all zones that CronJobs name.
+// Filed folds the beginning of a new file. It begins with the controller's state, which has the rules of the zones in
+// use.
 func (z *Zones) Filed(first events.Sequence, used func(events.ZoneName) bool) {
 	for name, known := range z.known {
 		switch {
@@ -67,7 +68,7 @@ func (z *Zones) Prune(since events.Sequence, used func(events.ZoneName) bool) {
 	}
 }
 
-// ToWire encodes the zones that which selects, by name.
+// ToWire encodes the zones for which which returns true, sorted by name.
 func (z *Zones) ToWire(which func(events.ZoneName) bool) (out []*pb.ZoneState) {
 	names := slices.SortedFunc(maps.Keys(z.known), func(a, b events.ZoneName) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Hash, b.Hash))
@@ -80,7 +81,7 @@ func (z *Zones) ToWire(which func(events.ZoneName) bool) (out []*pb.ZoneState) {
 	return out
 }
 
-// UseZones adds the zones that the CronJob or its ledger uses.
+// UseZones adds the zones that the CronJob or its ledger uses to used.
 func (c *CronJob) UseZones(used map[events.ZoneName]bool) {
 	for _, z := range c.Seen.Zones {
 		used[z] = true

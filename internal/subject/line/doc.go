@@ -1,4 +1,4 @@
-// Package line has a linked list whose links are part of its members:
+// Package line implements a linked list whose links are fields of its members:
 //
 //	l := line.New(func(j *Job) *line.Links[Job] { return &j.stating })
 //	l.ToEnd(j)

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Line is a linked list of subjects, ordered by when they began or were last checkpointed. Subjects that the newest
-// file does not have yet come first, so the next one to checkpoint is at the front, in O(1).
+// Line is a linked list of subjects (such as Jobs), ordered by their last checkpoint in the log, or by their beginning.
+// Subjects without a checkpoint in the newest file come first, so the next one to checkpoint is found in O(1).
 type Line[T any] struct {
 	first, last *T
 	of          func(*T) *Links[T]
 }
 
-// Links are a member's neighbours in a line. They are part of the member, because there may be 100,000 members.
+// Links are a member's neighbours in a line. They are fields of the member, because there may be 100,000 members.
 type Links[T any] struct{ before, after *T }
 
-// New returns an empty line. of returns the links of a member.
+// New returns an empty line. of returns the field of a member with its links.
 func New[T any](of func(*T) *Links[T]) Line[T] { return Line[T]{of: of} }
 
 // First returns the first member; nil for an empty line.

@@ -19,11 +19,12 @@ type Policies struct {
 // SuccessRule is a rule of a successPolicy with parsed indexes.
 type SuccessRule struct {
 	Required indexset.Set // clipped to completions; empty without succeededIndexes
-	Some     bool         // the rule names indexes
+	Some     bool         // the rule has succeededIndexes
 	Count    int32        // succeededCount; 0 for all of Required
 }
 
-// Of parses the policies of a spec. An unreadable policy counts as absent, because the API server has validated it.
+// Of parses the policies of a spec. A policy that cannot be parsed counts as absent: the API server has validated it,
+// so that should not happen.
 func Of(spec *events.JobSpec) *Policies {
 	p := &Policies{}
 	if spec.PodFailurePolicy != "" {
@@ -102,7 +103,7 @@ func (p *Policies) Match(pod *events.PodSeen, perIndex bool) Match {
 			if m.matchCode(rule.OnExitCodes, pod.Exits) {
 				return m
 			}
-			continue // such a rule ignores conditions (J-130)
+			continue // a rule on exit codes ignores conditions (J-130)
 		}
 		if m.matchCondition(rule.OnPodConditions, pod.Conditions) {
 			return m
@@ -126,8 +127,8 @@ func (p *Policies) Reads(condition string) bool {
 	return false
 }
 
-// matchCode checks containers in order; the first match decides (J-129). Exit code 0 never matches, because such
-// containers are not in exits.
+// matchCode reports whether an exit code of the pod matches the rule, and records the first match: containers are
+// checked in order (J-129). Exit code 0 never matches, because exits has no containers with it.
 func (m *Match) matchCode(r *batchv1.PodFailurePolicyOnExitCodesRequirement, exits []events.ContainerExit) bool {
 	for _, e := range exits {
 		if r.ContainerName != nil && *r.ContainerName != e.Name {

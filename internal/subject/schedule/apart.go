@@ -6,11 +6,11 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// apartWithin limits the comparison: today's rules say nothing certain about later years.
+// apartWithin is how far ahead Apart compares: today's rules say nothing certain about later years.
 const apartWithin = 10 * 365 * 24 * time.Hour
 
-// Apart returns the first time, from from on, at which the clocks of two versions of a schedule's zone differ; the
-// zero time if they agree for ten years.
+// Apart returns the first time, from the time from on, at which two versions of a schedule's zone show different
+// clocks. It returns the zero time if they agree for ten years.
 func Apart(a, b Schedule, from time.Time) time.Time {
 	x, y := a.clock(), b.clock()
 	if x == nil || y == nil {
@@ -27,7 +27,7 @@ func Apart(a, b Schedule, from time.Time) time.Time {
 		for _, shown := range []time.Time{s, t} {
 			if _, change := shown.ZoneBounds(); !change.IsZero() && change.After(at) && change.Before(next) {
 				next = change
-			} else if !change.IsZero() && !change.After(at) { // on the last day of a leap year Go ends a zone where it began
+			} else if !change.IsZero() && !change.After(at) { // on the last day of a leap year
 				next = at.Add(24 * time.Hour)
 			}
 		}
@@ -41,13 +41,13 @@ func (s Schedule) clock() *cron.SpecSchedule {
 	return clock
 }
 
-// Moved describes how a schedule's next due times differ under other zone rules.
+// Moved describes how the next due times of a schedule change if the rules of its zone change.
 type Moved struct {
-	Count   int       // number of old due times that are no longer due
-	Was, Is time.Time // first difference, under old and new rules; zero for never
+	Count   int       // number of due times under the old rules that are not due under the new ones
+	Was, Is time.Time // the first due time that differs, under the old rules and under the new ones; zero for never
 }
 
-// Compare compares the next n due times after after under two versions of a schedule's zone.
+// Compare compares the next n due times after a time, under the schedule's zone rules before and now.
 func Compare(before, now Schedule, after time.Time, n int) (m Moved) {
 	apart := Apart(before, now, after)
 	if apart.IsZero() {

@@ -33,14 +33,14 @@ type Due struct {
 	Count  int64 // estimated number of due times after the anchor up to now; 0 if at most one
 }
 
-// Lost reports whether due times have passed but none is due, because the built-in's estimate missed them (C-080).
+// Lost reports whether due times have passed, and the built-in controller's estimate has found none of them (C-080).
 func (d Due) Lost() bool { return d.At.IsZero() && d.Missed != MissedNone }
 
-// Due returns the latest due time after anchor and up to now, like the built-in controller. It assumes equal
-// intervals, so with unequal ones it may find none (C-073 to C-080). It returns ErrInterval if there are no two due
-// times a second apart.
+// Due returns the latest due time after anchor and up to now, as the built-in controller computes it. That computation
+// assumes equal intervals, so with unequal ones it may find none (C-073 to C-080). It returns ErrInterval if no two due
+// times are at least a second apart.
 func (s Schedule) Due(anchor, now time.Time) (Due, error) {
-	if longest := now.Add(-math.MaxInt64); anchor.Before(longest) { // 292 years: else the loop below visits each since
+	if longest := now.Add(-math.MaxInt64); anchor.Before(longest) { // 292 years: otherwise the loop is too long
 		anchor = longest
 	}
 	first := s.Next(anchor)
@@ -62,14 +62,14 @@ func (s Schedule) Due(anchor, now time.Time) (Due, error) {
 	probe := first.Add(time.Duration((d.Count-2)*gap) * time.Second)
 	for t := s.Next(probe); !t.After(now); t = s.Next(t) {
 		if t.IsZero() {
-			break // never again: upstream would not return
+			break // there is no further due time: upstream would loop for ever here
 		}
 		d.At = t
 	}
 	return d, nil
 }
 
-// Anchor moves the anchor to the earliest due time that may still start (C-072). deadline is
+// Anchor returns the anchor, moved to the earliest time at which a due time may still start (C-072). deadline is
 // spec.startingDeadlineSeconds; nil if unset.
 func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 	if deadline == nil || *deadline > math.MaxInt64/int64(time.Second) {
@@ -81,22 +81,22 @@ func Anchor(anchor, now time.Time, deadline *int64) time.Time {
 	return anchor
 }
 
-// Wake returns the next time to evaluate the CronJob; zero for never. anchor is that of Due without a deadline (C-085,
+// Wake returns the next time to evaluate the CronJob; zero for never. anchor is the anchor without a deadline (C-085,
 // C-088).
 func (s Schedule) Wake(anchor, now time.Time) time.Time {
 	d, err := s.Due(anchor, now)
 	return s.WakeAfter(anchor, now, d, err)
 }
 
-// WakeAfter is Wake with the known result of Due.
+// WakeAfter returns the same as Wake, given the result of Due.
 func (s Schedule) WakeAfter(anchor, now time.Time, d Due, err error) time.Time {
 	return wakeFor(s.Next(counted(anchor, now, d, err)))
 }
 
-// Counted returns the time from which due times after now are counted (C-085): the current due time, else the anchor.
-// The due times of a schedule may depend on it. Example: in Australia/Lord_Howe, whose clock goes back by half an hour
-// on 5 April 2026, "20 4,5,6 * * *" is due at 05:20 after a due time of the day before, and at 04:20 after 02:10 of
-// that day.
+// Counted returns the time from which due times after now are counted (C-085): the current due time, or else the
+// anchor. The due times of a schedule may depend on that time. Example: in Australia/Lord_Howe the clock goes back by
+// half an hour on 5 April 2026. "20 4,5,6 * * *" is due at 05:20 if it counts from a due time of the day before, and at
+// 04:20 if it counts from 02:10 of that day.
 func (s Schedule) Counted(anchor, now time.Time) time.Time {
 	d, err := s.Due(anchor, now)
 	return counted(anchor, now, d, err)
@@ -112,12 +112,12 @@ func counted(anchor, now time.Time, d Due, err error) time.Time {
 	return anchor
 }
 
-// WakeFrom returns the next evaluation if no due time before from starts anything.
+// WakeFrom returns the time of the next evaluation if no due time before the time from starts anything.
 func (s Schedule) WakeFrom(anchor, from time.Time) time.Time {
 	return wakeFor(s.Next(s.Base(anchor, from.Add(-time.Nanosecond))))
 }
 
-// wakeFor returns when to evaluate a due time; zero for none.
+// wakeFor returns the time at which to evaluate a due time: a little later, so that it has passed; zero for none.
 func wakeFor(instant time.Time) time.Time {
 	if instant.IsZero() {
 		return instant

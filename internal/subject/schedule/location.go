@@ -9,9 +9,9 @@ import (
 // horizon is until when the changes of a zone's clock are precomputed. After it the standard library computes them.
 var horizon = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Load parses the rules of a zone, the content of a TZif file. It returns the same as time.LoadLocationFromTZData, but
-// the result is faster: that one parses the rule text for each time after the last listed change, which in current
-// files may be in 2007. Load lists the changes until 2100.
+// Load parses the rules of a zone, the content of a TZif file. The result is equal to that of
+// time.LoadLocationFromTZData, but faster. The standard library parses the rule text for each time after the last
+// listed change, which may be in 2007 in current files. Load lists the changes until 2100.
 func Load(name string, tzif []byte) (*time.Location, error) {
 	in, err := time.LoadLocationFromTZData(name, tzif)
 	if err != nil {
@@ -41,10 +41,10 @@ func shown(t time.Time) clock {
 	return clock{name, offset, t.IsDST()}
 }
 
-// listed returns a TZif file with the zone's changes until the horizon, followed by its rule.
+// listed returns a TZif file that lists the zone's changes until the horizon, followed by its rule text.
 func listed(in *time.Location, rule []byte) []byte {
 	at := time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC).In(in)
-	kinds := []clock{shown(at)} // the first is that before the first change
+	kinds := []clock{shown(at)} // the first kind is the clock before the first change
 	var when []int64
 	var which []byte
 	add := func(t time.Time, k clock) {
@@ -62,7 +62,7 @@ func listed(in *time.Location, rule []byte) []byte {
 		if end.IsZero() || !end.Before(horizon) {
 			break
 		}
-		if !end.After(at) { // the library's bounds are those of a year of 365 days
+		if !end.After(at) { // on the last day of a leap year package time may return an end that is over
 			end = at.Add(24 * time.Hour)
 		}
 		at = end.In(in)
@@ -72,7 +72,7 @@ func listed(in *time.Location, rule []byte) []byte {
 		}
 	}
 	if len(when) > 0 {
-		add(horizon, shown(horizon.In(in))) // nothing changes, but the rule is not needed before it
+		add(horizon, shown(horizon.In(in))) // nothing changes then: before the horizon the rule text is not needed
 	}
 	return encode(kinds, when, which, rule)
 }
@@ -90,7 +90,7 @@ func encode(kinds []clock, when []int64, which, rule []byte) []byte {
 		types = append(types, dst, byte(len(names)))
 		names = append(append(names, k.name...), 0)
 	}
-	header := func(counts ...uint32) []byte { // of: UT, standard, leaps, changes, types, characters
+	header := func(counts ...uint32) []byte { // counts of: UT, standard, leaps, changes, types, characters
 		h := append([]byte("TZif2"), make([]byte, 15)...)
 		for _, n := range counts {
 			h = binary.BigEndian.AppendUint32(h, n)

@@ -9,14 +9,14 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed schedule with its zone. The zero Schedule has no due time: it stands for one that does not parse.
+// Schedule is a parsed schedule with its zone. The zero Schedule, for a text that does not parse, has no due time.
 type Schedule struct {
 	when   cron.Schedule
 	onDays bool // some days do not match
 }
 
-// Parse parses a schedule. zone is that of spec.timeZone from Locate; nil if unset, which means the process's zone,
-// UTC. A zone named in the schedule itself takes precedence (C-034, C-041).
+// Parse parses a schedule. zone is the location of spec.timeZone, from Locate. It is nil if unset: then the process's
+// zone counts, which is UTC. A zone named in the schedule itself takes precedence (C-034, C-041).
 func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error) {
 	rest, named, has, err := prefixed(text)
 	switch {
@@ -27,12 +27,12 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 			return Schedule{}, fmt.Errorf("provided bad location %s: %w", named, err)
 		}
 	case NamesZone(text):
-		zone = nil // the text is used unchanged (C-041)
+		zone = nil // the text names the zone itself, and is used unchanged (C-041)
 	case zone != nil:
-		rest, has = strings.TrimSpace(text), true // the built-in puts the zone in front, so white space is ignored
+		rest, has = strings.TrimSpace(text), true // the built-in controller puts the zone in front: spaces do not count
 	}
 	if has {
-		rest = "TZ=UTC " + rest // the parser reads what follows a zone in another way than what follows none; UTC it need not load
+		rest = "TZ=UTC " + rest // with a zone in front the parser reads the text differently; it needs no rules for UTC
 	}
 	when, err := parse(rest)
 	if err != nil {
@@ -49,13 +49,13 @@ func Parse(text string, zone *time.Location, zones Zones) (s Schedule, err error
 	return Schedule{when, onDays}, nil
 }
 
-// The library's sets of all days of the month and of the week.
+// The values of robfig/cron for all days of the month, and for all days of the week.
 const (
 	allDays     = 1<<32 - 1<<1
 	allWeekdays = 1<<7 - 1
 )
 
-// parse calls the library's parser. It turns panics into errors, in the words of the API server (C-021).
+// parse calls the parser of robfig/cron. It turns panics into errors, in the words of the API server (C-021).
 func parse(text string) (when cron.Schedule, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -65,7 +65,7 @@ func parse(text string) (when cron.Schedule, err error) {
 	return cron.ParseStandard(text)
 }
 
-// errNoSpace is the API server's error for a zone without a schedule, on which the library panics.
+// errNoSpace is the API server's error for a text that has a zone and no schedule: robfig/cron panics there.
 var errNoSpace = errors.New("invalid schedule format: runtime error: slice bounds out of range [:-1]")
 
 // prefixed splits off a leading TZ= or CRON_TZ=.
@@ -81,16 +81,15 @@ func prefixed(text string) (rest, zone string, has bool, err error) {
 	return strings.TrimSpace(rest), zone, true, nil
 }
 
-// NamesZone reports whether the schedule may name a zone itself; then spec.timeZone does not affect the timing
-// (C-041).
+// NamesZone reports whether the schedule may name a zone itself. If so, spec.timeZone does not count (C-041).
 func NamesZone(text string) bool { return strings.Contains(text, "TZ") }
 
 // Next returns the first due time after t; the zero time if there is none within five years (C-060 to C-062).
 //
-// If a clock goes back in the middle of an hour, the library may return a time that is not after t, so that stepping
-// never ends. Next then returns the next later one.
+// If a clock goes back in the middle of an hour, robfig/cron may return a time that is not after t. A loop over due
+// times would then never end, so Next returns the next later one.
 //
-// If a zone skipped a day (Samoa in 2011), the library loops forever there when it looks for a matching day. No
+// If a zone skipped a day (Samoa in 2011), robfig/cron loops for ever when it looks for a matching day there. No
 // CronJob is that old, so a t before 2012 counts as the start of 2012.
 func (s Schedule) Next(t time.Time) time.Time {
 	if s.when == nil {
@@ -110,9 +109,9 @@ func (s Schedule) Next(t time.Time) time.Time {
 // oldest is before the first CronJob, and after the last day that a zone skipped.
 var oldest = time.Date(2012, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// lastSecond returns the last second of t's minute, to skip seconds that the library would check one by one: there is
-// no due time before. It returns t if the clock may change at the end of the minute; all current offsets are multiples
-// of 15 minutes.
+// lastSecond returns the last second of t's minute, to skip seconds that robfig/cron would check one by one: no due
+// time is before that second. It returns t if the clock may change at the end of the minute: all current offsets from
+// UTC are multiples of 15 minutes.
 func (s Schedule) lastSecond(t time.Time) time.Time {
 	unix := t.Unix()
 	if unix/60%15 == 14 || s.Every() {
@@ -124,14 +123,14 @@ func (s Schedule) lastSecond(t time.Time) time.Time {
 // maxBack is longer than any step back of a zone's clock.
 const maxBack = 25 * time.Hour
 
-// Every reports whether the schedule is an @every, which counts from the previous due time (C-033).
+// Every reports whether the schedule is an @every, whose due times count from the previous one (C-033).
 func (s Schedule) Every() bool {
 	_, every := s.when.(cron.ConstantDelaySchedule)
 	return every
 }
 
-// Base returns the time from which due times after through are counted: through, or for @every a time derived from the
-// anchor (C-033).
+// Base returns the time to pass to Next for the due times after through. That is through itself, or for @every the
+// latest due time up to through, counted from the anchor (C-033).
 func (s Schedule) Base(anchor, through time.Time) time.Time {
 	if !s.Every() || through.Before(anchor) {
 		return through
@@ -149,14 +148,14 @@ func (s Schedule) Between(from, to time.Time) func(yield func(time.Time) bool) {
 	}
 }
 
-// Last returns the latest due time after from and up to to; zero for none. It searches from the end instead of
-// visiting all.
+// Last returns the latest due time after from and up to to; zero for none. It searches from the end and does not visit
+// each due time.
 func (s Schedule) Last(from, to time.Time) (last time.Time) {
 	first := s.Next(from)
 	if first.IsZero() || first.After(to) {
 		return time.Time{}
 	}
-	if s.Every() { // its due times count from the previous one
+	if s.Every() { // each due time of @every counts from the previous one
 		gap := s.Next(first).Sub(first)
 		return to.Add(-(to.Sub(first) % gap))
 	}

@@ -8,13 +8,13 @@ import (
 )
 
 // Zones returns the rules of a time zone by name. The rules come from the log, so decisions are the same on machines
-// with another time zone database. It returns an error that matches ErrUnknownZone for an unknown name.
+// with other time zone databases. For an unknown name it returns an error that matches ErrUnknownZone.
 type Zones func(name string) (*time.Location, error)
 
 // ErrUnknownZone is returned if there are no rules for a zone name.
 var ErrUnknownZone = errors.New("unknown time zone")
 
-// UnknownZone returns the ErrUnknownZone for name, in the words of the standard library.
+// UnknownZone returns an error for name that matches ErrUnknownZone, in the words of the standard library.
 func UnknownZone(name string) error { return fmt.Errorf("%w %s", ErrUnknownZone, name) }
 
 // Zone names that need no rules.

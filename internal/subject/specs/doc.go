@@ -1,8 +1,8 @@
-// Package specs keeps the contents of Job specs by hash:
+// Package specs holds the contents of Job specs by hash:
 //
 //	s := specs.New()
-//	s.Store(spec, record.Sequence)  // a record stores it
-//	spec := s.Use(hash, before)     // a Job has it, in place of another one
+//	s.Store(spec, record.Sequence)  // a record stores the spec
+//	spec := s.Use(hash, before)     // a Job has the spec now, instead of before
 //	s.Release(hash)                 // the Job is over
 //
 // # Concurrency

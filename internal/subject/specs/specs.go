@@ -10,15 +10,15 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Specs holds the contents of Job specs by hash: specs that Jobs use, and specs that the log's newest file stores, so
-// that a CronJob's next Job refers to the spec that its last one stored. The large parts of a spec (template,
-// policies) are stored apart, once per file, so specs that differ only in a number share them.
+// Specs holds the contents of Job specs by hash: the specs that Jobs use, and those that the log's newest file stores.
+// So the next Job of a CronJob refers to the spec that its last Job stored. The large parts of a spec (template,
+// policies) are stored separately, once per file. So specs that differ only in a number share them.
 type Specs struct {
 	byHash    map[string]storedSpec
 	templates map[string]events.Sequence // redacted templates by hash: the record of the newest file that stores each
 	policies  map[string]storedPolicies
-	since     events.Sequence // first record of the newest file. Invariant: each spec that only an older file stores is in use
-	Keep      bool            // keep all: during a recovery, later records may refer to any
+	since     events.Sequence // first record of the newest file. Invariant: specs that only older files have are in use
+	Keep      bool            // keep all specs: during a recovery, later records may refer to any of them
 }
 
 type storedSpec struct {
@@ -41,8 +41,8 @@ func New() Specs {
 	}
 }
 
-// Store adds a spec from a record or a stored state. It ignores a spec whose policies are unknown, since that cannot
-// be folded.
+// Store adds a spec from a record or a stored state. It ignores a spec whose policies are unknown: without them the
+// spec is not complete.
 func (s *Specs) Store(spec *events.JobSpec, at events.Sequence) {
 	known, ok := s.byHash[spec.Hash]
 	if !ok {
@@ -64,7 +64,7 @@ func (s *Specs) whole(spec *events.JobSpec) *events.JobSpec {
 		if *spec == *spec.Apart() {
 			return nil
 		}
-		known.policies = &events.JobPolicies{ // from a Job's stored state
+		known.policies = &events.JobPolicies{ // the spec is from a Job's stored state, and complete
 			Hash: spec.Policies, Selector: spec.Selector, PodFailurePolicy: spec.PodFailurePolicy, SuccessPolicy: spec.SuccessPolicy,
 		}
 	}
@@ -73,8 +73,8 @@ func (s *Specs) whole(spec *events.JobSpec) *events.JobSpec {
 	return spec.Whole(known.policies)
 }
 
-// Restore adds the spec of a stored state, unless it is known. at is the record that stored the spec for the Job; if it is in an older
-// file, the spec counts as not stored in the newest.
+// Restore adds the spec of a stored state, unless it is known. at is the record that stored the spec for the Job. If
+// that record is in an older file, the spec counts as not stored in the newest file.
 func (s *Specs) Restore(spec *events.JobSpec, at events.Sequence) {
 	if _, known := s.byHash[spec.Hash]; known {
 		return
@@ -95,7 +95,8 @@ func (s *Specs) StorePolicies(p *events.JobPolicies, at events.Sequence) {
 	s.policies[p.Hash] = known
 }
 
-// Use gives a Job the spec with that hash in place of had; nil if the hash is unknown.
+// Use returns the spec with that hash, for a Job that had the spec had before; nil if the hash is unknown. It updates
+// which specs are in use.
 func (s *Specs) Use(hash string, had *events.JobSpec) *events.JobSpec {
 	known, ok := s.byHash[hash]
 	if !ok {
@@ -112,8 +113,8 @@ func (s *Specs) Use(hash string, had *events.JobSpec) *events.JobSpec {
 	return known.spec
 }
 
-// read parses the policies of a spec, or reuses those of had if they are equal: they may be large, and most changes
-// are of other fields, such as parallelism.
+// read parses the policies of a spec. It reuses the parsed policies of had if these are the same: policies may be
+// large, and most changes are of other fields, such as parallelism.
 func (s *Specs) read(spec, had *events.JobSpec) *policy.Policies {
 	if had != nil && had.PodFailurePolicy == spec.PodFailurePolicy && had.SuccessPolicy == spec.SuccessPolicy &&
 		sameNumber(had.Completions, spec.Completions) {
@@ -136,7 +137,8 @@ func (s *Specs) Release(hash string) {
 	s.prune(hash, known)
 }
 
-// prune drops a spec that no Job uses and that only an older file stores. Its next use stores it again anyway.
+// prune drops a spec that no Job uses and that only an older file stores: a record that names the spec again would
+// store it again anyway.
 func (s *Specs) prune(hash string, known storedSpec) {
 	switch {
 	case s.Keep || known.at >= s.since:
@@ -178,13 +180,13 @@ func (s *Specs) sortedPolicies() []storedPolicies {
 	return slices.SortedFunc(maps.Values(s.policies), func(a, b storedPolicies) int { return cmp.Compare(a.policies.Hash, b.policies.Hash) })
 }
 
-// Filed begins a new file whose first record is first.
+// Filed folds the beginning of a new file, whose first record is first.
 func (s *Specs) Filed(first events.Sequence) {
 	s.since = first
 	s.PruneAll()
 }
 
-// PruneAll drops all that no Job uses and that only an older file stores.
+// PruneAll drops the specs and policies that no Job uses and that only an older file stores.
 func (s *Specs) PruneAll() {
 	for hash, known := range s.byHash {
 		s.prune(hash, known)
@@ -212,10 +214,10 @@ func (s *Specs) KnowsPolicies(hash string) bool {
 // At returns the newest record that stores the spec with that hash; 0 if only an older file does, or none.
 func (s *Specs) At(hash string) events.Sequence { return s.byHash[hash].at }
 
-// TemplateAt is At for a redacted template.
+// TemplateAt returns the newest record that stores the redacted template with that hash; 0 as in At.
 func (s *Specs) TemplateAt(hash string) events.Sequence { return s.templates[hash] }
 
-// PoliciesAt is At for policies.
+// PoliciesAt returns the newest record that stores the policies with that hash; 0 as in At.
 func (s *Specs) PoliciesAt(hash string) events.Sequence { return s.policies[hash].at }
 
 // StoreTemplate notes the record that stores a redacted template.
@@ -240,7 +242,7 @@ func (s *Specs) ToWire(to *pb.WorldState) {
 	}
 }
 
-// FromWire decodes the first record of the newest file, and the specs if a snapshot has them.
+// FromWire restores the first record of the newest file, and the specs if the state is from a snapshot.
 func (s *Specs) FromWire(from *pb.WorldState) {
 	s.since = events.Sequence(from.GetFiled())
 	for _, k := range from.GetTemplates() {

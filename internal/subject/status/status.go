@@ -35,7 +35,7 @@ type Status struct {
 // New returns the status of a new Job.
 func New() Status { return Status{Ready: events.Unset, Terminating: events.Unset} }
 
-// Of converts an observed status. It keeps indexes at or above completions.
+// Of converts an observed status. Unlike the projection of a Job, it keeps indexes at or above spec.completions.
 func Of(s *events.JobStatus) Status {
 	out := Status{
 		Active: s.Active, Ready: s.Ready, Terminating: s.Terminating, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -186,7 +186,7 @@ func (s *Status) True(kind string) bool {
 	return c != nil && c.Status == "True"
 }
 
-// SaysEnd reports whether a condition says how the Job ends or has ended.
+// SaysEnd reports whether a condition says how the Job has ended, or will end.
 func SaysEnd(conditions []events.JobCondition) bool {
 	return slices.ContainsFunc(conditions, func(c events.JobCondition) bool {
 		switch c.Type {

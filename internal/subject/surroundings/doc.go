@@ -1,4 +1,4 @@
-// Package surroundings folds what is recorded of nodes and namespaces:
+// Package surroundings folds what is recorded about nodes and namespaces:
 //
 //	s := surroundings.New()
 //	s.Apply(record)

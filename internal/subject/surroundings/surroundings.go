@@ -11,11 +11,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Surroundings is the recorded state of nodes and namespaces. It serves to dedupe observations; decisions do not read
-// it. It stores only nodes that are out of order and namespaces under deletion: 5000 healthy nodes take no memory.
+// Surroundings is the recorded state of nodes and namespaces. It tells which observations are new; decisions do not
+// read it. It holds only unhealthy nodes and namespaces under deletion: 5000 healthy nodes take no memory.
 type Surroundings struct {
-	nodes      map[types.UID]*events.NodeSeen   // nodes out of order
-	namespaces map[string]*events.NamespaceSeen // namespaces under deletion
+	nodes      map[types.UID]*events.NodeSeen   // unhealthy nodes, by UID
+	namespaces map[string]*events.NamespaceSeen // namespaces under deletion, by name
 	watched    events.ClusterWatched
 }
 
@@ -50,7 +50,7 @@ func (s *Surroundings) Apply(rec *events.Record) {
 	}
 }
 
-// News reports whether an observation differs from the recorded state, and the kind of its record.
+// News reports whether an observation differs from the recorded state. kind is the kind of the record for it.
 func (s *Surroundings) News(facts events.Facts) (kind events.Kind, news bool) {
 	switch f := facts.(type) {
 	case *events.ClusterWatched:
@@ -67,7 +67,7 @@ func (s *Surroundings) News(facts events.Facts) (kind events.Kind, news bool) {
 	return 0, false
 }
 
-// KnowsNode reports whether the node is recorded as out of order.
+// KnowsNode reports whether the node is recorded as unhealthy.
 func (s *Surroundings) KnowsNode(uid types.UID) bool { return s.nodes[uid] != nil }
 
 // KnowsNamespace reports whether the namespace is recorded as under deletion.
@@ -76,7 +76,7 @@ func (s *Surroundings) KnowsNamespace(f *events.NamespaceSeen) bool {
 	return known != nil && known.UID == f.UID
 }
 
-// Nodes returns the nodes recorded as out of order, sorted by UID.
+// Nodes returns the nodes that are recorded as unhealthy, sorted by UID.
 func (s *Surroundings) Nodes() []*events.NodeSeen { return inOrder(s.nodes) }
 
 // Namespaces returns the namespaces recorded as under deletion, sorted by name.
@@ -91,7 +91,7 @@ func inOrder[K cmp.Ordered, V any](m map[K]V) []V {
 	return out
 }
 
-// ToWire encodes it into the controller\'s state.
+// ToWire adds the fields of s to the encoded state of the controller.
 func (s *Surroundings) ToWire(to *pb.WorldState) {
 	for _, f := range inOrder(s.nodes) {
 		to.Nodes = append(to.Nodes, events.NodeToWire(f))
@@ -104,7 +104,7 @@ func (s *Surroundings) ToWire(to *pb.WorldState) {
 	}
 }
 
-// FromWire decodes it from the controller\'s state.
+// FromWire takes the fields of s from the encoded state of the controller.
 func (s *Surroundings) FromWire(w *pb.WorldState) {
 	*s = New()
 	for _, n := range w.GetNodes() {

@@ -11,14 +11,14 @@ const (
 	Merged                    // a later one became due before it could start, and runs for both (C-081)
 	TooLate                   // spec.startingDeadlineSeconds ended before it could start (C-083)
 	Refused                   // another object has the Job's name, or the Job can never be created (C-160)
-	Lost                      // missed by the built-in's estimate (C-080)
-	Unwatched                 // no controller watched when it was due, and a later one was due by the next watch
+	Lost                      // the built-in controller's estimate missed it (C-080)
+	Unwatched                 // no controller watched when it was due, and a later one was due when one watched again
 	Deleted                   // the CronJob is deleted or under deletion
 	Replaced                  // the schedule was changed while it was open
-	Again                     // already had a fate, or is from before a schedule change, and yet a Job was created
+	Again                     // a Job was created although it had a fate already, or is from before a schedule change
 
 	Skipped Fate = 12 // another controller let it pass, or status.lastScheduleTime was set beyond it
-	Unknown Fate = 13 // another controller ran the CronJob, and the time at which it may have started was not watched
+	Unknown Fate = 13 // another controller ran the CronJob, and no controller watched when it may have started
 )
 
 // String returns the fate in words.
@@ -48,10 +48,10 @@ func (f Fate) String() string {
 	return "unknown"
 }
 
-// Hold is the reason why an open due time does not start. The numbers are stored and never change.
+// Hold is the reason why an open due time does not start now. The numbers are stored and never change.
 type Hold uint8
 
-// The holds.
+// The values of Hold.
 const (
 	NotHeld   Hold = iota // it is about to start
 	Forbid                // an earlier Job still runs (C-144)

@@ -22,26 +22,26 @@ type Look struct {
 	Deadline *int64    // spec.startingDeadlineSeconds
 	Gaps     []Gap     // times without a watching controller, in order
 	Hold     Hold
-	Paced    bool // several due times may pass between two evaluations, so the deadline is checked for each
+	Paced    bool // not every due time is evaluated, so the deadline is checked for each (@every)
 }
 
 // Begin returns a ledger that ignores due times up to through, for example from before the CronJob's creation.
 func Begin(through time.Time) Ledger { return Ledger{Through: through} }
 
-// Look gives the due times since the last call their fates, except the current one, which is open. held reports
-// whether the open due time or its Hold has changed, so that it needs a record.
+// Look gives fates to the due times since the last call, except to the current one, which becomes the open one. held
+// reports whether the open due time or its Hold has changed, so that it needs a record.
 //
-// The current due time is determined like in the built-in controller. The schedule must be that of the last call;
-// after an edit call [Ledger.Replace] first. The anchor must not be after Through: record a start before the Look that
-// has it as anchor.
+// The current due time is computed as in the built-in controller. The schedule must be that of the last call; after an
+// edit call [Ledger.Replace] first. The anchor must not be after Through: if a due time has started, record that start
+// (Start) before the Look that has it as anchor.
 func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	last := k.last(l.Through, k.Now)
 	if last.IsZero() {
 		return nil, false
 	}
-	due, _ := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now) // an error gives none
+	due, _ := k.Schedule.Due(schedule.Anchor(k.Anchor, k.Now, k.Deadline), k.Now) // after an error: none
 	if k.Schedule.Every() && due.At.After(l.Through) {
-		last = due.At // a deadline shifts the due times of such a schedule (C-084)
+		last = due.At // with a deadline such a schedule has other due times (C-084)
 	}
 	was := *l
 	entries = l.overtaken(k, last)
@@ -53,7 +53,7 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 		}
 		return append(entries, l.close(last, last, fate)), false
 	case due.At.IsZero():
-		for i := range entries { // no later run covers them
+		for i := range entries { // no later run stands for them
 			if entries[i].Fate == Merged {
 				entries[i].Fate, entries[i].Into = Lost, time.Time{}
 			}
@@ -64,9 +64,9 @@ func (l *Ledger) Look(k *Look) (entries []Entry, held bool) {
 	return entries, l.Open != was.Open || l.Hold != was.Hold
 }
 
-// Passed gives the due times up to the anchor their fates after status.lastScheduleTime was set by hand to a time that
-// is not a due time: none of them starts any more. Call it before Look if the anchor is after Through. Record another
-// controller's start at the anchor first (See).
+// Passed gives fates to the due times up to the anchor, after status.lastScheduleTime was set by hand to a time that is
+// not a due time: none of them starts any more. If the anchor is after Through, call Passed before Look. But if another
+// controller has started a due time at the anchor, record that start first (See).
 func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	if last := k.last(l.Through, k.Anchor); !last.IsZero() {
 		entries = append(l.overtaken(k, last), l.close(last, last, Skipped))
@@ -80,7 +80,7 @@ func (l *Ledger) Passed(k *Look) (entries []Entry) {
 	return entries
 }
 
-// overtaken closes the due times before last, which is a due time after l.Through.
+// overtaken gives fates to the due times before last, which is a due time after l.Through: they do not start any more.
 func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	if open := l.Open; !open.IsZero() && open.Before(last) {
 		fate := Merged
@@ -89,14 +89,14 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 		}
 		entries = append(entries, l.close(open, open, fate))
 	}
-	pass := func(end time.Time, fate Fate) { // those before end and before last
+	pass := func(end time.Time, fate Fate) { // for the due times before end and before last
 		if end.After(last) {
 			end = last
 		}
 		end = end.Add(-time.Nanosecond)
 		if first := k.Schedule.Next(k.base(l.Through)); !first.After(end) {
 			if fate == Merged && k.Paced && k.Schedule.Every() && k.late(first, k.Schedule.Next(first)) {
-				fate = TooLate // so are the rest: intervals are equal
+				fate = TooLate // then all of them are too late, because the intervals are equal
 			}
 			entries = append(entries, l.close(first, k.last(l.Through, end), fate))
 		}
@@ -116,7 +116,7 @@ func (l *Ledger) overtaken(k *Look, last time.Time) (entries []Entry) {
 	return entries
 }
 
-// lapsed reports whether an unwatched due time was past its deadline when the watch resumed.
+// lapsed reports whether a due time was in a gap, and past its deadline when the gap ended.
 func (k *Look) lapsed(instant time.Time) bool {
 	return slices.ContainsFunc(k.Gaps, func(g Gap) bool { return !instant.Before(g.From) && k.late(instant, g.Until) })
 }
@@ -135,7 +135,7 @@ func (k *Look) late(instant, at time.Time) bool {
 	return !schedule.Anchor(time.Time{}, at, k.Deadline).Before(instant)
 }
 
-// Start returns the entry of the open due time, whose Job was created at now; false if none is open.
+// Start closes the open due time, whose Job was created at now, and returns its entry; false if none is open.
 func (l *Ledger) Start(now time.Time) (Entry, bool) {
 	if l.Open.IsZero() {
 		return Entry{}, false
@@ -145,7 +145,7 @@ func (l *Ledger) Start(now time.Time) (Entry, bool) {
 	return e, true
 }
 
-// End closes the open due time with another fate; false if none is open.
+// End closes the open due time with another fate, and returns its entry; false if none is open.
 func (l *Ledger) End(fate Fate) (Entry, bool) {
 	if l.Open.IsZero() {
 		return Entry{}, false
@@ -153,13 +153,13 @@ func (l *Ledger) End(fate Fate) (Entry, bool) {
 	return l.close(l.Open, l.Open, fate), true
 }
 
-// Revive returns the entry of a due time that starts although it has a fate, or is from before the last schedule
-// change.
+// Revive returns the entry of a due time that starts although it has a fate already, or is from before the last
+// schedule change.
 func (l *Ledger) Revive(instant, now time.Time) Entry {
 	return Entry{First: instant, Last: instant, Fate: Again, Late: now.Sub(instant)}
 }
 
-// Replace switches to another schedule at now: it closes the open due time of the old one, and due times of the new
+// Replace switches to another schedule at now. It closes the open due time of the old schedule; due times of the new
 // one count from now on.
 func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	e, was := l.End(Replaced)
@@ -169,7 +169,7 @@ func (l *Ledger) Replace(now time.Time) (Entry, bool) {
 	return e, was
 }
 
-// close gives due times their fate.
+// close gives the due times from first to last their fate, and returns their entry.
 func (l *Ledger) close(first, last time.Time, fate Fate) Entry {
 	l.Through, l.Open, l.Hold = last, time.Time{}, NotHeld
 	return Entry{First: first, Last: last, Fate: fate}

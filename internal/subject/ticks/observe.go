@@ -7,23 +7,23 @@ import (
 )
 
 // Lag is the longest delay between a create by another controller and the watch event of its Job: the API server works
-// on a request for at most a minute.
+// on a request for at most a minute; 10 s are added.
 const Lag = 70 * time.Second
 
 // Gap is a time without a watching controller. From is zero if none watched before.
 type Gap struct{ From, Until time.Time }
 
-// View is what is known of a CronJob that another controller runs.
+// View holds what the ledger needs to know of a CronJob that another controller runs.
 type View struct {
 	Schedule schedule.Schedule
 	None     bool      // the schedule is unreadable: only started due times exist
-	Anchor   time.Time // @every counts from it
-	Gaps     []Gap     // in order
+	Anchor   time.Time // time from which @every counts
+	Gaps     []Gap     // times without a watching controller, in order
 }
 
-// See records a start by another controller, after fates for all earlier due times. That controller acts only on the
-// latest due time (C-081), so earlier ones were not started, or that is unknown. If started already has a fate, its
-// entry is Again.
+// See records a start by another controller, and before it fates for all earlier due times. That controller starts only
+// the latest due time (C-081). So the earlier ones were not started, or it is unknown whether they were. If started
+// already has a fate, its entry is Again.
 func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	if !started.After(l.Through) {
 		return []Entry{{First: started, Last: started, Fate: Again}}
@@ -32,7 +32,7 @@ func (l *Ledger) See(v *View, started time.Time) (entries []Entry) {
 	return append(entries, l.close(started, started, Started))
 }
 
-// Unstarted returns the first and last due time up to now without a fate; zero for none. Only the last may still
+// Unstarted returns the first and the last due time up to now without a fate; zero for none. Only the last may still
 // start.
 func (l *Ledger) Unstarted(v *View, now time.Time) (first, last time.Time) {
 	if last = v.last(l.Through, now); last.IsZero() {
@@ -46,7 +46,7 @@ func (l *Ledger) PassOver(v *View, end time.Time) []Entry {
 	return l.passOver(v, v.last(l.Through, end).Add(-time.Nanosecond), time.Time{})
 }
 
-// Drop gives all due times up to end their fates. The latest, open so far, gets fate.
+// Drop gives all due times up to end their fates. The latest one, which may still have started, gets fate.
 func (l *Ledger) Drop(v *View, end time.Time, fate Fate) []Entry {
 	entries := l.PassOver(v, end)
 	if last := v.last(l.Through, end); !last.IsZero() {
@@ -61,7 +61,8 @@ func (l *Ledger) Drop(v *View, end time.Time, fate Fate) []Entry {
 	return entries
 }
 
-// passOver gives the due times up to end their fates; none of them was seen to start.
+// passOver gives fates to the due times up to end, none of which was seen to start: Unknown if a gap hides a possible
+// start, else Skipped. into is the later due time that started; zero for none.
 func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	say := func(through time.Time, fate Fate, gap Gap) {
 		if last := v.last(l.Through, through); !last.IsZero() {
@@ -88,8 +89,9 @@ func (l *Ledger) passOver(v *View, end, into time.Time) (entries []Entry) {
 	return entries
 }
 
-// reached returns the first due time after from that may have started at at or later: the one before at, unless the
-// next one was due, and its create finished, by then.
+// reached returns the first due time after from that the other controller may have started at time at or later. That is
+// the latest one up to Lag before at, because that controller starts only the latest one, and a create takes at most
+// Lag. If there is none, it is the first one after from.
 func (v *View) reached(from, at time.Time) time.Time {
 	if last := v.last(from, at.Add(-Lag)); !last.IsZero() {
 		return last
@@ -97,7 +99,7 @@ func (v *View) reached(from, at time.Time) time.Time {
 	return v.Next(from)
 }
 
-// Has reports whether instant is a due time.
+// Has reports whether instant is a due time. For @every it always returns true.
 func (v *View) Has(instant time.Time) bool {
 	return !v.None && (v.Schedule.Every() || v.Schedule.Next(instant.Add(-time.Second)).Equal(instant))
 }

@@ -1,10 +1,11 @@
-// Package trigger encodes a user's request for a run of a CronJob: the value of an annotation on the CronJob. Users
-// write it with their own rights, because none of our ports accepts writes. The controller carries out each value once.
+// Package trigger encodes a user's request for a run of a CronJob, as the value of an annotation on the CronJob. Users
+// write it with their own rights, because none of Jobledger's ports accepts writes. The controller carries out each
+// value once.
 //
 //	jobledger.dev/trigger: 2026-01-01T12:00:00.000Z 7f3a-51c2 jane@example.org
 //
-// A value has the time, an ID and the writer's name. All are claims of the writer: any user who may change the CronJob
-// may write anything.
+// A value has the time, an ID and the writer's name. All three are claims of the writer: any user who may change the
+// CronJob may write anything.
 //
 // # Concurrency
 //

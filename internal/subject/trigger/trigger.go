@@ -13,7 +13,7 @@ const (
 	Manager    = "jobledger-trigger"
 )
 
-// Size limits of a value, in bytes. A longer value is not a Request, and comes from elsewhere.
+// Size limits of a value, in bytes. Package trigger writes no longer ones, so Parse refuses these.
 const (
 	mostID = 64
 	mostBy = 256
@@ -26,7 +26,7 @@ type Request struct {
 	By string    // user name from the API server; empty if unknown
 }
 
-// layout has a fixed width.
+// layout is the format of the time; each time has the same length.
 const layout = "2006-01-02T15:04:05.000Z"
 
 // String returns the value of the annotation: time, ID and name, separated by spaces.
@@ -52,7 +52,7 @@ func Parse(value string) (Request, error) {
 
 const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 
-// Name truncates a user name to what a value may hold.
+// Name cuts a user name to the length that a value may hold.
 func Name(user string) string {
 	user = strings.ToValidUTF8(strings.TrimSpace(user), "")
 	if len(user) <= mostBy {
