@@ -10,11 +10,12 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// common finds what the copy and the log have in common, if the log has continued under a later epoch, and drops the
-// rest from the copy. The dropped objects stay at the place, because an earlier manifest may name them.
+// common reduces the copy to the records that the log also has, and drops the rest from its manifest. It is used when
+// the log continued under a later epoch, that is, without some of the copy's records. The dropped objects are not
+// deleted, because an earlier manifest may name them.
 func (r *run) common() error {
 	next := &copylog.Manifest{Leaving: r.next.Leaving, Kept: r.next.Kept, Key: r.next.Key}
-	keep := events.Sequence(0) // the last record that both have
+	keep := events.Sequence(0) // the last record that both the copy and the log have
 	for _, one := range r.was.Runs() {
 		n, err := r.same(one)
 		if err != nil {
@@ -49,7 +50,7 @@ func (r *run) common() error {
 	return nil
 }
 
-// same returns how many objects of the copy's file have records that the log has, too.
+// same returns how many objects of this file of the copy, from the first on, have the same records as the log.
 func (r *run) same(one copylog.Run) (n int, err error) {
 	parts := []copylog.File{}
 	if one.File != nil {
@@ -67,8 +68,8 @@ func (r *run) same(one copylog.Run) (n int, err error) {
 	return n, nil
 }
 
-// has reports whether the log has records first to last between the chain values before and after. If the log has
-// pruned the record before first, before is taken to match; if it has pruned record last, after is taken to match.
+// has reports whether the log has records first to last, and its hash chain has the values before and after around
+// them. A chain value that the log has pruned is taken to match.
 func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool, error) {
 	if last > r.log.Head.Sequence {
 		return false, nil
@@ -82,14 +83,14 @@ func (r *run) has(first, last events.Sequence, before, after events.Hash) (bool,
 	}
 	a, err := r.chain(last)
 	if errors.Is(err, errPruned) {
-		return true, nil // the log had it before it was pruned; the records after it are compared, too
+		return true, nil // the log had record last before it was pruned; the records after it are compared, too
 	}
 	return a == after, err
 }
 
 var errPruned = errors.New("the log does not keep that record")
 
-// chain returns the log's chain value behind a record.
+// chain returns the log's hash chain value after record at; errPruned if the log no longer has that value.
 func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	if known, is := r.Live.(Chained); is {
 		hash, err = known.Chain(at)
@@ -120,7 +121,8 @@ func (r *run) chain(at events.Sequence) (hash events.Hash, err error) {
 	return chainIn(r, f, at)
 }
 
-// chainInTail reads the tail once, and caches the chain values at the ends of the copy's files and segments.
+// chainInTail returns the chain value after a record of the newest file. It reads that file once, and caches the values
+// at the ends of the copy's files and segments.
 func (r *run) chainInTail(at events.Sequence) (events.Hash, error) {
 	if r.seen == nil {
 		first := r.log.Last()

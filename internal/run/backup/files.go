@@ -18,12 +18,12 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// files puts the sealed files that the copy lacks, oldest first. The manifest names each one at once, so a run that
-// ends early has not worked in vain.
+// files writes the sealed files that the copy lacks, oldest first. It updates the manifest after each file, so a run
+// that ends early has still copied something.
 func (r *run) files() error {
 	for _, first := range r.log.Firsts[:len(r.log.Firsts)-1] {
 		err := r.oneFile(first)
-		if errors.Is(err, fs.ErrNotExist) { // pruned a moment ago
+		if errors.Is(err, fs.ErrNotExist) { // deleted by pruning a moment ago
 			err = fmt.Errorf("%w: %w", err, copylog.ErrChanged)
 		}
 		if err != nil {
@@ -48,7 +48,8 @@ func (r *run) oneFile(first events.Sequence) error {
 	return r.file(first)
 }
 
-// isSame checks that the log's file lies between the same chain values as the copy's.
+// isSame checks that the log's file begins and ends with the same hash chain values as the copy's file; if not, it
+// returns an AheadError.
 func (r *run) isSame(one copylog.Run) error {
 	s, err := r.log.File(one.First())
 	if err != nil {
@@ -62,7 +63,7 @@ func (r *run) isSame(one copylog.Run) error {
 	return errors.Join(err, s.Close())
 }
 
-// isKnown notes that a file was compared.
+// isKnown notes that the log's file was compared with the copy's.
 func (r *run) isKnown(first events.Sequence) {
 	if r.known == nil {
 		r.known = map[events.Sequence]bool{}
@@ -70,7 +71,7 @@ func (r *run) isKnown(first events.Sequence) {
 	r.known[first] = true
 }
 
-// runBefore returns the copy's last file before record first; nil for none.
+// runBefore returns the last file of the copy that begins before record first; nil for none.
 func (r *run) runBefore(first events.Sequence) *copylog.Run {
 	var last *copylog.Run
 	for _, one := range r.next.Runs() {
@@ -81,8 +82,9 @@ func (r *run) runBefore(first events.Sequence) *copylog.Run {
 	return last
 }
 
-// gap notes the records that were pruned before they were copied, if the next file begins with record first. The copy
-// keeps what it has of a pruned file.
+// gap adds to the manifest the records that were pruned before they could be copied: those between the copy's last
+// record and record first, with which the next file of the log begins. The copy keeps the segments of a file that the
+// log has pruned.
 func (r *run) gap(first events.Sequence) error {
 	end := events.Sequence(0)
 	if before := r.runBefore(first); before != nil {
@@ -116,7 +118,7 @@ func (r *run) ahead() error {
 	return &AheadError{Place: r.Place.String(), Copy: was, ID: r.log.Identity, Head: r.log.Head}
 }
 
-// file puts a sealed file, and adds it to the manifest.
+// file writes a sealed file to the copy, and adds it to the manifest.
 func (r *run) file(first events.Sequence) (err error) {
 	s, err := r.log.File(first)
 	if err != nil {
@@ -143,7 +145,7 @@ func (r *run) file(first events.Sequence) (err error) {
 	return r.name(false)
 }
 
-// putFile puts a sealed file in packed form, after reading it with all checks.
+// putFile writes a sealed file to the copy in compressed (packed) form, after reading it with all checks.
 func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 	is, err := s.IsPacked()
 	if err == nil && !is {
@@ -171,7 +173,7 @@ func (r *run) putFile(f *copylog.File, s *boltlog.Sealed) (err error) {
 	return nil
 }
 
-// packed returns the file in packed form, which takes a third of the space. unpack removes it.
+// packed returns the file in compressed form, which takes a third of the space. unpack removes the temporary file.
 func (r *run) packed(s *boltlog.Sealed) (packed *boltlog.Sealed, unpack func() error, err error) {
 	temp, err := r.temp()
 	if err != nil {
@@ -192,7 +194,7 @@ func (r *run) temp() (path string, err error) {
 	return f.Name(), f.Close()
 }
 
-// take adds a file to the copy, and drops the segments with its records.
+// take adds a file to the manifest, and drops the segments that have the same records.
 func (r *run) take(f copylog.File) {
 	i, _ := slices.BinarySearchFunc(r.next.Files, f.First, func(f copylog.File, first events.Sequence) int { return cmp.Compare(f.First, first) })
 	r.next.Files = slices.Insert(slices.Clone(r.next.Files), i, f)
@@ -209,7 +211,7 @@ func (r *run) take(f copylog.File) {
 	r.next.Partial = slices.DeleteFunc(slices.Clone(r.next.Partial), func(t copylog.Tail) bool { return t.First == f.First })
 }
 
-// leave notes that the manifest no longer names the segments.
+// leave notes that the manifest no longer names the segments. tidy deletes them later.
 func (r *run) leave(segments ...copylog.File) {
 	r.next.Leaving = slices.Clone(r.next.Leaving)
 	for _, s := range segments {
@@ -217,8 +219,8 @@ func (r *run) leave(segments ...copylog.File) {
 	}
 }
 
-// readThrough reads a file with all checks, and returns the hash of its records. If the copy has segments of the file,
-// they must have the same records.
+// readThrough reads a file with all checks, and returns the hash of its records. If the copy has segments of the same
+// file, their records must be the same; otherwise it returns an AheadError.
 func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	ends := map[events.Sequence]events.Hash{}
 	for _, one := range r.next.Runs() {
@@ -241,8 +243,9 @@ func (r *run) readThrough(s *boltlog.Sealed) (events.Hash, error) {
 	})
 }
 
-// sameFile reports whether an existing object is a file with the records of f, even if its bytes differ: the chain
-// values at both ends and the hash of the records must match. It sets o's size and hash to those of the object.
+// sameFile checks that an existing object holds a file with the records of f; its bytes may differ. The chain values at
+// both ends and the hash of the records must match; errTaken if they do not. It sets o's size and hash to those of the
+// object.
 func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	if is, err := r.sameBytes(o); is || err != nil {
 		return err
@@ -281,7 +284,7 @@ func (r *run) sameFile(o *copylog.Object, f *copylog.File) (err error) {
 	return nil
 }
 
-// sameBytes reports whether the existing object has the bytes of o.
+// sameBytes reports whether the existing object named o.Name has the bytes whose hash is o.SHA256.
 func (r *run) sameBytes(o *copylog.Object) (bool, error) {
 	content, err := r.Place.Get(r.ctx, o.Name)
 	if err != nil {
@@ -291,7 +294,8 @@ func (r *run) sameBytes(o *copylog.Object) (bool, error) {
 	return sum == o.SHA256, errors.Join(err, content.Close())
 }
 
-// derived puts the files' indexes and lists of Jobs that exist, are whole, and are missing in the copy.
+// derived writes the sealed files' indexes and lists of Jobs that the copy lacks, if they exist on the disk and are
+// complete.
 func (r *run) derived() error {
 	if r.DryRun {
 		return nil
@@ -331,7 +335,7 @@ func (r *run) derivedOf(f *copylog.File) error {
 	return nil
 }
 
-// mostDerived is above the size of any index or list of Jobs.
+// mostDerived is a limit in bytes that no index or list of Jobs reaches.
 const mostDerived = 1 << 30
 
 func shaOf(content io.Reader) (sum events.Hash, err error) {

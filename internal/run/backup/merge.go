@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// mergeAt is how many small segments at the end of a file become one.
+// mergeAt is how many small segments at the end of a file are merged into one.
 const mergeAt = 8
 
 // smallBytes are the sizes below which segments are merged. Segments below 16 KiB become one of up to 128 KiB; segments
@@ -17,7 +17,7 @@ const mergeAt = 8
 // segments instead of ten thousand. Each record is put at most three times, except in objects that stay below 16 KiB.
 var smallBytes = []int64{128 << 10, 16 << 10}
 
-// merge puts the small segments at the end of a file again as one segment, so that a restore reads few objects.
+// merge replaces the small segments at the end of a file by one larger segment, so that a restore reads few objects.
 func (r *run) merge(t *copylog.Tail) error {
 	if r.DryRun {
 		return nil
@@ -68,7 +68,7 @@ func (r *run) mergeFrom(t *copylog.Tail, begin int) error {
 	return nil
 }
 
-// sameSpan checks that an existing object has the records of a merged segment; errTaken if it has others.
+// sameSpan checks that an existing object has the records of the merged segment f; errTaken if its records differ.
 func (r *run) sameSpan(o *copylog.Object, f *copylog.File) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// leaveAfter is how long an object stays after the last manifest that named it: a running restore may have read an
-// earlier manifest.
+// leaveAfter is how long an object stays after the manifest stopped naming it: a restore that is running may have read
+// an earlier manifest.
 const leaveAfter = time.Hour
 
-// errDamagedObject: an existing object that no manifest names does not have the content that its name says.
+// errDamagedObject: an object exists that no manifest names, and its content is not what its name says.
 var errDamagedObject = errors.New("the object is damaged")
 
 func readerAt(content []byte) io.ReaderAt { return bytes.NewReader(content) }
@@ -31,7 +31,8 @@ func (r *run) step(s Step) {
 	r.Tell(s)
 }
 
-// object puts an object under the first of these names that no object with other records has.
+// object writes an object under the first of the names that is free or whose existing object has the same records.
+// there reports that such an object existed.
 func (r *run) object(o *copylog.Object, names []string, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	for _, o.Name = range names {
 		if there, err = r.named(o, content, same); !errors.Is(err, errTaken) {
@@ -41,8 +42,9 @@ func (r *run) object(o *copylog.Object, names []string, content io.ReaderAt, sam
 	return there, err
 }
 
-// named puts an object under its name. If one of that name exists that no manifest names, same decides whether it will
-// do, and sets o's size and hash; errTaken if not. A damaged one, from a run that ended early, is put again.
+// named writes an object under its name. If an object of that name exists already, same decides whether it can be used
+// instead: same then sets o's size and hash, or returns errTaken. A damaged object, left by a run that ended early, is
+// deleted and written again.
 func (r *run) named(o *copylog.Object, content io.ReaderAt, same func(*copylog.Object) error) (there bool, err error) {
 	err = r.Place.Put(r.ctx, o.Name, content, o.Bytes)
 	if errors.Is(err, copylog.ErrExists) {
@@ -61,14 +63,15 @@ func (r *run) named(o *copylog.Object, content io.ReaderAt, same func(*copylog.O
 	return there, nil
 }
 
-// asItIs accepts the existing object for o.
+// asItIs accepts the existing object, and sets o's size and hash to those of the object.
 func (r *run) asItIs(o *copylog.Object, most int64) error {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, most)
 	o.Bytes, o.SHA256 = int64(len(content)), sha256.Sum256(content)
 	return err
 }
 
-// key puts the log's key, if Config.WithKey is set. A copy keeps the key that it has.
+// key writes the log's key, a secret that names redacted values, to the copy, if Config.WithKey is set. A different key
+// in the copy is an error.
 func (r *run) key() error {
 	if !r.WithKey {
 		return nil
@@ -97,7 +100,7 @@ func (r *run) key() error {
 	return nil
 }
 
-// tidy deletes the objects that no manifest has named for an hour.
+// tidy deletes the objects that the manifest has not named for an hour.
 func (r *run) tidy() error {
 	old := events.At(r.Now().Add(-leaveAfter))
 	if place, is := r.Place.(copylog.Tidier); is && !r.tidied {
@@ -122,8 +125,8 @@ func (r *run) tidy() error {
 	return nil
 }
 
-// name writes the manifest, if something has changed. Once a day, the last manifest of a run is also kept under a name
-// of its own.
+// name writes the manifest, if something has changed. Once a day, the last manifest of a run is also stored under a
+// name of its own, so that older states can be restored.
 func (r *run) name(last bool) error {
 	if !r.put {
 		return nil
@@ -147,7 +150,7 @@ func (r *run) name(last bool) error {
 		}
 	}
 	tag, err := r.Place.Replace(r.ctx, copylog.ManifestName, content, r.tag)
-	if errors.Is(err, copylog.ErrChanged) { // perhaps our own earlier try, whose answer was lost
+	if errors.Is(err, copylog.ErrChanged) { // perhaps this process's own earlier try, whose answer was lost
 		now, itsTag, readErr := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 		if readErr == nil && bytes.Equal(now, content) {
 			tag, err = itsTag, nil
@@ -162,7 +165,8 @@ func (r *run) name(last bool) error {
 
 func dayOf(t events.Time) string { return t.Go().UTC().Format(time.DateOnly) }
 
-// keep puts the manifest under the name of its head. An existing one has the same head, and will do.
+// keep stores the manifest also under a name made of its last record. If an object of that name exists, it describes
+// the same state, and stays.
 func (r *run) keep(content []byte) error {
 	m := r.next
 	k := copylog.Kept{Name: copylog.KeptName(m.Head.Sequence, m.Identity.Epoch), Epoch: m.Identity.Epoch, Head: m.Head, Written: m.Written}
@@ -174,7 +178,7 @@ func (r *run) keep(content []byte) error {
 	return nil
 }
 
-// keepDropped keeps the previous manifest, if it has records that the log continued without.
+// keepDropped stores the previous manifest under a name of its own, if the log continued without some of its records.
 func (r *run) keepDropped() error {
 	if r.result.Dropped == 0 || r.raw == nil {
 		return nil
@@ -192,7 +196,7 @@ func (r *run) keepDropped() error {
 	return nil
 }
 
-// readBack reads the manifest and the object with the newest records from the place, and returns their head.
+// readBack reads the manifest and the object with the newest records from the copy, and returns the copy's last record.
 func (r *run) readBack() (head store.Head, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if err != nil {

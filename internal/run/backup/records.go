@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// record is a record of the tail as stored.
+// record is a record of the newest file in its stored form, with the chain value after it.
 type record struct {
 	label  events.Label
 	time   events.Time
@@ -20,8 +20,8 @@ type record struct {
 	after  events.Hash
 }
 
-// recordsOf yields the records from from through end. before is the chain value before the first. If the chain does not
-// end with end's value, it yields a forkError: the log does not continue from before.
+// recordsOf yields the records from from through end. before is the chain value before the first of them. If the chain
+// value after the last record is not end's, it yields a forkError: these records do not follow before.
 func recordsOf(ctx context.Context, l *beside.Log, from events.Sequence, before events.Hash, epoch uint64, end store.Head) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		at, hash := from-1, before
@@ -56,10 +56,10 @@ func recordsOf(ctx context.Context, l *beside.Log, from events.Sequence, before 
 	}
 }
 
-// errStop ends a walk early.
+// errStop ends the reading of a file early; it is not a failure.
 var errStop = errors.New("enough")
 
-// forkError: the log does not continue the copy's records.
+// forkError: the log's records do not continue the copy's.
 type forkError struct{ at events.Sequence }
 
 func (e *forkError) Error() string {

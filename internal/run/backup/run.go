@@ -27,31 +27,31 @@ type Config struct {
 	Writer  string           // version of this program
 	Now     func() time.Time // nil for the wall clock
 
-	// Tell is called for each object that is written, or with DryRun would be; may be nil.
+	// Tell is called for each object that is written, or that would be written without DryRun; may be nil.
 	Tell func(Step)
 }
 
-// Chained is a beside.Live that knows the chain value behind each record of the log, because the log is in the same process.
-// A divergence is then found before anything is written.
+// Chained is a controller that knows the hash chain value after each record, because its log is in this process. With
+// it, a divergence is found before anything is written.
 type Chained interface {
 	Chain(at events.Sequence) (events.Hash, error)
 }
 
-// Step is an object of the copy.
+// Step describes one object of the copy that was written or deleted.
 type Step struct {
 	Name    string
 	First   events.Sequence // first record; 0 for an object without records
 	Last    events.Sequence
-	Bytes   int64 // of a segment that would be put: of its records before compression
-	There   bool  // existed already, from a run that ended early
+	Bytes   int64 // of a segment with DryRun: size of its records before compression
+	There   bool  // the object existed already, from a run that ended early
 	Deleted bool
 }
 
-// Result is the result of a run.
+// Result says what a run did.
 type Result struct {
 	Identity events.Identity // of the log
-	Head     store.Head      // head of the copy, as read back
-	Objects  int             // number of objects written, or that would be
+	Head     store.Head      // last record of the copy, as read back
+	Objects  int             // number of objects written; with DryRun, that would be written
 	Bytes    int64
 	Dropped  events.Sequence // last record of the copy that the log continued without; 0 for none
 	Holes    []copylog.Hole  // records pruned before they could be copied
@@ -65,7 +65,7 @@ type AheadError struct {
 	Head  store.Head
 }
 
-// Error describes both, and what to do.
+// Error compares the copy's last record with the log's, and says what to do.
 func (e *AheadError) Error() string {
 	c := e.Copy
 	what := fmt.Sprintf("the copy at %s has record %d (epoch %d, hash %s), and the log ends with record %d of epoch %d: it is an older copy, or its end is lost",
@@ -77,13 +77,13 @@ func (e *AheadError) Error() string {
 	return what + "; nothing was written there. See 'After records are lost' in docs/troubleshooting.md, or give this log another place"
 }
 
-// Loss returns the copy's head as proof that the log lost records.
+// Loss returns the copy's last record as proof that the log lost records.
 func (e *AheadError) Loss() events.Loss {
 	c := &e.Copy
 	return events.Loss{Witness: events.WitnessCopy, Epoch: c.Identity.Epoch, Sequence: c.Head.Sequence, Hash: c.Head.Hash}
 }
 
-// run is one backup. It belongs to Run.
+// run is the state of one backup. It belongs to Run, or to a Session.
 type run struct {
 	*Config
 	ctx      context.Context
@@ -91,12 +91,12 @@ type run struct {
 	was      *copylog.Manifest               // the manifest found; nil for a new copy
 	next     *copylog.Manifest               // the manifest of the copy so far
 	raw      []byte                          // the bytes of was
-	tag      string                          // of the current manifest
+	tag      string                          // version tag of the current manifest in the destination
 	seen     map[events.Sequence]events.Hash // cached chain values of the log's tail
-	known    map[events.Sequence]bool        // files that were compared with the copy's
-	resident bool                            // it continues after this pass: see Session
+	known    map[events.Sequence]bool        // first records of files that were compared with the copy's
+	resident bool                            // the run belongs to a Session, which makes further passes
 	tidied   bool                            // leftovers of earlier runs were removed
-	put      bool                            // something was put that the manifest does not name yet
+	put      bool                            // something was written that the manifest does not name yet
 	result   Result
 }
 
@@ -109,12 +109,12 @@ func (c *Config) defaults() {
 	}
 }
 
-// mostTries limits the restarts of a run after another process wrote the manifest, or the controller began another
-// file.
+// mostTries limits how often a run starts again because another process wrote the manifest, or the controller began a
+// new file.
 const mostTries = 5
 
-// Run copies everything up to the log's current head. It returns an AheadError if the copy has records that the log
-// does not have.
+// Run copies everything up to the log's last record. It returns an AheadError if the copy has records that the log does
+// not have.
 func Run(ctx context.Context, config *Config) (Result, error) {
 	config.defaults()
 	for try := 1; ; try++ {
@@ -149,7 +149,7 @@ func (r *run) all() (err error) {
 	return nil
 }
 
-// found reads the existing manifest.
+// found reads the copy's existing manifest; none means a new copy.
 func (r *run) found() error {
 	content, tag, err := copylog.ReadAll(r.ctx, r.Place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +166,8 @@ func (r *run) found() error {
 	return nil
 }
 
-// begin decides where the copy continues.
+// begin decides from which record the copy continues. It returns an AheadError if the copy has records that the log
+// lacks.
 func (r *run) begin() error {
 	if r.was == nil {
 		r.next = &copylog.Manifest{}
@@ -185,12 +186,13 @@ func (r *run) begin() error {
 		if was.Head.Sequence > r.log.Head.Sequence || was.Head.Sequence == r.log.Head.Sequence && was.Head.Hash != r.log.Head.Hash {
 			return ahead
 		}
-		return r.fenced() // otherwise reading the records shows whether the log continues the copy
+		return r.fenced() // if this finds nothing, reading the records shows whether the log continues the copy
 	}
 	return r.common()
 }
 
-// fenced checks that the log continues the copy's head, if that is known before records are read.
+// fenced checks, before records are read, that the log continues after the copy's last record. It can tell only if the
+// log is in this process (see Chained).
 func (r *run) fenced() error {
 	if _, is := r.Live.(Chained); !is {
 		return nil
@@ -209,7 +211,7 @@ func (r *run) fenced() error {
 	return err
 }
 
-// finish writes the last manifest and reads the head back.
+// finish writes the last manifest, and reads the copy's last record back to compare it with the log's.
 func (r *run) finish() error {
 	if r.DryRun {
 		r.result.Head = r.log.Head

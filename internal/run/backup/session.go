@@ -15,9 +15,9 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Session copies a growing log of this process repeatedly. It keeps the manifest between passes, so a pass with new
-// records takes two requests, and one without takes none. A file that was sealed is first completed as segments;
-// Upload then writes it whole, without delaying passes.
+// Session copies a growing log of this process again and again. It keeps the manifest in memory between passes, so a
+// pass with new records takes two requests, and one without takes none. When a file is sealed, a pass first copies the
+// rest of it as segments; Upload then writes the whole file, while passes go on.
 //
 // One goroutine may call Pass, and another Upload. Use NewSession.
 type Session struct {
@@ -27,10 +27,10 @@ type Session struct {
 	mu     sync.Mutex
 	was    *copylog.Manifest // as of the last pass, for Upload
 	wanted []copylog.Tail    // sealed files that the copy has as segments and the log still has
-	done   []copylog.File    // the ones of these that Upload has put
+	done   []copylog.File    // files of wanted that Upload has written
 }
 
-// NewSession returns a Session for a log that this process writes. config.Live provides its records.
+// NewSession returns a Session for a log that this process writes; config.Live gives access to its records.
 func NewSession(config *Config) *Session {
 	s := &Session{config: *config}
 	s.config.defaults()
@@ -81,7 +81,7 @@ func (s *Session) Pass(ctx context.Context) (result Result, err error) {
 	return r.result, nil
 }
 
-// bring makes the steps of a pass.
+// bring carries out the steps of a pass.
 func (s *Session) bring(r *run, fresh bool) error {
 	if err := r.files(); err != nil {
 		return err
@@ -104,14 +104,14 @@ func (s *Session) bring(r *run, fresh bool) error {
 	return r.name(true)
 }
 
-// takeDone replaces the segments of each file that Upload has put by the file.
+// takeDone replaces segments in the manifest by the whole files that Upload has written.
 func (s *Session) takeDone(r *run) (took bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.done {
 		i := slices.IndexFunc(r.next.Partial, func(t copylog.Tail) bool { return t.First == f.First })
 		if i < 0 || (copylog.Run{Segments: &r.next.Partial[i]}).End() != f.End || r.next.Partial[i].Segments[0].Before != f.Before {
-			continue // the copy has changed meanwhile
+			continue // the copy has changed since Upload began
 		}
 		r.take(f)
 		r.put, took = true, true
@@ -120,7 +120,7 @@ func (s *Session) takeDone(r *run) (took bool) {
 	return took
 }
 
-// remember notes the work for Upload.
+// remember notes which sealed files Upload has to write.
 func (s *Session) remember(r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +139,8 @@ func (s *Session) Waiting() bool {
 	return len(s.done) > 0
 }
 
-// Upload writes the oldest packed, sealed file that the copy has only as segments, and returns its first record; 0 if
-// there is none.
+// Upload writes the oldest compressed, sealed file that the copy has only as segments, and returns its first record; 0
+// if there is none.
 func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	s.mu.Lock()
 	was, wanted, done := s.was, s.wanted, slices.Clone(s.done)
@@ -153,7 +153,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 		r.log = &beside.Log{Dir: s.config.Dir, Live: s.config.Live, Identity: was.Identity, Head: was.Head}
 		f, err := r.upload(&t)
 		if f == nil && err == nil || errors.Is(err, fs.ErrNotExist) {
-			continue // not packed yet, or pruned a moment ago
+			continue // not compressed yet, or pruned a moment ago
 		}
 		if err != nil {
 			return t.First, err
@@ -166,7 +166,7 @@ func (s *Session) Upload(ctx context.Context) (events.Sequence, error) {
 	return 0, nil
 }
 
-// upload puts one file; it returns nil if the file is not packed yet.
+// upload writes one file; it returns nil if the file is not compressed yet.
 func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	s, err := r.log.File(t.First)
 	if err != nil {
@@ -186,8 +186,8 @@ func (r *run) upload(t *copylog.Tail) (f *copylog.File, err error) {
 	return f, r.derivedOf(f)
 }
 
-// rest copies the missing part of a sealed file as segments, if the copy has segments of it or the file is not packed
-// yet. done is false for other files.
+// rest copies the missing end of a sealed file as segments, if the copy has segments of it or the file is not
+// compressed yet. done is false for other files, which are copied whole.
 func (r *run) rest(first events.Sequence) (done bool, err error) {
 	has := slices.ContainsFunc(r.next.Files, func(f copylog.File) bool { return f.First == first })
 	if has {
@@ -223,7 +223,7 @@ func (r *run) rest(first events.Sequence) (done bool, err error) {
 	return true, nil
 }
 
-// asSegments returns a file that the copy has as segments; nil if it does not.
+// asSegments returns the segments of the file that begins with record first; nil if the copy has none of it.
 func (r *run) asSegments(first events.Sequence) *copylog.Tail {
 	for _, one := range r.next.Runs() {
 		if one.Segments != nil && one.First() == first {
@@ -233,7 +233,7 @@ func (r *run) asSegments(first events.Sequence) *copylog.Tail {
 	return nil
 }
 
-// completed returns t with segments to the end of the file.
+// completed returns t with further segments, up to the end of the sealed file s.
 func (r *run) completed(t *copylog.Tail, s *boltlog.Sealed) (*copylog.Tail, error) {
 	whole := *t
 	whole.Segments = slices.Clone(t.Segments)

@@ -13,24 +13,25 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// residentBytes is segmentBytes for a Session: it bounds the records held in memory.
+// residentBytes is segmentBytes for a Session. It is smaller, because it bounds the records held in memory.
 const residentBytes = 1 << 20
 
-// segmentBytes is the size at which a segment ends with the current batch. A file of 256 MiB copied at once has at most
-// 64 segments.
+// segmentBytes: a segment of this size ends with the current batch. So a file of 256 MiB that is copied at once has at
+// most 64 segments.
 const segmentBytes = 4 << 20
 
-// mostSegment is above the size of any segment.
+// mostSegment is a limit in bytes that no segment reaches.
 const mostSegment = 128 << 20
 
-// segment is a segment in the making.
+// segment collects the records of the next segment to write.
 type segment struct {
 	records []record
 	before  events.Hash
 	bytes   int
 }
 
-// tail puts the records of the newest file that the copy lacks, as segments. The manifest names them together.
+// tail writes those records of the newest file that the copy lacks, as segments. The manifest names all of them at
+// once.
 func (r *run) tail() error {
 	t := copylog.Tail{First: r.log.Last(), Begin: r.log.Tail.Begin}
 	s := segment{before: r.log.Tail.Before.Hash}
@@ -55,7 +56,7 @@ func (r *run) tail() error {
 	return nil
 }
 
-// segments puts records that follow the copy's records of the file.
+// segments writes the given records, which follow those that t already has, as segments, and adds these to t.
 func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, error]) error {
 	most := segmentBytes
 	if r.resident {
@@ -84,9 +85,9 @@ func (r *run) segments(t *copylog.Tail, s *segment, records iter.Seq2[record, er
 	return nil
 }
 
-// segment puts a segment and removes its records from s. If the object exists with fewer of the records, that one is
-// used. If it exists with other records, of another log or none, it stays, and the segment gets another name. Between two
-// writers, the manifest decides in the end.
+// segment writes the records of s as one segment, and removes them from s. If the object exists already with only the
+// first of these records, it is used, and the remaining ones stay in s. If it exists with different records, it stays,
+// and the segment gets another name. If two processes write the copy, the one that replaces the manifest first wins.
 func (r *run) segment(t *copylog.Tail, s *segment) error {
 	n := len(s.records)
 	last := s.records[n-1]
@@ -134,8 +135,8 @@ func storedOf(records []record) [][]byte {
 	return out
 }
 
-// sameSegment returns how many of the records an existing object has: of a run that ended early, when the log had
-// fewer.
+// sameSegment returns how many of the records of s an existing object has. It can be fewer than all: a run that ended
+// early wrote the object when the log had fewer records. errTaken if the object has different ones.
 func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int, err error) {
 	content, _, err := copylog.ReadAll(r.ctx, r.Place, o.Name, mostSegment)
 	if err != nil {
@@ -149,5 +150,5 @@ func (r *run) sameSegment(o *copylog.Object, f *copylog.File, s *segment) (n int
 	return n, nil
 }
 
-// errTaken: the object of that name has other records than the log.
+// errTaken: an object of the same name exists, and its records differ from the log's.
 var errTaken = errors.New("it has other records than the log")

@@ -13,13 +13,14 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// Live is the interface to a running controller. serve.Client implements it.
+// Live is the interface to the running controller that writes the log. serve.Client implements it.
 type Live interface {
 	Head(ctx context.Context) (events.Identity, store.Head, error)
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 }
 
-// Log is a log as of one head: its sealed files, and the newest one. Use Open, and Close it.
+// Log describes a log at one moment: its sealed files, the newest file, and the last record (the head). Use Open, and
+// Close it.
 type Log struct {
 	Dir      string
 	Live     Live              // nil if no process writes the log
@@ -27,15 +28,15 @@ type Log struct {
 	Identity events.Identity
 	Head     store.Head
 
-	Tail    *boltlog.Sealed // the newest file; the records of a live log are not read from here
+	Tail    *boltlog.Sealed // the newest file; if a controller writes the log, its records are not read from here
 	Offsets map[string]events.Sequence
 }
 
-// mostTries limits how often Open begins again because the controller began another file.
+// mostTries limits how often Open starts again because the controller began another file.
 const mostTries = 5
 
-// Open opens the log. It lists the files before and after it asks for the head, because a controller may begin
-// another file meanwhile.
+// Open opens the log. It lists the files before and after it asks for the last record, because a controller may begin
+// another file in between; then it starts again.
 func Open(ctx context.Context, dir string, live Live) (*Log, error) {
 	for range mostTries {
 		l := &Log{Dir: dir, Live: live}
@@ -52,7 +53,7 @@ func Open(ctx context.Context, dir string, live Live) (*Log, error) {
 			}
 		}
 		newest := l.Last()
-		// The newest file has no durable record yet
+		// The newest file has no durable record yet: use the file before it.
 		for live != nil && len(l.Firsts) > 1 && l.Last() > l.Head.Sequence {
 			l.Firsts = l.Firsts[:len(l.Firsts)-1]
 		}
@@ -95,11 +96,11 @@ func (l *Log) File(first events.Sequence) (*boltlog.Sealed, error) {
 	return boltlog.OpenSealed(filepath.Join(l.Dir, boltlog.FileName(first)), first)
 }
 
-// errStop ends a walk early.
+// errStop ends a walk early; it is not a failure.
 var errStop = errors.New("enough")
 
-// Stored yields stored records of the tail, from from through through. A live controller also has those of sealed
-// files.
+// Stored yields the stored records from from through through. Without a controller, only records of the newest file can
+// be read; with one, those of sealed files, too.
 func (l *Log) Stored(ctx context.Context, from, through events.Sequence) iter.Seq2[[]byte, error] {
 	if l.Live == nil {
 		return l.fromDisk(ctx, from, through)

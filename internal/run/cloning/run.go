@@ -10,22 +10,22 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Config says what to clone, and where to. Key, Tell, and Verifies may be nil.
+// Config says what to clone, and where to. Key, Begin, Tell, and Verifies may be nil.
 type Config struct {
 	Open     func(context.Context) (*Source, error)
 	To       string                  // address of the clone
-	Key      *events.Key             // of the clone; nil for none
+	Key      *events.Key             // key of the clone; nil for none
 	DryRun   bool                    // write nothing
 	Begin    func(*Source)           // called with each source that was opened
-	Tell     func(Step)              // called for each file that is there
+	Tell     func(Step)              // called for each file of the clone that is complete
 	Verifies func(done, total int64) // progress of the verification, in bytes
 }
 
-// mostTries limits how often Run opens the source, whose files may change meanwhile.
+// mostTries limits how often Run opens the source again because its files changed during the copy.
 const mostTries = 5
 
-// Run makes the clone, and returns what was verified at its end. With DryRun it only opens the source, and checks that
-// the clone may be made.
+// Run makes the clone, and returns the report of its verification. With DryRun it only opens the source, and checks
+// that the target is empty.
 func Run(ctx context.Context, c *Config) (report store.Report, err error) {
 	if c.Tell == nil {
 		c.Tell = func(Step) {}

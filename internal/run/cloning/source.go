@@ -13,26 +13,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source is a log as of one moment.
+// Source is a log as of one moment, open for reading.
 type Source struct {
 	Name  string // for messages
 	LogID string
-	Files []store.SharedFile // oldest first; all but the last are sealed. Their contents are not open
+	Files []store.SharedFile // descriptions without contents, oldest first; all but the last are sealed
 
-	File func(first events.Sequence) store.Fetch        // the bytes of a sealed file
-	Tail func(context.Context) iter.Seq2[[]byte, error] // the records of the last file, through its End or further
-	Has  []store.Head                                   // heads of the log as others have told them
-	Gone func(err error) bool                           // whether err says that files have changed meanwhile
+	File func(first events.Sequence) store.Fetch        // returns a function that writes the bytes of a sealed file
+	Tail func(context.Context) iter.Seq2[[]byte, error] // the records of the last file, at least through its End
+	Has  []store.Head                                   // last records of the log as other processes reported them
+	Gone func(err error) bool                           // whether err means that the source's files changed
 	Done func() error                                   // releases the source
 }
 
-// Head returns the head that a clone reaches at least.
+// Head returns the record that a clone reaches at least.
 func (s *Source) Head() store.Head { return s.Files[len(s.Files)-1].End }
 
 // errNoRecords: there is nothing to clone.
 var errNoRecords = errors.New("the log has no record yet: there is nothing to clone")
 
-// OfDirectory opens the log in a directory. live is the controller that writes it; nil if no process does.
+// OfDirectory opens the log in a directory. live is the controller that writes it; nil if no process writes it.
 func OfDirectory(ctx context.Context, dir string, live beside.Live) (_ *Source, err error) {
 	log, err := beside.Open(ctx, dir, live)
 	if err != nil {
@@ -48,7 +48,7 @@ func OfDirectory(ctx context.Context, dir string, live beside.Live) (_ *Source, 
 	}
 	s := &Source{
 		Name: dir, LogID: log.Identity.LogID, Has: []store.Head{log.Head}, Done: log.Close,
-		Gone: func(err error) bool { return errors.Is(err, fs.ErrNotExist) }, // pruned
+		Gone: func(err error) bool { return errors.Is(err, fs.ErrNotExist) }, // the file was pruned
 	}
 	for _, first := range log.Firsts[:len(log.Firsts)-1] {
 		f, err := sealed(log, first)
@@ -68,7 +68,7 @@ func OfDirectory(ctx context.Context, dir string, live beside.Live) (_ *Source, 
 	return s, nil
 }
 
-// sealed says what a sealed file is, without its content.
+// sealed returns the description of a sealed file, without its content.
 func sealed(log *beside.Log, first events.Sequence) (f store.SharedFile, err error) {
 	s, err := log.File(first)
 	if err != nil {
@@ -79,7 +79,7 @@ func sealed(log *beside.Log, first events.Sequence) (f store.SharedFile, err err
 	return f, s.Close()
 }
 
-// content writes the bytes of a sealed file.
+// content writes the bytes of a sealed file to to.
 func content(log *beside.Log, first events.Sequence, to io.Writer) (err error) {
 	s, err := log.File(first)
 	if err != nil {
@@ -91,15 +91,15 @@ func content(log *beside.Log, first events.Sequence, to io.Writer) (err error) {
 	return err
 }
 
-// Step is a file of the clone.
+// Step describes one file of the clone.
 type Step struct {
 	First, Last events.Sequence
 	Bytes       int64 // 0 if unknown
-	There       bool  // it was whole already, from a call that ended early
+	There       bool  // the file was complete already, from a call that ended early
 }
 
-// Copy fills a log with the files of s, and returns the head of what is there then. It checks each file, but does not
-// end the filling. It calls tell for each file.
+// Copy fills the log to with the files of s, and returns the last record that to then has. It checks each file, and
+// calls tell for it. The caller must still verify and end the filling.
 func (s *Source) Copy(ctx context.Context, to store.Filling, tell func(Step)) (head store.Head, err error) {
 	if len(s.Files) == 0 {
 		return head, errNoRecords

@@ -9,24 +9,25 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// budgets is the state of the reports about namespaces over their log budget. The loop's goroutine owns it.
+// budgets is what showBudgets remembers about namespaces that fill more of the log than their budget allows. Only the
+// loop's goroutine uses it.
 type budgets struct {
 	looked time.Time
 	told   time.Time
-	names  []string // names in the last report
+	names  []string // namespaces named in the last message
 }
 
-// BudgetFlag is the name of the flag that sets the budget, for messages.
+// BudgetFlag is the name of the flag that sets how much log a namespace may fill in an hour. Messages name the flag.
 const BudgetFlag = "log-namespace-budget"
 
 const (
 	budgetLook  = time.Second
-	budgetTell  = time.Minute // between messages about namespaces over their budgets
-	budgetNames = 5           // most namespaces that a report names
+	budgetTell  = time.Minute // shortest time between messages about namespaces over their budgets
+	budgetNames = 5           // most namespaces that a message names
 )
 
-// showBudgets reports the namespaces over their log budget: their number to metrics, and up to budgetNames names to
-// probes. It logs the names when they change, at most once in budgetTell.
+// showBudgets reports the namespaces over their log budget. Metrics get their number; probes get up to 5 names. It logs
+// the names when they change, at most once a minute.
 func (c *controller) showBudgets(l *loop.Loop) {
 	c.metrics.passed.Store(l.PassedOver())
 	s, now := &c.budgets, time.Now()
@@ -49,7 +50,7 @@ func (c *controller) showBudgets(l *loop.Loop) {
 		"namespaces", n, "some", strings.Join(names, ","), "budget", l.World().Settings.NamespaceBudget)
 }
 
-// overBudget returns the report as a sentence; empty if n is 0.
+// overBudget returns a sentence for probes about the n namespaces over their budget; empty if n is 0.
 func overBudget(n int, names []string) string {
 	if n == 0 {
 		return ""

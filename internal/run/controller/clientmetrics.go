@@ -43,7 +43,8 @@ func restCounter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "rest_client", Name: name, Help: help}, labels)
 }
 
-// registerClientMetrics adds the metrics to r. The first call also installs the hooks of client-go.
+// registerClientMetrics adds the metrics of client-go to r. The first call also installs client-go's hooks, which fill
+// them.
 func registerClientMetrics(r prometheus.Registerer) {
 	r.MustRegister(requestSeconds, limiterSeconds, resolveSeconds, requestBytes, responseBytes, requestsTotal, retriesTotal, slowPaths)
 	hook.Do(func() {
@@ -57,33 +58,33 @@ func registerClientMetrics(r prometheus.Registerer) {
 
 type latency struct{ *prometheus.HistogramVec }
 
-// Observe is described by restmetrics.LatencyMetric.
+// Observe implements restmetrics.LatencyMetric.
 func (l latency) Observe(_ context.Context, verb string, u url.URL, took time.Duration) {
 	l.WithLabelValues(verb, u.Host).Observe(took.Seconds())
 }
 
 type resolved struct{}
 
-// Observe is described by restmetrics.ResolverLatencyMetric.
+// Observe implements restmetrics.ResolverLatencyMetric.
 func (resolved) Observe(_ context.Context, host string, took time.Duration) {
 	resolveSeconds.WithLabelValues(host).Observe(took.Seconds())
 }
 
 type bytesOf struct{ *prometheus.HistogramVec }
 
-// Observe is described by restmetrics.SizeMetric.
+// Observe implements restmetrics.SizeMetric.
 func (b bytesOf) Observe(_ context.Context, verb, host string, size float64) {
 	b.WithLabelValues(verb, host).Observe(size)
 }
 
 type result struct{}
 
-// Increment is described by restmetrics.ResultMetric.
+// Increment implements restmetrics.ResultMetric.
 func (result) Increment(_ context.Context, code, method, host string) {
 	requestsTotal.WithLabelValues(codeOf(code), method, host).Inc()
 }
 
-// IncrementRetry is described by restmetrics.RetryMetric.
+// IncrementRetry implements restmetrics.RetryMetric.
 func (result) IncrementRetry(_ context.Context, code, method, host string) {
 	retriesTotal.WithLabelValues(codeOf(code), method, host).Inc()
 }
@@ -96,18 +97,18 @@ func codeOf(code string) string {
 	return code
 }
 
-// leaders counts slow paths of client-go's leader election. It ignores On and Off: a gauge of our own says whether the
-// Lease is held, because this controller does not act by client-go's view of it.
+// leaders counts slow paths of client-go's leader election. It ignores On and Off: a gauge of our own (registerLease)
+// says whether the Lease is held, because this controller decides that in a stricter way than client-go.
 type leaders struct{}
 
-// NewLeaderMetric is described by leaderelection.MetricsProvider.
+// NewLeaderMetric implements leaderelection.MetricsProvider.
 func (leaders) NewLeaderMetric() leaderelection.LeaderMetric { return leaders{} }
 
-// On is described by leaderelection.LeaderMetric.
+// On implements leaderelection.LeaderMetric; it does nothing.
 func (leaders) On(string) {}
 
-// Off is described by leaderelection.LeaderMetric.
+// Off implements leaderelection.LeaderMetric; it does nothing.
 func (leaders) Off(string) {}
 
-// SlowpathExercised is described by leaderelection.LeaderMetric.
+// SlowpathExercised implements leaderelection.LeaderMetric.
 func (leaders) SlowpathExercised(name string) { slowPaths.WithLabelValues(name).Inc() }

@@ -12,10 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Config says what a controller runs, and how. The flags of "jobledger run" document the fields; the code that builds a
-// Config has already refused contradictory flags.
+// Config says what a controller runs, and how. The flags of "jobledger run" document the fields. The code that builds a
+// Config from the flags refuses flags that contradict each other.
 type Config struct {
-	Log      string // its address, in the form that package store/open takes
+	Log      string // address of the log, in the form that package store/open accepts
 	Settings events.Settings
 	Cluster  *Cluster
 	Program  Program
@@ -23,27 +23,28 @@ type Config struct {
 
 	Listen   string        // loopback address for readers, probes and metrics; empty for none
 	Scrape   ScrapeConfig  // probes and metrics for other machines
-	Stream   StreamConfig  // publishing on NATS
-	Copy     CopyConfig    // destination of the log's copy
+	Stream   StreamConfig  // publishing of the log on NATS
+	Copy     CopyConfig    // where to copy the log to
 	Lease    LeaseConfig   // the Lease by which only one controller of a cluster acts
 	Stop     time.Duration // how long a stop waits for commands in flight
 	Labels   []string      // labels of Jobs to record; nil for informer.UsualLabels
 	Messages events.Keep   // how much of containers' messages is kept, where the namespace sets nothing
-	Around   bool          // watch nodes and namespaces too, where the rights allow it
+	Around   bool          // watch nodes and namespaces too, if the rights allow it
 	Patience time.Duration // with observed Jobs, how long another controller may take to act
-	Epoch    uint64        // epoch to begin after a loss of records; 0 for none
-	Drained  func()        // called once, when a draining controller has nothing left to do; may be nil
+	Epoch    uint64        // epoch to begin after a loss of records (--force-new-epoch); 0 for none
+	Drained  func()        // called once, when a draining controller has no work left; may be nil
 
-	// Replicate names the stream that replicates the log; nil for a log on this disk only. The controller sets its
+	// Replicate names the NATS stream that replicates the log; nil for a log on this disk only. The controller sets its
 	// Reader, Least and Logger.
 	Replicate *replicating.Config
 
-	// Follow names the controllers that follow each other's log; nil for a log that no other controller has.
+	// Follow names the controllers that copy the log from whichever of them leads (--follow); nil if no other
+	// controller has this log.
 	Follow *FollowConfig
 
 	Retention   store.Retention // how much of the log is kept
 	RotateBytes int64           // size at which a file of the log is sealed; 0 for the backend's default
-	PackEvery   time.Duration   // time between looks for sealed files to pack; 0 for a minute
+	PackEvery   time.Duration   // time between checks for sealed files to compress; 0 for a minute
 }
 
 // Program identifies this program.
@@ -54,7 +55,7 @@ type ScrapeConfig struct {
 	Address           string // empty for no such port
 	CertFile, KeyFile string // empty for plain HTTP
 	Authorize         bool   // ask the API server whether a client may read metrics
-	Readers           bool   // give the log's records to clients with the right to get /v1/; requires a certificate
+	Readers           bool   // give the log's records to clients that may get the URL /v1/; requires a certificate
 }
 
 // StreamConfig says what is published on NATS, and where. The zero StreamConfig publishes nothing.
@@ -69,14 +70,15 @@ type CopyConfig struct {
 	Unfenced bool // continue even if Place cannot keep two writers apart
 }
 
-// LeaseConfig says whether a Lease is held, and which one. The durations have the meaning of lease.Config.
+// LeaseConfig says whether the controller needs a Lease to act, and which one. The durations have the meaning of
+// lease.Config.
 type LeaseConfig struct {
 	On                                   bool
 	Duration, RenewDeadline, RetryPeriod time.Duration
-	// Empty for the namespace of the Jobs, or lease.DefaultNamespace for Jobs of all namespaces
+	// Namespace of the Lease. Empty for the namespace of the Jobs, or lease.DefaultNamespace for Jobs of all namespaces
 	Namespace string
 	Adopt     bool // continue although the Lease names another log
-	Alone     bool // go on alone with a log that several controllers had
+	Alone     bool // continue alone with a log that several controllers had
 }
 
 // CopyFlag and UnfencedFlag are names of flags, for messages.
@@ -85,5 +87,5 @@ const (
 	UnfencedFlag = "copy-unfenced"
 )
 
-// copyWithin bounds how long a start waits for an answer of the copy's place.
+// copyWithin is how long a start waits for an answer of the copy's destination.
 const copyWithin = 10 * time.Second

@@ -29,7 +29,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// controller holds the parts of one run.
+// controller is one run of a controller, with all its parts.
 type controller struct {
 	config   *Config
 	settings events.Settings
@@ -38,20 +38,20 @@ type controller struct {
 	registry *prometheus.Registry
 	lease    *lease.Lease           // nil if no Lease is wanted
 	identity string                 // the identity that holds the Lease
-	adopts   bool                   // the log differs from the one before, and this was reported
+	adopts   bool                   // it was reported that the Lease named another log, which this run replaces
 	member   *replicating.Member    // nil unless the log is replicated
-	standby  *following.Standby     // nil unless the log is followed
-	logID    string                 // of the log that is followed
+	standby  *following.Standby     // nil unless the log is copied from another controller (--follow)
+	logID    string                 // ID of the log that is copied from another controller
 	refilled *events.StreamRefilled // what the log's stream got again before this process led; nil for nothing
 
-	giver *feed.Giver // gives the log's records to readers elsewhere; nil for none
+	giver *feed.Giver // sends the log's records to readers on other machines; nil for none
 
-	standing // log, key, lists and the other parts that run without leading
+	standing // log, key, lists and the other parts that run even while another process leads
 
 	queue     *loop.Queue
 	informer  *informer.Informer
 	around    *informer.Surroundings // nodes and namespaces
-	messages  *informer.Messages     // how much of containers' messages is kept
+	messages  *informer.Messages     // how much of containers' messages is recorded
 	executor  *executor.Executor
 	hands     *countedExecutor
 	runner    *loop.Runner
@@ -63,15 +63,15 @@ type controller struct {
 	retainer  *retainer
 	stream    *streamer                  // nil for none
 	copier    *copying.Copier            // nil for none
-	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; the endpoint loads it
+	clock     atomic.Pointer[loop.Clock] // nil until the loop runs; now reads it
 	health    *Health
 	metrics   *metrics
 	drain     *Drain                       // nil unless the controller drains
 	gangs     discovery.DiscoveryInterface // to ask which gang APIs the server has; nil if no gangs are made
-	unserved  chan struct{}                // gets an entry when a request finds the gang API not served
+	unserved  chan struct{}                // gets an entry when the gang API is found not served
 }
 
-// newController returns a controller without parts.
+// newController returns a controller that has a config and a registry, and no other parts yet.
 func newController(config *Config) *controller {
 	logger := config.Logger
 	c := &controller{
@@ -85,8 +85,8 @@ func newController(config *Config) *controller {
 	return c
 }
 
-// Run runs a controller until ctx ends or a part fails, and then stops it in good order. It returns the error of the
-// part that failed; nil after a stop by ctx.
+// Run runs a controller until ctx ends or a part fails, and then stops it cleanly. It returns the error of the part
+// that failed; nil after a stop by ctx.
 func Run(ctx context.Context, config *Config) error {
 	c := newController(config)
 	logger := c.logger
@@ -118,7 +118,7 @@ func Run(ctx context.Context, config *Config) error {
 		work = c.follow
 	}
 	if !c.observes() {
-		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // set before a port answers
+		c.health.set(func(h *Health) { h.standby, h.second = true, findingOut }) // set before any port answers
 	}
 	if config.Scrape.Address == "" {
 		return work(ctx)
@@ -129,7 +129,7 @@ func Run(ctx context.Context, config *Config) error {
 	}
 	logger.Info("serving health and metrics", "metrics", scrape.URL())
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(scrape.Run) // ends with the next
+	group.Go(scrape.Run) // ends when the next goroutine shuts it down
 	group.Go(func() error {
 		defer stopServing(scrape)
 		return work(ctx)
@@ -137,7 +137,7 @@ func Run(ctx context.Context, config *Config) error {
 	return group.Wait()
 }
 
-// assemble makes the parts. It starts none.
+// assemble makes the parts of a leading controller. It starts none of them.
 func (c *controller) assemble(ctx context.Context, world *projector.World) (err error) {
 	client, err := c.hand()
 	if err != nil {
@@ -214,8 +214,8 @@ func (c *controller) assemble(ctx context.Context, world *projector.World) (err 
 	return c.leaveAddresses()
 }
 
-// hand returns the client that executes commands. With a Lease, its connection writes nothing while the Lease is not
-// held, not even a request that was in flight when the process or its machine froze for a while.
+// hand returns the client that carries out commands. With a Lease, the client's connection sends nothing while the
+// Lease is not held. That includes a request that was in flight when the process or its machine froze for a while.
 func (c *controller) hand() (*kubeapi.Client, error) {
 	if c.lease == nil {
 		return kubeapi.New(c.cluster.Client)
@@ -227,14 +227,14 @@ func (c *controller) hand() (*kubeapi.Client, error) {
 	return kubeapi.New(acting)
 }
 
-// relist lists everything again, after the log had no room for a while.
+// relist makes the informers list everything again, after the log had no disk space for a while.
 func (c *controller) relist() {
 	c.informer.Relist(events.ListingGap)
 	c.around.Relist()
 }
 
 // assembleHands makes the parts that act on decisions: the executor, the publisher of Kubernetes Events, and the
-// metrics of Jobs, which only the controller that runs the Jobs counts.
+// metrics of Jobs. Only the controller that runs the Jobs counts these metrics.
 func (c *controller) assembleHands(world *projector.World, api clusterAPI, objects *executor.Objects) (err error) {
 	may := c.informer.Sure
 	var within func(context.Context) (context.Context, context.CancelFunc)
@@ -279,14 +279,14 @@ func (c *controller) assembleHands(world *projector.World, api clusterAPI, objec
 // observes reports whether this controller only reads, while another controller runs the Jobs.
 func (c *controller) observes() bool { return c.settings.Mode == events.ModeObserve }
 
-// salt returns a random salt, which keeps erased evidence from being guessed.
+// salt returns a random salt. The log names erased text by a salted hash, so that nobody can test a guess of it.
 func salt() (s events.Salt) {
 	_, _ = rand.Read(s[:]) // never fails
 	return s
 }
 
-// zoneData returns the version of the time zone database that new zone rules come from; empty if CronJobs are not
-// recorded.
+// zoneData returns the version of the time zone database from which new zone rules are recorded; empty if CronJobs are
+// not recorded.
 func zoneData(s *events.Settings) string {
 	if !s.CronJobs {
 		return ""

@@ -13,23 +13,23 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// disk is the state of a log whose disk may be full. It belongs to the goroutine that opens the log, and later to the
-// loop's goroutine.
+// disk is what the controller remembers about a full disk. It belongs to the goroutine that opens the log, and later to
+// the loop's goroutine.
 type disk struct {
 	full   bool
-	again  time.Time // when Jobs are told again that they wait
-	unleft bool      // an address file could not be written
-	leave  time.Time // when to try that again
+	again  time.Time // when to publish again that Jobs wait
+	unleft bool      // a file with an address for readers could not be written
+	leave  time.Time // when to try again to write the address files
 }
 
 const (
-	roomAgain = time.Second // between tries to open a log that has no room
-	// How long the disk is full before Jobs are told, and the time between looks for more waiting Jobs
+	roomAgain = time.Second // between tries to open a log on a full disk
+	// How long the disk is full before the Jobs' Events say so, and the time between checks for more waiting Jobs
 	tellAfter = 10 * time.Second
 )
 
-// openWithRoom opens the log. While the disk has no room for it, it tries again every roomAgain, and answers probes at
-// the future address of the endpoint.
+// openWithRoom opens the log. While the disk is full, it tries again every second, and answers probes at the address
+// that the endpoint for readers will have.
 func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 	try := func() (store.Opened, error) { return open.Log(c.config.Log, c.logOptions()) }
 	log, err := try()
@@ -43,7 +43,7 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 		}
 		c.logger.Info("serving health and metrics until the log can be opened", "listen", probes.URL())
 		ended := make(chan error, 1)
-		go func() { ended <- probes.Run() }() // ends with close
+		go func() { ended <- probes.Run() }() // ends with stopServing
 		defer func() {
 			stopServing(probes)
 			if err := <-ended; err != nil {
@@ -69,7 +69,7 @@ func (c *controller) openWithRoom(ctx context.Context) (store.Opened, error) {
 // logOptions returns the options with which the controller opens the log.
 func (c *controller) logOptions() store.Options {
 	options := store.Options{
-		// GoOn checks AcceptLoss
+		// goOn, which runs next, checks whether the loss may be accepted
 		Logger: c.logger, Reader: loop.Reader(c.config.Program.Version), Least: loop.Least(), AcceptLoss: c.config.Epoch != 0,
 		RotateBytes: c.config.RotateBytes, MaxBytes: c.config.Retention.MaxBytes, RotateAfter: c.config.Retention.MaxAge / filesPerAge,
 	}
@@ -82,11 +82,12 @@ func (c *controller) logOptions() store.Options {
 	return options
 }
 
-// filesPerAge is the least number of files of a log with Retention.MaxAge. A file goes as a whole, so a record may stay
-// an eighth of MaxAge too long: with MaxAge 8 days, up to 9 days.
+// filesPerAge is the least number of files of a log that has a Retention.MaxAge. Only whole files are deleted, so a
+// record may stay an eighth of MaxAge too long: with MaxAge 8 days, up to 9 days.
 const filesPerAge = 8
 
-// full notes whether the log has room. It is called repeatedly while the log has none, and between turns otherwise.
+// full notes whether the log's disk is full, and tells probes, the log and the waiting Jobs. It is called repeatedly
+// while the disk is full, and between turns of the loop otherwise.
 func (c *controller) full(full bool) {
 	d, now := &c.disk, time.Now()
 	if full != d.full {
@@ -111,8 +112,8 @@ func (c *controller) full(full bool) {
 	}
 }
 
-// leaveAddresses writes the addresses of this process to files in the log's directory. If the disk has no room for
-// them, it notes to try again after roomAgain.
+// leaveAddresses writes the addresses of this process's ports to files in the log's directory, where readers find them.
+// If the disk is full, it notes that full must try again.
 func (c *controller) leaveAddresses() error {
 	d := &c.disk
 	d.unleft, d.leave = false, time.Now().Add(roomAgain)
@@ -137,8 +138,8 @@ func outOfSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// leaveAddress writes url to the file. The rename makes it atomic: a concurrent reader finds the whole address or the
-// old file.
+// leaveAddress writes url to the file. It renames a temporary file, so a concurrent reader finds either the old address
+// or the whole new one.
 func leaveAddress(file, url string) error {
 	fresh := file + ".new"
 	if err := os.WriteFile(fresh, []byte(url+"\n"), 0o600); err != nil {

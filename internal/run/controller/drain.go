@@ -8,23 +8,23 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Drain watches a controller that takes no new Jobs, and reports when it has nothing left to do.
+// Drain watches a controller that accepts no new Jobs (--drain), and reports when the begun ones need nothing more.
 type Drain struct {
 	Log     *slog.Logger
 	Drained func() // called once, when nothing is left to do; may be nil
 
 	looked time.Time // when the unfinished Jobs were last counted
 	told   time.Time // when their number was last logged
-	left   int       // the logged number; -1 once nothing is left
+	left   int       // the number that was logged; -1 once no Job is left
 }
 
-// How often the loop counts while it is idle, and how often the log gets the number.
+// How often the unfinished Jobs are counted while the loop is idle, and how often their number is logged.
 const (
 	drainLook = time.Second
 	drainTell = 10 * time.Second
 )
 
-// Look counts the unfinished Jobs of w, at most once in drainLook. The loop calls it between turns.
+// Look counts the unfinished Jobs of w, at most once a second. The loop calls it between turns.
 func (d *Drain) Look(w *projector.World, now time.Time) {
 	if w.Listing || now.Sub(d.looked) < drainLook {
 		return
@@ -44,8 +44,8 @@ func (d *Drain) Look(w *projector.World, now time.Time) {
 	}
 }
 
-// Undone returns the Jobs that a draining controller still works on, and the suspended Jobs with nothing in flight. It
-// does not wait for suspended Jobs, because they may rest forever.
+// Undone returns the Jobs that a draining controller still works on, and the suspended Jobs with nothing in flight. A
+// drain does not wait for suspended Jobs, because nobody may ever resume them.
 func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	for _, j := range w.Holders() {
 		switch {
@@ -58,7 +58,8 @@ func Undone(w *projector.World) (left, suspended []events.JobRef) {
 	return left, suspended
 }
 
-// rests reports whether the Job has nothing in flight, no pod with its finalizer, and no reason to continue on its own.
+// rests reports whether the Job has no command in flight, no pod with the tracking finalizer, and no reason to continue
+// on its own.
 func rests(j *projector.Job) bool {
 	goesOn := j.Known() && j.Managed && !j.Observed() && !j.Gone && !j.Finished() && j.Deleted == 0 && !(j.Spec != nil && j.Spec.Suspend)
 	if goesOn || j.Busy() || len(j.Creates()) > 0 {
@@ -72,7 +73,7 @@ func rests(j *projector.Job) bool {
 	return true
 }
 
-// some returns the names of the first 5 Jobs, and "…" if there are more, for a line in the log.
+// some returns the names of the first 5 Jobs, and "…" if there are more, for a log message.
 func some(refs []events.JobRef) []string {
 	const most = 5
 	var names []string

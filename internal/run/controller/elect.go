@@ -20,11 +20,11 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// elects reports whether to hold a Lease. Observe mode writes nothing to the cluster, so it holds none.
+// elects reports whether this controller needs a Lease. Observe mode writes nothing to the cluster, so it needs none.
 func (c *controller) elects() bool { return c.config.Lease.On && !c.observes() }
 
-// newLease makes the Lease without taking it. A controller for one namespace keeps its Lease there, so that rights in
-// that namespace suffice.
+// newLease prepares the Lease without taking it. A controller for one namespace keeps its Lease there, so that rights
+// in that namespace suffice.
 func (c *controller) newLease() (err error) {
 	f := &c.config.Lease
 	client, err := c.cluster.Patient(f.RenewDeadline / 2)
@@ -58,9 +58,9 @@ func registerLease(r prometheus.Registerer, name string, holds func() bool) {
 	}))
 }
 
-// elect works while it holds the Lease. A process that waits for the Lease is a standby: healthy and ready (O-035),
-// unless it may be a second controller. It opens the log before it bids for the Lease: the LOCK of the log proves that
-// the previous holder has ended.
+// elect runs the controller while it holds the Lease. A process that waits for the Lease is a standby: it is healthy
+// and ready (O-035), unless it may be a second controller. It opens the log before it bids for the Lease: an opened log
+// proves, by the lock on the file LOCK, that the previous holder has ended.
 func (c *controller) elect(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *controller) elect(ctx context.Context) error {
 	})
 }
 
-// explainLease adds to an error of the Lease what the operator can do.
+// explainLease adds to an error of the Lease what the operator can do about it.
 func (c *controller) explainLease(err error) error {
 	switch {
 	case errors.Is(err, lease.ErrDenied) && apierrors.IsUnauthorized(err):
@@ -110,8 +110,8 @@ func (c *controller) explainLease(err error) error {
 	return err
 }
 
-// elected works, unless another controller began to run the same Jobs under another Lease while this Lease was being
-// taken.
+// elected runs the controller after it took the Lease. It returns an error instead if another controller began to run
+// the same Jobs under another Lease in the meantime.
 func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	if err := c.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
@@ -121,10 +121,11 @@ func (c *controller) elected(ctx context.Context, log store.Opened) error {
 	return c.work(ctx, log)
 }
 
-// findingOut is why a process that may be a second controller is not ready yet.
+// findingOut is the text for a process that is not ready yet, because it may be a second controller of the same Jobs.
 const findingOut = "whether another controller runs these Jobs is being found out"
 
-// standBy sets why a waiting process may be a second controller; empty for a proper standby.
+// standBy sets the text for probes why a waiting process is not ready (it may be a second controller); empty if it is a
+// proper standby, which is ready.
 func (c *controller) standBy(second string) {
 	c.health.set(func(h *Health) { h.second = second })
 }
@@ -161,13 +162,13 @@ func identity() string {
 	return host + "_" + hex.EncodeToString(unique[:])
 }
 
-// withLog opens the log, runs do, and closes the log.
+// withLog opens the log, calls do with it, and closes the log.
 func (c *controller) withLog(ctx context.Context, do func(context.Context, store.Opened) error) (err error) {
 	log, err := c.openLog(ctx)
 	if err != nil {
 		return unlessStopped(ctx, c.explainLoss(err))
 	}
-	defer func() { // last: every other part writes or reads the log, and the Lease names its LOCK
+	defer func() { // runs last: every other part writes or reads the log, and the Lease names its file LOCK
 		if closed := log.Close(); closed != nil && err == nil {
 			err = fmt.Errorf("close the log: %w", closed)
 		}
@@ -202,7 +203,8 @@ func (c *controller) openLog(ctx context.Context) (store.Opened, error) {
 	}
 }
 
-// refuseAlone refuses to write a log that other controllers have too, without them.
+// refuseAlone returns an error if the directory's log is shared with other controllers (replicated or followed), and
+// this run does not share it.
 func (c *controller) refuseAlone() error {
 	dir, err := open.Dir(c.config.Log)
 	if err != nil {

@@ -15,14 +15,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
-// endpoint answers readers, probes and scrapers on this machine.
+// endpoint is the port for readers, probes and scrapers on this machine.
 type endpoint struct {
 	*httpport.Server
-	file string // the file with its address, for readers of the log
+	file string // file in the log's directory with the endpoint's address, for readers
 	done chan struct{}
 }
 
-// answer listens for readers if the config asks for it and nothing listens yet. Readers get answers once tend runs.
+// answer opens the port for readers if the config asks for it and it is not open yet. Requests are answered once tend
+// runs.
 func (c *controller) answer() (err error) {
 	if c.config.Listen != "" && c.endpoint == nil {
 		c.endpoint, err = c.newEndpoint()
@@ -30,7 +31,7 @@ func (c *controller) answer() (err error) {
 	return err
 }
 
-// newEndpoint listens. The caller writes its address to the log's directory.
+// newEndpoint opens the port for readers. The caller writes its address to the log's directory.
 func (c *controller) newEndpoint() (*endpoint, error) {
 	e := &endpoint{file: filepath.Join(c.lists.Dir, serve.AddressFile), done: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -47,8 +48,8 @@ func (c *controller) newEndpoint() (*endpoint, error) {
 	return e, nil
 }
 
-// now returns the time of the controller's clock. Before the loop runs, it returns the time of a replica's newest
-// record, or of its leader's clock; 0 for a log that is this process's alone.
+// now returns the time of the controller's clock. Before the loop runs, a standby returns the leader's time, or the
+// time of the newest record; a controller that shares its log with nobody returns 0.
 func (c *controller) now() events.Time {
 	if clock := c.clock.Load(); clock != nil {
 		return clock.Now()
@@ -62,7 +63,8 @@ func (c *controller) now() events.Time {
 	return 0
 }
 
-// close ends the answers that tail the log, waits for the others until ctx ends, and removes the file with the address.
+// close ends the answers that wait for new records, waits for the other answers until ctx ends, and removes the file
+// with the address.
 func (e *endpoint) close(ctx context.Context) error {
 	close(e.done)
 	err := os.Remove(e.file)

@@ -12,8 +12,8 @@ import (
 )
 
 // expiryWarner warns about finished Jobs that are deleted late or never because of the finish time in their status
-// (T-024, T-025). Any writer of a Job's status can choose that time, so it names at most mostTold Jobs in a minute. It
-// is safe for concurrent use.
+// (T-024, T-025). Any writer of a Job's status can choose that time, so it names at most 10 Jobs in a minute. It is
+// safe for concurrent use.
 type expiryWarner struct {
 	log *slog.Logger
 	now func() time.Time
@@ -41,7 +41,8 @@ func (e *expiryWarner) look(job *kubewire.Job) {
 	}
 }
 
-// finishOf returns the condition whose time counts: the first in the list that says that the Job finished (T-021).
+// finishOf returns the condition with the finish time that counts: the first one in the list that says that the Job
+// finished (T-021).
 func finishOf(job *kubewire.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

@@ -4,11 +4,11 @@ package controller
 
 import "github.com/jobledger/jobledger/store"
 
-// withFailpoints returns log and api unchanged. In a build with the tag failpoints, for crash tests, it wraps them with
-// points at which the process can be made to end; see failpoint_on.go.
+// withFailpoints returns log and api unchanged in a normal build. In a build with the tag failpoints, for crash tests,
+// it adds points at which the process can be made to end; see failpoint_on.go.
 func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error) {
 	return log, api, nil
 }
 
-// refillPoints returns what is called at each step of a refill of the log's stream: nothing.
+// refillPoints returns nil: in a normal build nothing is called at the steps of a refill of the log's stream.
 func refillPoints() (func(string), error) { return nil, nil }

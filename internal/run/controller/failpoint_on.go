@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// withFailpoints wraps log and api, through which every command passes, with points at which the environment can make
-// this process end.
+// withFailpoints wraps log and api, which carry every command, with points at which an environment variable can make
+// this process end. Crash tests use it.
 func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error) {
 	points, err := failpoint.FromEnv(os.Getenv)
 	if err != nil {
@@ -25,7 +25,7 @@ func withFailpoints(log store.Log, api clusterAPI) (store.Log, clusterAPI, error
 	}{points.API(api), points.Groups(api), points.Workloads(api), points.Crons(api)}, nil
 }
 
-// refillPoints returns what is called at each step of a refill of the log's stream.
+// refillPoints returns the function to call at each step of a refill of the log's stream: it can make this process end.
 func refillPoints() (func(string), error) {
 	points, err := failpoint.FromEnv(os.Getenv)
 	if err != nil {

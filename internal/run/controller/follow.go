@@ -20,15 +20,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// FollowConfig says which other controllers this one follows.
+// FollowConfig names the controllers that keep one log together: one leads, and the others copy its log.
 type FollowConfig struct {
-	Clients []*feed.Client // of all controllers, perhaps with this one
-	Where   string         // where they answer, for messages
-	Key     events.Key     // of the log, the same one for all
+	Clients []*feed.Client // one for each controller, possibly including this one
+	Where   string         // their addresses, for messages
+	Key     events.Key     // key of the log, the same for all controllers
 }
 
-// follow copies the log of the controller that leads, and works while it holds the Lease. Each controller has a log of
-// its own.
+// follow copies the log of the leading controller, and works while this process holds the Lease. Each controller has a
+// copy of the log in a directory of its own.
 func (c *controller) follow(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -59,8 +59,8 @@ func (c *controller) follow(ctx context.Context) error {
 	})
 }
 
-// prepare makes the log in the directory fit for following, and returns its ID. Of several controllers without a log,
-// the first to name one in the Lease decides.
+// prepare makes the log in the directory fit for following, and returns its ID. If no controller has a log yet, the
+// first one that names a log ID in the Lease decides.
 func (c *controller) prepare(ctx context.Context, standby *following.Standby) (logID string, err error) {
 	if err := c.leave(ctx); err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (c *controller) prepare(ctx context.Context, standby *following.Standby) (l
 	if err := c.refuseBeside(ctx); err != nil {
 		return "", err
 	}
-	if c.config.Lease.Adopt { // an empty directory need not become that log
+	if c.config.Lease.Adopt { // an empty directory need not become the log that the Lease names
 		said = lease.Said{}
 	}
 	if logID, err = standby.Prepare(ctx, said); err != nil || logID != "" {
@@ -93,7 +93,7 @@ func (c *controller) prepare(ctx context.Context, standby *following.Standby) (l
 	return standby.Prepare(ctx, said)
 }
 
-// followed is the source of a log that another controller writes.
+// followed implements source for a log that this process copies from another controller.
 type followed struct {
 	*following.Standby
 	*controller
@@ -102,25 +102,25 @@ type followed struct {
 
 var _ source = (*followed)(nil)
 
-// Own implements source: the write that takes the Lease claims the next epoch.
+// Own implements source: the Lease that this process takes claims the next epoch.
 func (f *followed) Own(l lease.Log) lease.Log {
 	l.Epoch = max(l.Epoch, f.Claims())
 	return l
 }
 
-// Exchange implements source: the port for readers gives the log away.
+// Exchange implements source. It only waits: other controllers read the log from the port for readers.
 func (f *followed) Exchange(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
 
-// Write implements source: nothing but the Lease keeps others from writing.
+// Write implements source. It only waits: nothing but the Lease keeps other controllers from writing.
 func (f *followed) Write(ctx context.Context) error { return f.Exchange(ctx) }
 
-// watchEvery is the time between looks at how far behind this process is.
+// watchEvery is the time between checks of how far behind the leader this process is.
 const watchEvery = 250 * time.Millisecond
 
-// Watch implements source.
+// Watch implements source: it calls say four times a second.
 func (f *followed) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -138,14 +138,14 @@ func (f *followed) Watch(ctx context.Context, say func(string)) error {
 	}
 }
 
-// takeWithin is how long a process that holds the Lease tries to take the log over before it lets another one try.
+// takeWithin is how long a process that holds the Lease tries to take the log over before it gives the Lease up.
 const takeWithin = 30 * time.Second
 
-// errNotHeldAnymore: the Lease was lost before this process led.
+// errNotHeldAnymore: the Lease was lost before this process could lead.
 var errNotHeldAnymore = errors.New("the Lease was lost before the log was taken over")
 
-// Take implements source. Unless the log certainly has all that the leader before wrote, it begins the epoch that the
-// Lease was taken for, and what it does not know is adopted.
+// Take implements source. If the log may lack records that the previous leader wrote, Take begins the epoch that this
+// process claimed in the Lease. What the log does not know is then learned from the cluster.
 func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, takeWithin)
 	defer cancel()
@@ -178,8 +178,8 @@ func (f *followed) Take(ctx context.Context, holds func() bool) (term uint64, er
 	return term, loop.BeginEpoch(ctx, f.log, world, events.At(time.Now()), salt, epoch, lost)
 }
 
-// Release implements source: it tells the standbys that the last record is written, and waits until they have it, for a
-// short while.
+// Release implements source: it tells the standbys that the last record is written, and waits for a short while until
+// they have it.
 func (f *followed) Release(ctx context.Context) error {
 	f.giver.End()
 	ctx, cancel := context.WithTimeout(ctx, following.ShipWithin)
@@ -192,7 +192,7 @@ func (f *followed) Release(ctx context.Context) error {
 	return nil
 }
 
-// otherKey refuses a key that is not the one under which the leader's log was written.
+// otherKey returns an error if this process's key is not the key under which the leader wrote the log.
 func (f *followed) otherKey() error {
 	before := f.fold.World().Key
 	if before == "" || before == f.key.ID() {

@@ -14,10 +14,11 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// NoGangsError: gangs are wanted, and the server does not serve the API objects for them. Its text says what to do.
+// NoGangsError: --gang-scheduling is set, but the API server does not serve Workloads and PodGroups, or not in a
+// version that suffices. Its text says what to do.
 type NoGangsError struct {
-	Server string // its version
-	Asked  bool   // the server has the API of Kubernetes 1.36, in which no Job can ask for a gang
+	Server string // version of the server
+	Asked  bool   // the server has the API of Kubernetes 1.36, where no Job can ask for a gang
 }
 
 func (e *NoGangsError) Error() string {
@@ -33,9 +34,9 @@ func (e *NoGangsError) Error() string {
 // betaGangs is the version of Workloads and PodGroups that Kubernetes 1.37 has.
 var betaGangs = schema.GroupVersion{Group: v1alpha2.GroupVersion.Group, Version: "v1beta1"}
 
-// chooseGangs finds the API version in which gangs are made. With --gang-scheduling it returns a NoGangsError if the
-// server serves none: Jobs that must start all their pods or none would silently get plain pods. done is false if the
-// server does not answer.
+// chooseGangs finds the API version in which to create Workloads and PodGroups. With --gang-scheduling it returns a
+// NoGangsError if the server serves none: Jobs that must start all their pods or none would silently get plain pods.
+// done is false if the server does not answer.
 func (c *controller) chooseGangs() (done bool, err error) {
 	if !c.settings.GangScheduling || c.observes() {
 		return true, nil
@@ -57,7 +58,7 @@ func (c *controller) chooseGangs() (done bool, err error) {
 	return apierrors.IsForbidden(err), nil // without the right to ask, the newest version is assumed
 }
 
-// awaitGangs repeats chooseGangs until the server answers.
+// awaitGangs calls chooseGangs every 5 seconds until the server answers.
 func (c *controller) awaitGangs(ctx context.Context) error {
 	for {
 		if done, err := c.chooseGangs(); done || err != nil {
@@ -71,25 +72,25 @@ func (c *controller) awaitGangs(ctx context.Context) error {
 	}
 }
 
-// OtherGangsError ends a run whose API server serves another version of the gang API than at its start: the server was
-// upgraded or downgraded. The next start uses the new version.
+// OtherGangsError ends a run, because the API server now serves another version of the gang API than at the start: it
+// was upgraded or downgraded. The next start uses the new version.
 type OtherGangsError struct{ Before, Now schema.GroupVersion }
 
 func (e *OtherGangsError) Error() string {
 	return fmt.Sprintf("the API server makes gangs of %s now, and this run makes those of %s: stopping in good order, to be started again", e.Now, e.Before)
 }
 
-// gangsPause is the least time between two questions to the API server about gangs after a request found them not
-// served. Every held Job makes such a request.
+// gangsPause is the shortest time between two discovery requests for the gang API. Each waiting Job whose request fails
+// asks for one.
 const gangsPause = askTimeout
 
-// gangsEvery is the time between questions without such a request: while no Job asks for a gang, no request would
-// notice that the API is gone.
+// gangsEvery is the time between discovery requests if no other request failed: while no Job asks for a gang, no
+// request would notice that the API is gone.
 const gangsEvery = time.Minute
 
-// watchGangs asks for the version of the gang API each minute, and soon after a request found that it is not served. It
-// returns nil when ctx ends, or an OtherGangsError. While no version is served it waits: Jobs that ask for a gang are
-// held meanwhile.
+// watchGangs asks the server each minute which version of the gang API it serves, and soon after a request found that
+// it is not served. It returns nil when ctx ends, or an OtherGangsError. While no version is served it goes on asking:
+// Jobs that need a gang wait in that time.
 func (c *controller) watchGangs(ctx context.Context) error {
 	if c.gangs == nil {
 		return nil
@@ -100,7 +101,8 @@ func (c *controller) watchGangs(ctx context.Context) error {
 	})
 }
 
-// otherGangs returns an OtherGangsError when ask returns a rule for another API version than before; nil when ctx ends.
+// otherGangs waits until ask returns a rule that needs another API version than before, and then returns an
+// OtherGangsError; nil when ctx ends.
 func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan struct{}, ask func() (rule events.GangRule, known bool)) error {
 	tick := time.NewTicker(gangsEvery)
 	defer tick.Stop()
@@ -122,7 +124,7 @@ func otherGangs(ctx context.Context, before events.GangRule, unserved <-chan str
 	}
 }
 
-// gangVersion returns the version of the objects that the rule makes.
+// gangVersion returns the API version of the objects that are created under this rule.
 func gangVersion(r events.GangRule) schema.GroupVersion {
 	if r.AsksBeta() {
 		return betaGangs
@@ -130,8 +132,8 @@ func gangVersion(r events.GangRule) schema.GroupVersion {
 	return v1alpha2.GroupVersion
 }
 
-// gangRule returns the rule for making gangs on the server, given the rule that the flag asks for. It returns a
-// NoGangsError if the server cannot serve it.
+// gangRule returns the rule by which gangs are made on this server, given the rule that the flag asks for. It returns a
+// NoGangsError if the server does not serve what the rule needs.
 func gangRule(server discovery.DiscoveryInterface, asked events.GangRule) (events.GangRule, *NoGangsError, error) {
 	for _, version := range []schema.GroupVersion{betaGangs, v1alpha2.GroupVersion} {
 		served, err := servesGangs(server, version)
@@ -158,8 +160,8 @@ func versionText(server discovery.DiscoveryInterface) string {
 	return info.GitVersion
 }
 
-// servesGangs reports whether the server serves that version of the group with PodGroups. The group alone proves
-// nothing: it also has PriorityClasses.
+// servesGangs reports whether the server serves PodGroups in that version of the API group. The group alone proves
+// nothing, because it also contains PriorityClasses.
 func servesGangs(server discovery.DiscoveryInterface, version schema.GroupVersion) (bool, error) {
 	list, err := server.ServerResourcesForGroupVersion(version.String())
 	switch {

@@ -18,30 +18,30 @@ type Health struct {
 
 	mu      sync.Mutex
 	standby bool // another process holds the Lease
-	// Why a standby is not ready: it may be a second controller, or is behind the stream; empty if it is ready
+	// Why a standby is not ready: it may be a second controller, or its log is behind; empty if it is ready
 	second   string
 	listing  bool   // the first listing of the cluster is under way
-	denied   string // rights that the listing lacks; empty for none
-	full     bool   // the log has no room
+	denied   string // rights that are missing for the listing; empty for none
+	full     bool   // the log's disk is full
 	rival    string // what another controller does to our Jobs; empty for nothing
 	stopping bool
-	failed   error     // the log accepts nothing more
-	turned   time.Time // when the loop last went round, which it does every second
+	failed   error     // error after which the log accepts no more records
+	turned   time.Time // when the loop last made a turn; it makes one at least every second
 
 	Holes    func() []error // damage of the log's sealed files; nil until the log is open
 	degraded func() string  // what the NATS stream fails to do; nil without a stream
 	copied   func() string  // what the copy of the log lacks; nil without a copy
 	over     string         // namespaces over their log budget; empty for none
-	// retention is why the log does not get as small as it should; empty for nothing.
+	// retention says why the log does not get as small as it should; empty for nothing.
 	retention string
 	gangs     string // why Jobs wait for their Workload and PodGroup; empty for nothing
-	beside    string // the holder of another Lease for the same Jobs, to which we do not yield; empty for none
+	beside    string // holder of another Lease for the same Jobs, in spite of which we continue; empty for none
 
-	logger *slog.Logger               // gets the sentences that the open port does not show; nil for none
+	logger *slog.Logger               // gets the sentences that remote clients do not get; nil for none
 	told   map[string]map[string]bool // by probe, the checks that failed at its last request
 }
 
-// stuck is how long the loop may be silent before it counts as dead: its disk hangs, or it has a bug.
+// stuck is how long the loop may make no turn before it counts as dead: its disk hangs, or it has a bug.
 const stuck = time.Minute
 
 func (h *Health) set(change func(*Health)) {
@@ -50,7 +50,7 @@ func (h *Health) set(change func(*Health)) {
 	change(h)
 }
 
-// notListed returns the rights that the listing of the cluster lacks, while it is under way; empty for none.
+// notListed returns the rights that are missing for the listing of the cluster, while it is under way; empty for none.
 func (h *Health) notListed() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -60,11 +60,11 @@ func (h *Health) notListed() string {
 	return h.denied
 }
 
-// check is the result of one check; says is empty while all is well.
+// check is the result of one health check; says is the sentence about the failure, empty while all is well.
 type check struct{ name, says string }
 
-// checks returns all checks of a probe. A controller whose log failed or whose loop stands still is not live. A
-// controller that cannot work at the moment is live and not ready.
+// checks returns the results of all checks of a probe. A controller whose log failed or whose loop is stuck is not
+// live. A controller that cannot work at the moment is live but not ready.
 func (h *Health) checks(ready bool) []check {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,8 +101,8 @@ func (h *Health) checks(ready bool) []check {
 	return all
 }
 
-// warnings returns the checks that do not make the controller unready. Their sentences may name Jobs, namespaces, files
-// and users.
+// warnings returns the checks whose failure leaves the controller ready. Their sentences may name Jobs, namespaces,
+// files and users.
 func (h *Health) warnings() []check {
 	var degraded, copied func() string
 	var holes func() []error
@@ -127,7 +127,7 @@ func (h *Health) warnings() []check {
 }
 
 // Probe answers 200 if all checks pass, and 500 with the failed checks otherwise. Sentences may name Jobs, so only
-// requests on loopback and the log get them; other machines get one word for each check.
+// clients on this machine and the log get them; clients on other machines get one word for each check.
 func (h *Health) Probe(name string, ready bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var text strings.Builder
@@ -181,7 +181,7 @@ func onLoopback(r *http.Request) bool {
 	return addr != nil && addr.IP.IsLoopback()
 }
 
-// tell logs the sentence of each check that fails now and did not fail at the probe's last request.
+// tell logs the sentence of each check that fails now, but did not fail at the probe's last request.
 func (h *Health) tell(probe string, wrong []check) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

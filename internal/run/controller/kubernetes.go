@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/coalesce"
 )
 
-// Cluster is the API server that a run talks to.
+// Cluster is the connection to the API server, with the clients that a run uses.
 type Cluster struct {
 	Client kubernetes.Interface
 	host   string
@@ -27,10 +27,10 @@ type Cluster struct {
 	plain  *rest.Config // without transport, for further connections
 	config *rest.Config
 
-	transport http.RoundTripper // shared by all clients but those of Acting
+	transport http.RoundTripper // shared by all clients except those of Acting
 }
 
-// The values of client-go.
+// Timeouts of connections, with the same values as in client-go.
 const (
 	dialTimeout = 30 * time.Second
 	keepAlive   = 30 * time.Second
@@ -62,8 +62,8 @@ func Connect(loader clientcmd.ClientConfig, version string) (*Cluster, error) {
 	return k, nil
 }
 
-// connection returns a transport with a TCP connection of its own for config, which must not have one. may, if not nil,
-// is asked before each write(2).
+// connection returns a transport with a TCP connection of its own for config, which must not have a transport yet. may,
+// if not nil, is called before each write to the connection; nothing is written while it returns false.
 func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTripper, error) {
 	traffic := &coalesce.Traffic{May: may}
 	config.Dial = traffic.Dial((&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext)
@@ -76,7 +76,8 @@ func (k *Cluster) connection(config *rest.Config, may func() bool) (http.RoundTr
 }
 
 // Acting returns a client with a connection of its own. While may returns false nothing is written to it: the
-// connection is reset, and the next request opens another. The watches and the Lease stay up on the shared connection.
+// connection is reset, and the next request opens a new one. The watches and the Lease use the shared connection, which
+// stays open.
 func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
 	config := rest.CopyConfig(k.plain)
 	transport, err := k.connection(config, may)
@@ -90,8 +91,8 @@ func (k *Cluster) Acting(may func() bool) (kubernetes.Interface, error) {
 	return client, nil
 }
 
-// Patient returns a client whose requests end after timeout (0: never), so that a hanging request does not hold up the
-// next. It uses the shared connection.
+// Patient returns a client whose requests end after timeout (0: never), so that a request without an answer does not
+// block those after it. It uses the shared connection.
 func (k *Cluster) Patient(timeout time.Duration) (kubernetes.Interface, error) {
 	client, err := kubernetes.NewForConfigAndClient(k.config, &http.Client{Transport: k.transport, Timeout: timeout})
 	if err != nil {
@@ -109,7 +110,7 @@ func (k *Cluster) Dynamic() (dynamic.Interface, error) {
 	return client, nil
 }
 
-// Token returns the token that the API server is shown.
+// Token returns the bearer token with which this process authenticates to the API server.
 func (k *Cluster) Token() (string, error) {
 	switch {
 	case k.plain.BearerTokenFile != "":
@@ -121,7 +122,7 @@ func (k *Cluster) Token() (string, error) {
 	return "", errors.New("these credentials have none (a certificate is none)")
 }
 
-// version returns the API server's version. It doubles as a check that the server can be reached.
+// version returns the API server's version. Callers also use it to check that the server can be reached.
 func (k *Cluster) version(ctx context.Context) (string, error) {
 	type answer struct {
 		version string
@@ -144,12 +145,12 @@ func (k *Cluster) version(ctx context.Context) (string, error) {
 	}
 }
 
-// ServerTime returns the API server's clock by its newest answer, to a second or two; ok is false before the first
-// answer.
+// ServerTime returns the time of the API server's clock, estimated from its newest answer to within a second or two; ok
+// is false before the first answer.
 func (k *Cluster) ServerTime() (t time.Time, ok bool) { return k.clock.since(time.Time{}) }
 
-// time asks for the API server's clock, to a second or two; ok is false if the server does not answer within
-// askTimeout.
+// time sends a request to learn the time of the API server's clock, to within a second or two; ok is false if the
+// server does not answer within 5 seconds.
 func (k *Cluster) time(ctx context.Context) (t time.Time, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -160,16 +161,16 @@ func (k *Cluster) time(ctx context.Context) (t time.Time, ok bool) {
 	return k.clock.since(before)
 }
 
-// askTimeout bounds requests whose answer a run can do without.
+// askTimeout bounds requests whose answer the controller can do without.
 const askTimeout = 5 * time.Second
 
 // serverClock notes the Date header of the API server's answers. It is safe for concurrent use.
 type serverClock struct{ newest atomic.Pointer[sighting] }
 
-// sighting is a time of the server's clock, and when it was read here.
+// sighting is a time of the server's clock (there), and the local time when it arrived (here).
 type sighting struct {
 	here, there time.Time
-	text        string // there as in the header
+	text        string // the header's text, from which there was parsed
 }
 
 // noting returns a transport that passes requests to next and notes the Date of their answers.
@@ -183,7 +184,7 @@ func (c *serverClock) noting(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// note stores a Date. Most answers repeat the Date before, which is not parsed again.
+// note stores a Date header. Most answers repeat the previous one, which is not parsed again.
 func (c *serverClock) note(date string) {
 	if s := c.newest.Load(); s != nil && s.text == date {
 		c.newest.Store(&sighting{here: time.Now(), there: s.there, text: date})
@@ -192,7 +193,7 @@ func (c *serverClock) note(date string) {
 	}
 }
 
-// since returns the server's time now, by an answer that came after then; false without one.
+// since returns the server's time now, computed from an answer that came after then; false if there is no such answer.
 func (c *serverClock) since(then time.Time) (time.Time, bool) {
 	s := c.newest.Load()
 	if s == nil || s.here.Before(then) {

@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// lead writes the log and acts. It adds informer, loop, executor and publishers to the standing parts, and runs them
-// until ctx ends or a part fails.
+// lead runs the controller as the leader, the only process that writes the log and acts. It adds informer, loop,
+// executor and publishers to the parts that run already, and returns when ctx ends or a part fails.
 func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	config, world := c.config, c.takeWorld()
 	if err := c.heedCopy(ctx, log); err != nil {
@@ -53,15 +53,16 @@ func (c *controller) lead(ctx context.Context, log store.Opened) (err error) {
 	return c.run(ctx)
 }
 
-// takeWorld hands the folded world to lead. This fold ends here.
+// takeWorld returns the folded state for the loop, and ends the folding of records without a loop.
 func (s *standing) takeWorld() *projector.World {
 	world := s.fold.World()
 	s.fold = nil
 	return world
 }
 
-// heedCopy refuses to start if the copy has records that the log lost, belongs to another log, or is not safe from a
-// second writer. It does not wait for a place that does not answer: the copier makes the same checks later.
+// heedCopy refuses to start if the copy has records that the log lost, belongs to another log, or could be overwritten
+// by a second writer. If the copy's destination does not answer, it does not wait: the copier makes the same checks
+// later.
 func (c *controller) heedCopy(ctx context.Context, log store.Log) error {
 	place := c.config.Copy.Place
 	if place == nil {

@@ -18,9 +18,10 @@ import (
 // AloneFlag is the name of a flag, for messages.
 const AloneFlag = "alone"
 
-// leave unties the log from how several controllers had it, if this process has it in another way: it removes REPLICA or
-// FOLLOWS. The Lease must prove that nothing of the log is missing, or that another controller leads in that way already.
-// Without --alone it leaves both to refuseAlone.
+// leave removes from the log's directory the file that ties the log to other controllers (REPLICA or FOLLOWS), if this
+// run shares the log in another way. The Lease must prove that the log lacks no record, or that another controller
+// leads in the new way already. If this run does not share its log and --alone is not set, leave keeps the files, and
+// refuseAlone refuses the log.
 func (c *controller) leave(ctx context.Context) error {
 	dir, err := open.Dir(c.config.Log)
 	if err != nil {
@@ -53,7 +54,8 @@ func (c *controller) leave(ctx context.Context) error {
 	return nil
 }
 
-// mayLeave returns why the file at path must stay.
+// mayLeave returns nil if the file at path, which ties the log to other controllers, may be removed. Otherwise the
+// error says what the Lease does not show.
 func (c *controller) mayLeave(ctx context.Context, path string) error {
 	said, err := c.saidByLease(ctx)
 	if err != nil {
@@ -85,8 +87,8 @@ func (c *controller) mayLeave(ctx context.Context, path string) error {
 		path, said.Lease, said.Head, said.Epoch, said.Holder, own.Head, own.Epoch)
 }
 
-// saidByLease reads the Lease, and waits until the API server answers: without the Lease nobody knows whether a new
-// stream may be begun.
+// saidByLease returns the content of the Lease. It repeats the request until the API server answers: without the Lease
+// the process cannot know whether it may begin a new stream.
 func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
 	for told := false; ; told = true {
 		bound, cancel := context.WithTimeout(ctx, askTimeout)
@@ -106,7 +108,7 @@ func (c *controller) saidByLease(ctx context.Context) (lease.Said, error) {
 	}
 }
 
-// wasLast reports whether the Lease was given back in good order, by a process that had this very log.
+// wasLast reports whether the Lease was released by a process that had exactly this log, up to its last record.
 func wasLast(said *lease.Said, own lease.Log) bool {
 	return said.Holder == "" && said.Identity == own.Identity && said.Head == own.Head && said.Hash == own.Hash
 }

@@ -24,18 +24,18 @@ type metrics struct {
 	kinds    *prometheus.CounterVec
 	commands *prometheus.CounterVec
 	refused  *prometheus.GaugeVec
-	overdue  overdue             // for CronJobs; owned by the loop
+	overdue  overdue             // for CronJobs; only the loop's goroutine uses it
 	ofJobs   *jobmetrics.Metrics // under the metric names of the built-in controller
 	jobs     atomic.Int64
 	stubs    atomic.Int64
 	over     atomic.Int64  // namespaces over their log budget
-	moved    atomic.Int64  // CronJobs whose due times moved at this start, by the program's time zone database
+	moved    atomic.Int64  // CronJobs whose due times changed at this start, by newer zone rules
 	passed   atomic.Uint64 // versions of objects not recorded because of a budget
 	appended atomic.Uint64
 	written  atomic.Uint64 // bytes of the appended records
 }
 
-// registerProgram adds the metrics of the process itself, which exist before it works.
+// registerProgram adds the metrics of the process itself, which exist before the controller works.
 func registerProgram(r prometheus.Registerer, b Program) {
 	r.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -96,7 +96,7 @@ func (m *metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// disk adds the disk usage of the log's files, on systems that tell it.
+// disk adds metrics of the disk space that the log's files use, on systems that report it.
 func (m *metrics) disk(log store.Filed) {
 	if _, _, err := log.Usage(); err != nil {
 		return
@@ -144,7 +144,7 @@ func (m *metrics) parts(q *loop.Queue, i *informer.Informer, e *executor.Executo
 	})
 }
 
-// ok returns 1 if the check of that name passes, and 0 otherwise.
+// ok returns 1 if the check of this name passes, and 0 otherwise.
 func (h *Health) ok(name string) float64 {
 	for _, c := range h.checks(true) {
 		if c.name == name && c.says != "" {
@@ -160,7 +160,7 @@ type countedLog struct {
 	metrics *metrics
 }
 
-// Append is described by store.Log.
+// Append implements store.Log, and counts the records.
 func (l countedLog) Append(b events.Batch, soon bool) store.Commit {
 	m := l.metrics
 	m.turns.Inc()
@@ -187,13 +187,13 @@ func newCountedHands(hands loop.Executor, m *metrics) *countedExecutor {
 	return &countedExecutor{Executor: hands, metrics: m, kinds: map[events.CommandID]string{}}
 }
 
-// Submit is described by loop.Executor.
+// Submit implements loop.Executor.
 func (h *countedExecutor) Submit(tasks ...events.Task) {
 	h.expect(tasks)
 	h.Executor.Submit(tasks...)
 }
 
-// TakeBack is described by loop.Executor.
+// TakeBack implements loop.Executor.
 func (h *countedExecutor) TakeBack(tasks ...events.Task) {
 	h.expect(tasks)
 	h.Executor.TakeBack(tasks...)

@@ -23,11 +23,10 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// After a known loss, the log's next records would reuse the numbers of the lost ones, so the controller refuses the
-// log. Only an operator can continue it, by naming the epoch to begin. The number must be higher than any epoch seen.
-// So the flag works for one loss, and does nothing if it stays set afterwards.
-
-// EpochFlag is the name of the flag that names the epoch, for messages.
+// EpochFlag is the name of the flag by which an operator continues a log that lost records; messages name it. New
+// records would reuse the sequence numbers of the lost ones, so the controller refuses such a log until the flag names
+// the epoch to begin. The epoch must be higher than any that was seen. So the flag works for one loss, and does nothing
+// if it stays set afterwards.
 const EpochFlag = "force-new-epoch"
 
 // explainLoss adds to an error about lost records what an operator can do.
@@ -43,18 +42,19 @@ func (c *controller) explainLoss(err error) error {
 	return err
 }
 
-// refuseLoss adds to err how to continue the log. seen is the highest epoch seen.
+// refuseLoss adds to err how an operator can continue the log. seen is the highest epoch that was seen; the text
+// proposes the next one.
 func (c *controller) refuseLoss(err error, seen uint64) error {
 	return fmt.Errorf("%w. Nothing is done with the log in %s: if there is a newer copy of it, put that in its place; to go on without the "+
 		"records that are lost, under another epoch: --%s=%d", err, c.config.Log, EpochFlag, seen+1)
 }
 
 // goOn begins the epoch that the operator named, if records of the log are known to be lost. It runs before any other
-// part sees the log: if it does not complete, the proofs of the loss are still there.
+// part uses the log: if it fails halfway, the proofs of the loss are still there.
 func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	epoch, now := c.config.Epoch, log.Identity().Epoch
 	if epoch == 0 {
-		return nil // losses that the log itself knows are refused elsewhere
+		return nil // without the flag, a log that knows of a loss is refused when it is opened or folded
 	}
 	world, err := loop.Recover(ctx, log)
 	if err != nil {
@@ -90,8 +90,8 @@ func (c *controller) goOn(ctx context.Context, log store.Opened) error {
 	return log.GoOn()
 }
 
-// survey asks each place that may have seen later records of the log or a later epoch: the Lease, the pods, the stream
-// and the copy. It returns the losses that they prove.
+// survey asks everything that may have seen later records or a later epoch of the log: the Lease, the pods, the NATS
+// stream and the copy. It returns the losses that they prove.
 func (c *controller) survey(ctx context.Context, log store.Opened, world *projector.World) (losses []events.Loss, err error) {
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
@@ -112,7 +112,8 @@ func (c *controller) survey(ctx context.Context, log store.Opened, world *projec
 	return slices.Concat(losses, byPods, byStream, byCopy), err
 }
 
-// surveyLeases returns the later records that the Lease, and the Lease in the operator's other namespace, prove.
+// surveyLeases returns the losses that Leases prove: this controller's Lease, and those in the operator's other
+// namespace.
 func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses []events.Loss, err error) {
 	ours, err := c.lease.Read(ctx)
 	if err != nil {
@@ -134,20 +135,21 @@ func (c *controller) surveyLeases(ctx context.Context, log store.Opened) (losses
 	return losses, nil
 }
 
-// surveyWithin bounds all questions of survey together.
+// surveyWithin bounds the time of all requests of survey together.
 const surveyWithin = time.Minute
 
-// A pod proves that records are lost if its create is not in the log. The seal on the pod shows that this log made it,
-// and not somebody who may write pods. It needs the key of the run that made the pod.
+// provenByPods refuses to start if pods show that records are lost. It checks only if the log's key is not that of its
+// last run; with the same key, the loop checks each pod.
 //
-// A copy of the log is usually without the key, so after a restore no seal can be checked. The Lease knows the end of
-// the log as of its last renewal, and not the creates since. So from the loss of a key until a run records the next one,
-// the annotation of a pod proves a loss without a seal. Example: the log ended with record 39, the Lease says 6, and the
-// copy was restored through record 6. A pod has create #1 of a Job that the log does not know: the start is refused, and
-// names --force-new-epoch. Whoever may write pods can cause the same at such a start, and nothing worse.
-
-// provenByPods refuses to start if the log's key is not that of its last run, and a pod shows that records are lost. With
-// the same key, the loop checks each pod.
+// A pod proves a loss if the log does not have the decision to create it. An annotation of the pod, the seal, shows
+// that a controller with this log created the pod, and not another writer of pods. To check the seal, the key of the
+// run that created the pod is needed. A copy of the log is usually without the key, so after a restore no seal can be
+// checked. The Lease does not help: it knows the end of the log as of its last renewal, and not the creates since. So
+// while the key differs from the last recorded one, a pod proves a loss without a seal.
+//
+// Example: the log ended with record 39, the Lease says 6, and the copy was restored through record 6. A pod has create
+// #1 of a Job that the log does not know. The start is refused, and the error names --force-new-epoch. Any writer of
+// pods can cause the same at such a start, and nothing worse.
 func (c *controller) provenByPods(ctx context.Context, log store.Opened, world *projector.World) error {
 	if !otherKey(world, c.key.ID()) {
 		return nil
@@ -164,11 +166,12 @@ func (c *controller) provenByPods(ctx context.Context, log store.Opened, world *
 	return nil
 }
 
-// otherKey reports whether the last run knew the log's key under another ID.
+// otherKey reports whether the log records that its last run had another key than the one with this ID.
 func otherKey(world *projector.World, id string) bool { return world.Key != "" && world.Key != id }
 
-// surveyPods returns, as losses, the pods of this log that carry a later epoch, and if the key of its last run is lost,
-// those whose create the log does not have.
+// surveyPods returns the losses that pods of this log prove. Such a pod carries a later epoch, under a valid seal. If
+// the key of the log's last run is lost, a pod without a valid seal also proves a loss if the log lacks the decision to
+// create it.
 func (c *controller) surveyPods(ctx context.Context, log store.Opened, world *projector.World) (losses []events.Loss, err error) {
 	key, err := open.Key(c.config.Log)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -177,7 +180,7 @@ func (c *controller) surveyPods(ctx context.Context, log store.Opened, world *pr
 	}
 	unsealed := missing && world.Key != "" || !missing && otherKey(world, key.ID())
 	if missing && !unsealed {
-		return nil, nil // the log has made no pod
+		return nil, nil // the log never had a key, so it has created no pod
 	}
 	id := log.Identity()
 	list := pager.New(func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -213,7 +216,7 @@ func (c *controller) surveyPods(ctx context.Context, log store.Opened, world *pr
 	return losses, nil
 }
 
-// surveyStream asks the NATS stream for the newest record of this log.
+// surveyStream returns the loss that the NATS stream proves: it has a later record of this log.
 func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]events.Loss, error) {
 	dir, err := open.Dir(c.config.Log)
 	if err != nil {
@@ -231,7 +234,7 @@ func (c *controller) surveyStream(ctx context.Context, log store.Opened) ([]even
 	return []events.Loss{lost}, nil
 }
 
-// surveyCopy asks the copy for the newest record of this log.
+// surveyCopy returns the loss that the copy proves: it has a later record of this log.
 func (c *controller) surveyCopy(ctx context.Context, log store.Log) ([]events.Loss, error) {
 	if c.config.Copy.Place == nil {
 		return nil, nil

@@ -6,21 +6,21 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// noExecutor executes no commands, in observe mode.
+// noExecutor is the executor of observe mode: it carries out no commands.
 type noExecutor struct{}
 
-// Submit is described by loop.Executor.
+// Submit implements loop.Executor. It panics if it gets a task.
 func (noExecutor) Submit(tasks ...events.Task) {
 	if len(tasks) > 0 {
 		panic("a command is to be carried out in observe mode") // the loop decides nothing in observe mode
 	}
 }
 
-// TakeBack is described by loop.Executor.
+// TakeBack implements loop.Executor; it does nothing.
 func (noExecutor) TakeBack(...events.Task) {}
 
-// Hasten is described by loop.Executor.
+// Hasten implements loop.Executor; it does nothing.
 func (noExecutor) Hasten(...events.Task) {}
 
-// Stop is described by loop.Executor.
+// Stop implements loop.Executor; it does nothing.
 func (noExecutor) Stop(context.Context) {}

@@ -10,22 +10,23 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// How often CronJobs are checked for due times that did not start, and how long one must be open to count as overdue.
+// How often CronJobs are checked for due times whose Job did not start, and how long that may take before a due time
+// counts as overdue.
 const (
 	overdueLook  = time.Minute
 	overdueAfter = 100 * time.Second
 )
 
-// overdue counts the CronJobs with a due time that has long been open, whichever controller has to start it: in observe
-// mode no record says so. The loop owns it.
+// overdue counts the CronJobs with a due time whose Job should have started long ago. It counts them whichever
+// controller has to start the Job, because in observe mode no record says so. Only the loop's goroutine uses it.
 type overdue struct {
 	gauge  *prometheus.GaugeVec
 	looked time.Time
 	next   map[events.Stream]nextDue
 }
 
-// nextDue caches the first due time after an instant. It is computed again only when the instant or the schedule
-// changes.
+// nextDue caches the first due time (at) after an instant (through). It is computed again only when the instant or the
+// schedule changes.
 type nextDue struct {
 	through events.Time
 	by      cronjob.Counting
@@ -39,7 +40,7 @@ func newOverdue() overdue {
 	}, []string{"hold"})}
 }
 
-// show checks all CronJobs once a minute.
+// show checks all CronJobs once a minute, and sets the gauge.
 func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	if w.Listing || wall.Sub(o.looked) < overdueLook {
 		return
@@ -48,7 +49,7 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	counts, next := map[string]int{}, map[events.Stream]nextDue{}
 	for _, c := range w.CronJobs() {
 		open, hold := o.open(c, next)
-		after := overdueAfter // the decision to start one of ours may come up to a minute late (C-085)
+		after := overdueAfter // the decision to start a Job of our CronJob may come up to a minute late (C-085)
 		if d := c.Seen.Deadline; d != nil && *d < int64(after/time.Second) && (c.Observed() || c.Ledger.Open != 0) {
 			after = time.Duration(*d) * time.Second
 		}
@@ -64,8 +65,8 @@ func (o *overdue) show(w *projector.World, wall time.Time, now events.Time) {
 	}
 }
 
-// open returns the first due time of a CronJob that has no fate yet, or the next one to come; 0 for none. A suspended
-// or deleted CronJob has none.
+// open returns the CronJob's first due time that was neither started nor given up, which may lie in the future, and
+// what holds it back. It returns 0 for a suspended or deleted CronJob, and if there is no such time.
 func (o *overdue) open(c *projector.CronJob, next map[events.Stream]nextDue) (events.Time, events.TickHold) {
 	plan := c.Plan()
 	switch l := &c.Ledger; {

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// giveToOwner changes the owner of root's files in dir to the owner of dir, if root runs it and dir has another owner.
-// A controller in a container runs as user 65532: it could not open a file that root made by hand in its log. Other
-// users and a missing dir change nothing.
+// giveToOwner gives root's files in dir to the owner of dir, if root runs it and dir has another owner. A controller in
+// a container runs as user 65532: it could not open a file that root made in its log by a command on the host. It
+// changes nothing if another user runs it, or if dir is missing.
 //
 //	before: log/ 65532, 1.db 65532, HEAD 0      after: HEAD 65532
 func giveToOwner(dir string) error {
@@ -37,7 +37,7 @@ func giveToOwner(dir string) error {
 	return nil
 }
 
-// ownerOf returns the user and the group of a file; ok is false if the file is gone or the system has no owners.
+// ownerOf returns the user and the group of a file; ok is false if the file is gone or the system has no file owners.
 func ownerOf(file string) (user, group int, ok bool) {
 	info, err := os.Lstat(file)
 	if err != nil {

@@ -13,20 +13,21 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// packEvery is the default time between two looks for plain sealed files. The Jobs of a day fill one file; a look costs
-// nothing.
+// packEvery is the default time between two checks for uncompressed sealed files. A check costs nearly nothing, and a
+// file holds the Jobs of about a day.
 const packEvery = time.Minute
 
-// packer packs the sealed files of the log one by one: a packed file takes a third of the disk.
+// packer compresses the sealed files of the log one by one; a packed (compressed) file takes a third of the disk.
 type packer struct {
 	log    packable // nil for a log without files
 	every  time.Duration
 	logger *slog.Logger
 	files  prometheus.Counter
-	told   string // the last error that was logged
+	told   string // the last logged error
 }
 
-// packable is a log on disk. Pack packs one file, and returns its first record; 0 if no file is plain.
+// packable is a log on disk. Pack compresses one sealed file, and returns its first record; 0 if none is left to
+// compress.
 type packable interface {
 	Pack(ctx context.Context) (events.Sequence, error)
 }
@@ -39,14 +40,14 @@ func newPacker(log packable, every time.Duration, logger *slog.Logger, registry 
 	return p
 }
 
-// run packs sealed files until ctx ends.
+// run compresses sealed files until ctx ends.
 func (p *packer) run(ctx context.Context) {
 	if p.log != nil {
 		every(ctx, p.every, p.all)
 	}
 }
 
-// all packs until no sealed file is plain, or one cannot be packed. It logs the same error only once.
+// all compresses sealed files until none is left, or one cannot be compressed. It logs the same error only once.
 func (p *packer) all(ctx context.Context) {
 	for {
 		first, err := p.log.Pack(ctx)

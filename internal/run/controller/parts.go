@@ -12,13 +12,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// run starts the parts and waits for them. A stop follows the way of the facts to the log: the informer reports nothing
-// more, the loop folds its queue and waits for the commands in flight, Kubernetes Events catch up, and readers are
-// disconnected.
+// run starts the parts of a leading controller and waits for them. They stop in the order in which facts reach the log
+// and its consumers: the informer reports nothing more, the loop folds its queue and waits for the commands in flight,
+// the consumers of the log catch up, and readers are disconnected.
 func (c *controller) run(ctx context.Context) error {
 	c.announce(ctx)
 	group, ctx := errgroup.WithContext(ctx)
-	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that outlive the loop
+	after, release := context.WithCancel(context.WithoutCancel(ctx)) // for the parts that run longer than the loop
 	defer release()
 	group.Go(func() error { return c.watch(ctx) })      // ends with ctx
 	go c.around.Run(ctx)                                // ends a while after ctx, or with the process
@@ -29,26 +29,26 @@ func (c *controller) run(ctx context.Context) error {
 	}
 	group.Go(func() error { c.retainer.run(ctx); return nil })          // ends with ctx
 	group.Go(func() error { fitProcessors(ctx, c.logger); return nil }) // ends with ctx
-	group.Go(func() error {                                             // ends with ctx, after a stop in good order
+	group.Go(func() error {                                             // ends with ctx, after a clean stop of the loop
 		defer release()
-		defer c.queue.Close() // the informer may wait for room in the queue
+		defer c.queue.Close() // the informer may be waiting for space in the queue
 		return c.decide(ctx)
 	})
 	if !c.observes() {
-		group.Go(func() error { // ends when the loop has
+		group.Go(func() error { // ends after the loop
 			return c.executor.Run(after, func(r events.TaskResult) {
 				c.hands.ended(&r)
 				c.queue.Report(r)
 			})
 		})
-		group.Go(func() error { return c.publish(after) })        // ends after the loop, once it caught up or gave up
-		group.Go(func() error { return c.count(after) })          // ends when the loop has
-		group.Go(func() error { c.alarm.Run(after); return nil }) // ends when the loop has
+		group.Go(func() error { return c.publish(after) })        // ends after the loop, when it caught up or gave up
+		group.Go(func() error { return c.count(after) })          // ends after the loop
+		group.Go(func() error { c.alarm.Run(after); return nil }) // ends after the loop
 	}
 	if c.stream != nil {
-		group.Go(func() error { return c.stream.run(after) }) // ends after the loop, once it caught up or gave up
+		group.Go(func() error { return c.stream.run(after) }) // ends after the loop, when it caught up or gave up
 	}
-	group.Go(func() error { return c.copyLog(after) }) // ends after the loop, once it caught up or gave up
+	group.Go(func() error { return c.copyLog(after) }) // ends after the loop, when it caught up or gave up
 	if err := group.Wait(); err != nil {
 		return err
 	}
@@ -57,8 +57,9 @@ func (c *controller) run(ctx context.Context) error {
 	return nil
 }
 
-// watch runs the informer. client-go's Reflector waits up to a minute between tries to reach a server that refuses
-// connections, and ignores ctx meanwhile. A stop does not wait for it; observations that it still reports are not read.
+// watch runs the informer until ctx ends. client-go's Reflector waits up to a minute between tries to reach a server
+// that refuses connections, and ignores ctx in that time. So watch does not wait for it longer than a second;
+// observations that it still reports are not read.
 func (c *controller) watch(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { // ends a while after ctx, or with the process
@@ -95,8 +96,8 @@ func (c *controller) decide(ctx context.Context) error {
 	return err
 }
 
-// publish publishes Kubernetes Events until ctx ends, and then the Events of the records that became durable meanwhile,
-// for at most askTimeout.
+// publish publishes Kubernetes Events until ctx ends. Then it publishes those of the newest durable records, for at
+// most 5 seconds.
 func (c *controller) publish(ctx context.Context) error {
 	if err := c.publisher.Run(ctx); err != nil {
 		return fmt.Errorf("publish Kubernetes Events: %w", err)
@@ -124,8 +125,8 @@ func (c *controller) count(ctx context.Context) error {
 	return nil
 }
 
-// copyLog copies the log until ctx ends, if a copy is configured, and then the records that became durable meanwhile,
-// for at most askTimeout.
+// copyLog copies the log until ctx ends, if a copy is configured. Then it copies the newest durable records, for at
+// most 5 seconds.
 func (c *controller) copyLog(ctx context.Context) error {
 	if c.copier == nil {
 		return nil
@@ -141,8 +142,8 @@ func (c *controller) copyLog(ctx context.Context) error {
 	return nil
 }
 
-// finishLists brings the lists of Jobs up to the end of the log, for at most askTimeout. If it does not finish, the
-// answers to readers take a little longer.
+// finishLists brings the lists of Jobs, which serve 'get jobs', up to the end of the log, for at most 5 seconds. If it
+// does not finish, later answers to readers take a little longer.
 func (c *controller) finishLists() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

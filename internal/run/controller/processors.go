@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// A controller wakes, does a little, and sleeps. With several processors Go wakes another thread for each small task,
-// which takes a tenth of the CPU time; see docs/performance-history.md. So Go has one processor while one suffices, and
-// all that the container may use as soon as there is much work: a start, a burst, a reader of a long log.
+// The limits by which Go gets one processor or all. A controller wakes, does a little, and sleeps. With several
+// processors Go wakes another thread for each small task, which takes a tenth of the CPU time; see
+// docs/performance-history.md. So Go has one processor while one suffices, and all that the container may use as soon
+// as there is much work: a start, a burst, a reader of a long log.
 //
-// With one: 0.6 of a processor used in the last second, so all. With all: 0.2 used in each of the last two seconds, so
-// one.
+// Examples: Go has one processor, and used 0.6 of it in the last second, so it gets all. Go has all, and used 0.2 of
+// one in each of the last two seconds, so it gets one.
 const (
-	manyAbove = 0.5  // share of a processor used since the last look, above which Go gets all
-	oneBelow  = 0.25 // share used in calmLooks looks in a row, below which Go gets one
+	manyAbove = 0.5  // part of a processor used in the last second, above which Go gets all
+	oneBelow  = 0.25 // part used in each of the last calmLooks seconds, below which Go gets one
 	calmLooks = 2
 
 	processorsLook = time.Second
 )
 
-// processors decides how many processors Go has. The zero value starts with all.
+// processors decides whether Go has one processor or all. The zero value starts with all.
 type processors struct {
-	one  bool // Go has one
-	calm int  // looks in a row with little use
+	one  bool // Go has one processor
+	calm int  // number of consecutive calls of look with little use
 }
 
-// look takes the share of a processor used since the last look, and reports whether the number of processors changes
-// now.
+// look takes the part of a processor that was used since the last call, and reports whether Go must now get one
+// processor or all instead of what it has.
 func (p *processors) look(used float64) (changed bool) {
 	if used < oneBelow {
 		p.calm++
@@ -48,8 +49,8 @@ func (p *processors) look(used float64) (changed bool) {
 	return true
 }
 
-// fitProcessors gives Go one processor or all, by the load, until ctx ends. It does nothing if the operator has set
-// GOMAXPROCS.
+// fitProcessors gives Go one processor or all, depending on the load, until ctx ends. It does nothing if the operator
+// has set GOMAXPROCS.
 func fitProcessors(ctx context.Context, logger *slog.Logger) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return

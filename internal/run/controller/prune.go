@@ -21,15 +21,15 @@ import (
 
 // PruneConfig says which records to delete from a log that no controller writes.
 type PruneConfig struct {
-	Log     string // its address
+	Log     string // address of the log
 	Version string // version of this program
 	Logger  *slog.Logger
 
 	Retention store.Retention
-	Before    events.Sequence // delete files whose records are all before it; 0 for none
+	Before    events.Sequence // delete files that have only records before this one; 0 for none
 }
 
-// errNoPruner is returned for a log that cannot delete records.
+// errNoPruner is returned for a kind of log that cannot delete records.
 var errNoPruner = errors.New("prune: this kind of log lets no records go")
 
 // WouldPrune returns what Prune would delete: the files, oldest first, and the first record to keep. It only reads.
@@ -52,7 +52,8 @@ func WouldPrune(ctx context.Context, config *PruneConfig) (files []store.File, k
 	return config.going(log, world)
 }
 
-// going returns the files to delete and the first record to keep. It returns errNoPruner for a log without files.
+// going returns the files to delete and the first record to keep. It returns errNoPruner for a kind of log without
+// files.
 func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files []store.File, keep events.Sequence, err error) {
 	log, ok := reader.(store.Filed)
 	if !ok {
@@ -91,8 +92,8 @@ func (c *PruneConfig) going(reader store.Reader, world *projector.World) (files 
 	return files, keep, nil
 }
 
-// Prune deletes the oldest files of a log, after it has made a record of the deletion durable. It returns the fact in
-// that record; nil if it deleted nothing.
+// Prune deletes the oldest files of a log, after the record that says so is durable. It returns the content of that
+// record; nil if it deleted nothing.
 func Prune(ctx context.Context, config *PruneConfig) (p *events.Pruned, err error) {
 	dir, err := open.Dir(config.Log)
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/retries"
 )
 
-// newRefused returns a gauge of the commands that the API server refuses now. It returns to 0 when the cause is gone;
-// jobledger_commands_total counts tries instead.
+// newRefused returns a gauge of the commands that the API server refuses at the moment. It returns to 0 when the cause
+// is gone; jobledger_commands_total counts all refused tries instead.
 func newRefused() *prometheus.GaugeVec {
 	return prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "jobledger_commands_refused",
@@ -23,7 +23,7 @@ func newRefused() *prometheus.GaugeVec {
 	}, []string{"kind", "class"})
 }
 
-// showRefused updates the gauge, and the probes' sentence about gangs, from the loop. The loop calls it between turns.
+// showRefused updates the gauge, and the sentence about gangs in the probes. The loop calls it between turns.
 func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	counts, changed := l.Refused()
 	if !changed {
@@ -36,8 +36,8 @@ func (m *metrics) showRefused(l *loop.Loop, h *Health) {
 	}
 }
 
-// gangsRefused says how many Jobs wait because the API server refuses their Workload or PodGroup; empty for none. Each
-// Job has one such command at a time.
+// gangsRefused returns a sentence with the number of Jobs that wait because the API server refuses their Workload or
+// PodGroup; empty for none. Each Job has at most one such command at a time.
 func gangsRefused(counts map[retries.RefusedKind]int) string {
 	waiting, by := 0, map[string]int{}
 	for kind, n := range counts {
@@ -57,7 +57,7 @@ func gangsRefused(counts map[retries.RefusedKind]int) string {
 		waiting, strings.Join(why, ", "))
 }
 
-// commandOf maps the names of commands to their traits.
+// commandOf maps the name of each kind of command to its properties.
 var commandOf = func() map[string]*events.Traits {
 	all := map[string]*events.Traits{}
 	for t := range events.AllTraits() {

@@ -18,25 +18,25 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// follower is a process that follows the log of another one until it leads.
+// follower is a process that reads the log of the leader until it holds the Lease, and then leads.
 type follower struct {
 	*controller
 	source source
 	log    store.Opened
 
-	stop     context.CancelFunc     // stops following and folding
-	followed chan struct{}          // closed when both have stopped
-	leads    atomic.Bool            // set when it leads and follows no more
-	lacks    atomic.Pointer[string] // why it did not take an expired Lease; nil for nothing
-	current  bool                   // it was logged that all is read; owned by the goroutine of Watch
+	stop     context.CancelFunc     // stops following the leader's log, and folding it
+	followed chan struct{}          // closed when following and folding have stopped
+	leads    atomic.Bool            // set when this process leads and no longer follows
+	lacks    atomic.Pointer[string] // why this process did not take an expired Lease; nil for nothing
+	current  bool                   // whether it was logged that the whole log is read; for the goroutine of Watch
 }
 
 func newFollower(c *controller, from source, log store.Opened) *follower {
 	return &follower{controller: c, source: from, log: log, followed: make(chan struct{})}
 }
 
-// replicate follows the log's stream, and works while it holds the Lease. Each member has a log of its own, so none
-// waits for another process's LOCK.
+// replicate follows the NATS stream that replicates the log, and works while this process holds the Lease. Each replica
+// has its own copy of the log, so none waits for another process to unlock it.
 func (c *controller) replicate(ctx context.Context) error {
 	if err := c.newLease(); err != nil {
 		return err
@@ -68,7 +68,8 @@ func (c *controller) replicate(ctx context.Context) error {
 	})
 }
 
-// join finds the stream by the Lease and the directory. It refuses if the Lease says that another log runs these Jobs.
+// join finds the NATS stream by what the Lease and the log's directory say. It refuses if the Lease says that another
+// log runs these Jobs.
 func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	own := replicating.Own{}
 	there, err := open.Exists(c.config.Log)
@@ -97,7 +98,7 @@ func (c *controller) join(ctx context.Context) (*replicating.Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said.LogID != member.LogID() { // the same log is compared once it is open
+	if said.LogID != member.LogID() { // if the log is the same one, it is compared with the Lease after it is opened
 		if err := c.refuse(said, lease.Log{Identity: events.Identity{LogID: member.LogID()}}); err != nil {
 			member.Close()
 			return nil, err
@@ -114,7 +115,7 @@ func logIDOf(address string) (id string, err error) {
 	return log.Identity().LogID, log.Close()
 }
 
-// run follows the log until it holds the Lease, and then leads.
+// run follows the leader's log until this process holds the Lease, and then leads.
 func (f *follower) run(ctx context.Context) error {
 	if err := f.answer(); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (f *follower) run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// keepFolding folds records as they become durable, until ctx ends.
+// keepFolding folds records into the state of the Jobs as they become durable, until ctx ends.
 func (f *follower) keepFolding(ctx context.Context) error {
 	for {
 		if _, err := f.log.Wait(ctx, f.fold.Through()); err != nil {
@@ -161,7 +162,8 @@ func (f *follower) keepFolding(ctx context.Context) error {
 	}
 }
 
-// foldOn folds the log up to its end. It also deletes the files that the leader has pruned.
+// foldOn folds the log up to its end. If the leader has recorded that it deleted (pruned) old files, it deletes them
+// here, too.
 func (f *follower) foldOn(ctx context.Context) error {
 	keep := events.Sequence(0)
 	for rec, err := range f.log.Read(ctx, f.fold.Through()+1) {
@@ -185,7 +187,7 @@ func (f *follower) foldOn(ctx context.Context) error {
 	return nil
 }
 
-// tellBehind tells probes and the log why this process would not take the Lease.
+// tellBehind tells probes and the log why this process would not take the Lease; empty if it would.
 func (f *follower) tellBehind(why string) {
 	standby := false
 	if lacks := f.lacks.Load(); why == "" && lacks != nil {
@@ -208,13 +210,13 @@ func (f *follower) tellBehind(why string) {
 	f.current = why == ""
 }
 
-// own returns the log's state for the Lease.
+// own returns what the Lease should say about this process's log.
 func (f *follower) own() lease.Log {
 	id, head := f.log.Durable()
 	return f.source.Own(lease.Log{Identity: id, Head: head.Sequence, Hash: head.Hash, Lock: f.log.LockID()})
 }
 
-// bid waits for the Lease, and leads while it holds it.
+// bid waits for the Lease, and leads while this process holds it.
 func (f *follower) bid(ctx context.Context) error {
 	f.logger.Info("standing by for the Lease", "lease", f.lease.Name(), "identity", f.identity)
 	if err := f.refuseElsewhere(ctx, f.log, f.own()); err != nil {
@@ -235,7 +237,7 @@ func (f *follower) bid(ctx context.Context) error {
 	}))
 }
 
-// ready returns why the Lease may not be taken now.
+// ready returns why the Lease may not be taken now; nil if it may.
 func (f *follower) ready(before lease.Said) error {
 	if f.leads.Load() {
 		return nil
@@ -250,7 +252,8 @@ func (f *follower) ready(before lease.Said) error {
 	return err
 }
 
-// lead takes the log over and works on it. It ends when the Lease is lost, when the source ends it, or when ctx ends.
+// lead takes over the log, and runs the controller on it. It ends when the Lease is lost, when the source of the log
+// fails, or when ctx ends.
 func (f *follower) lead(ctx context.Context) error {
 	if err := f.refuseBeside(ctx); err != nil {
 		return unlessStopped(ctx, err)
@@ -266,7 +269,7 @@ func (f *follower) lead(ctx context.Context) error {
 	leading, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
 	wrote := make(chan error, 1)
-	go func() { // ends with writing, or when the source ends it
+	go func() { // ends with writing, or when the source fails
 		err := f.source.Write(writing)
 		if err != nil {
 			lose(err)
@@ -283,7 +286,7 @@ func (f *follower) lead(ctx context.Context) error {
 	return errors.Join(err, <-wrote)
 }
 
-// take takes the log over, folds the newest records, and logs the term.
+// take makes this process the log's writer, folds the newest records, and logs the term.
 func (f *follower) take(ctx context.Context) error {
 	slow := time.AfterFunc(askTimeout, func() {
 		f.logger.Warn("the Lease is held, and the log is not taken over yet: nothing is decided until then")
@@ -305,7 +308,8 @@ func (f *follower) take(ctx context.Context) error {
 	return nil
 }
 
-// recordRefill makes the loop record what the source stored again where the log comes from: in its first batch.
+// recordRefill tells the loop to record, in its first batch, that records were stored in the log's stream again. Once
+// that record is durable, the source forgets what it reported.
 func (f *follower) recordRefill(ctx context.Context) {
 	from, is := f.source.(refiller)
 	if !is {
@@ -319,20 +323,20 @@ func (f *follower) recordRefill(ctx context.Context) {
 			f.logger.Warn("REPLICA still says that the stream got records again", "error", err)
 		}
 	}
-	if hasRefill(ctx, f.log, *f.refilled) { // the process before ended in between
+	if hasRefill(ctx, f.log, *f.refilled) { // the previous process ended after it recorded the refill
 		f.refilled = nil
 		done()
 		return
 	}
 	head := f.log.Head().Sequence
-	go func() { // ends with ctx, or when that batch is durable
+	go func() { // ends with ctx, or when the loop's first batch is durable
 		if _, err := f.log.Wait(ctx, head); err == nil {
 			done()
 		}
 	}()
 }
 
-// hasRefill reports whether the log has the record of a refill.
+// hasRefill reports whether the log has a record of this refill.
 func hasRefill(ctx context.Context, log store.Log, of events.StreamRefilled) bool {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if err != nil || r.Sequence <= of.Through {
@@ -345,7 +349,7 @@ func hasRefill(ctx context.Context, log store.Log, of events.StreamRefilled) boo
 	return false
 }
 
-// giveBack tells the source that this process has ended in good order.
+// giveBack tells the source that this process has stopped cleanly and has written its last record.
 func (f *follower) giveBack() {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

@@ -27,27 +27,27 @@ const (
 )
 
 const (
-	retainLook    = 200 * time.Millisecond // between looks at the size of the log
-	retainLookAge = 10 * time.Second       // between looks at its age
-	retainTell    = time.Minute            // between equal messages
+	retainLook    = 200 * time.Millisecond // between checks of the log's size
+	retainLookAge = 10 * time.Second       // between checks of the files' age
+	retainTell    = time.Minute            // shortest time between equal messages
 )
 
-// retainer deletes old files of the log. It asks the loop to record which files go, and deletes them once that record
-// is durable. One goroutine runs it; another may set whole.
+// retainer deletes old files of the log when the log is too large or too old. It asks the loop to record which files it
+// deletes, and deletes them once that record is durable. One goroutine runs it; another one may set whole.
 type retainer struct {
 	keep      store.Retention
 	log       store.Pruner // nil for a log that cannot delete records
 	offset    func(consumer string) (events.Sequence, error)
-	consumers []string // consumers whose unread records are kept while there is room
+	consumers []string // consumers for which unread records are kept while there is space
 	logger    *slog.Logger
 	health    *Health
-	whole     atomic.Uint64 // first record of the newest file that stands alone; every file before it may go
+	whole     atomic.Uint64 // first record of the newest self-contained file; all files before it may go
 	prunes    chan loop.Pruning
 
-	left    error     // why a pruned file could not be removed; its records are pruned all the same
-	tried   time.Time // when the removal was last tried
+	left    error     // error of the last removal of a pruned file; its records count as pruned anyway
+	tried   time.Time // when a removal was last tried
 	aged    time.Time // when the age of files was last checked
-	told    string    // the last message about a log that cannot get smaller
+	told    string    // the last message about why the log cannot get smaller
 	toldAt  time.Time
 	held    *prometheus.GaugeVec
 	files   prometheus.Counter
@@ -56,7 +56,8 @@ type retainer struct {
 	failing string // the last error
 }
 
-// newRetainer returns the retainer of a log. It returns an error if keep sets limits and the log cannot delete records.
+// newRetainer returns the retainer of a log. It returns an error if keep sets limits and this kind of log cannot delete
+// records.
 func newRetainer(
 	keep store.Retention, log store.Log, logger *slog.Logger, health *Health, registry prometheus.Registerer, consumers ...string,
 ) (*retainer, error) {
@@ -91,7 +92,7 @@ func newRetainer(
 	return r, nil
 }
 
-// consumers returns the consumers whose unread records the log keeps while it has room.
+// consumers returns the consumers for which the log keeps unread records while it has space.
 func (c *controller) consumers() (names []string) {
 	if !c.observes() {
 		names = append(names, kube.Consumer)
@@ -105,14 +106,14 @@ func (c *controller) consumers() (names []string) {
 	return names
 }
 
-// run calls look every retainLook until ctx ends.
+// run checks the log's size five times a second until ctx ends.
 func (r *retainer) run(ctx context.Context) {
 	if r.keep.On() {
 		every(ctx, retainLook, r.look)
 	}
 }
 
-// look deletes what the limits allow now.
+// look deletes the files that the limits no longer allow. It logs a failure once.
 func (r *retainer) look(ctx context.Context) {
 	err := r.let(ctx)
 	err = errors.Join(err, r.left)
@@ -129,7 +130,7 @@ func (r *retainer) look(ctx context.Context) {
 func (r *retainer) let(ctx context.Context) error {
 	if r.left != nil && time.Since(r.tried) >= retainLookAge {
 		r.tried = time.Now()
-		_, r.left = r.log.Prune(ctx, 0) // 0: prune nothing new
+		_, r.left = r.log.Prune(ctx, 0) // 0: only try again to remove the files that are pruned already
 	}
 	used, _, err := r.log.Usage()
 	if err != nil {
@@ -191,7 +192,7 @@ func closed(ctx context.Context, c <-chan struct{}) bool {
 	}
 }
 
-// stock returns the state on which the retention decides.
+// stock returns the facts from which the retention decides which files to delete.
 func (r *retainer) stock(used int64) (s store.Stock, err error) {
 	s = store.Stock{
 		Now: events.At(time.Now()), Bytes: used, Ahead: r.log.Ahead(), Whole: events.Sequence(r.whole.Load()), Consumers: map[string]events.Sequence{},
@@ -205,7 +206,7 @@ func (r *retainer) stock(used int64) (s store.Stock, err error) {
 	return s, err
 }
 
-// tell logs and counts a deletion.
+// tell logs and counts the deletion of files.
 func (r *retainer) tell(p *events.Pruned) {
 	r.files.Add(float64(len(p.Files)))
 	for _, m := range p.Missed {
@@ -216,7 +217,7 @@ func (r *retainer) tell(p *events.Pruned) {
 	r.logger.Info("old records are no longer kept", "from", uint64(p.From), "through", uint64(p.First-1), "reason", p.Reason.String())
 }
 
-// note reports to metrics and probes what keeps the log from getting smaller.
+// note reports to metrics and probes why the log does not get smaller.
 func (r *retainer) note(v store.Verdict, used int64) {
 	for _, name := range r.consumers {
 		value := 0.0
@@ -249,10 +250,10 @@ func (r *retainer) note(v store.Verdict, used int64) {
 
 func mebibytes(n int64) int64 { return (n + 1<<20 - 1) >> 20 }
 
-// refuseStates refuses a log size that the states of unfinished Jobs alone would fill: each file begins with them, and
-// at times there must be two files. So the states may take at most half of it.
+// refuseStates refuses a size limit that is too small for the states of unfinished Jobs. Each file of the log begins
+// with these states, and sometimes there must be two files. So the states may take at most half of the limit.
 func refuseStates(keep store.Retention, states int64) error {
-	states += states / 8 // their overhead in database pages
+	states += states / 8 // overhead in database pages
 	if keep.MaxBytes == 0 || states <= keep.MaxBytes/2 {
 		return nil
 	}

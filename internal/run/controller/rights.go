@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// role returns the manifest with the rights that the controller needs. Observe mode names one without rights to write.
+// role returns the manifest with the rights that the controller needs. In observe mode that is one without rights to
+// write.
 func (c *controller) role() string {
 	if c.observes() {
 		return "deploy/observe/clusterrole.yaml"
@@ -18,15 +19,16 @@ func (c *controller) role() string {
 	return "deploy/base/clusterrole.yaml"
 }
 
-// one asks for a single object, which suffices to see whether the right is there.
+// one limits a list request to a single object, which suffices to see whether the right is there.
 var one = metav1.ListOptions{Limit: 1}
 
-// errWithoutCronJobs: the run only observes CronJobs, may not list them, and waits for them.
+// errWithoutCronJobs: the run waits for a listing of CronJobs, which it only observes, and has no right to list. It
+// ends; the next start leaves CronJobs out.
 var errWithoutCronJobs = errors.New("started again, it goes on without CronJobs")
 
-// lookAtRights finds out whether the cluster lets us list the resources that we watch, and says at once if it does not;
-// client-go only retries. It returns the missing rights; empty if there are none or the server does not answer. An
-// error ends the run: it waits for CronJobs that it can do without.
+// lookAtRights checks whether this process may list the resources that it watches, and logs at once if not; client-go
+// would only retry. It returns the missing rights; empty if there are none or the server does not answer. The error is
+// errWithoutCronJobs: the run must end.
 func (c *controller) lookAtRights(ctx context.Context) (missing string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -66,10 +68,10 @@ func (c *controller) lookAtRights(ctx context.Context) (missing string, err erro
 	return missing, nil
 }
 
-// settleCronJobs drops CronJobs from a run that only observes them if there is no right to list them: their history is
-// not worth stopping the rest. It runs before the first record names the settings. If the server does not answer, or
-// does not accept the credentials yet, it assumes that the right is there; [controller.lookAtRights] ends the run if it
-// is not.
+// settleCronJobs stops the recording of CronJobs if this run only observes them and has no right to list them: their
+// history is not worth stopping everything else. It runs before the first record names the settings. If the server does
+// not answer, or does not accept the credentials yet, it assumes that the right is there. If it is not,
+// [controller.lookAtRights] ends the run.
 func (c *controller) settleCronJobs(ctx context.Context) {
 	if c.runsCronJobs() {
 		return
@@ -86,7 +88,7 @@ func (c *controller) settleCronJobs(ctx context.Context) {
 // runsCronJobs reports whether this controller makes the Jobs of CronJobs, in place of the built-in CronJob controller.
 func (c *controller) runsCronJobs() bool { return c.settings.RunsCronJobs() }
 
-// listCronJobs lists one CronJob, if CronJobs are recorded, to check the right.
+// listCronJobs lists one CronJob, if CronJobs are recorded, to check that there is a right to do so.
 func (c *controller) listCronJobs(ctx context.Context) error {
 	if !c.settings.CronJobs {
 		return nil
@@ -95,7 +97,7 @@ func (c *controller) listCronJobs(ctx context.Context) error {
 	return err
 }
 
-// where returns the scope of the controller as words.
+// where returns the words for the namespaces of this controller, such as "in all namespaces".
 func (c *controller) where() string {
 	if c.settings.Namespace != "" {
 		return "in namespace " + c.settings.Namespace

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// refuseEarly refuses to run beside another controller of these Jobs, before a log is made or opened. Anything that it
-// cannot check now is checked before the bid for the Lease.
+// refuseEarly returns an error if another controller runs these Jobs, before a log is created or opened. What cannot be
+// checked yet is checked before the bid for the Lease.
 func (c *controller) refuseEarly(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -42,8 +42,8 @@ func (c *controller) refuseEarly(ctx context.Context) error {
 	return c.refuseStranger(ctx, "")
 }
 
-// refuseElsewhere returns why not to bid for the Lease with this log, by the Leases in other namespaces: the log is an
-// older copy, or a controller runs these Jobs with another log.
+// refuseElsewhere returns why this process must not bid for the Lease with this log, according to Leases in other
+// namespaces: the log is an older copy, or a controller runs these Jobs with another log.
 func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own lease.Log) error {
 	elsewhere, err := c.lease.Elsewhere(ctx)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *controller) refuseElsewhere(ctx context.Context, log store.Opened, own 
 	return c.refuseStranger(ctx, own.LogID)
 }
 
-// refuseStranger returns an error if a controller runs these Jobs with another log, for a log that no Lease names and
-// that so never ran here. Any Lease counts, even a tenant's: a log that was never here can wait until someone has
-// looked. An empty logID stands for a directory without a log.
+// refuseStranger checks a log that no Lease names, and that therefore never ran here. It returns an error if a
+// controller runs these Jobs with another log. Any Lease counts, even one in a tenant's namespace, because a log that
+// never ran here can wait until a person has looked. An empty logID stands for a directory without a log.
 func (c *controller) refuseStranger(ctx context.Context, logID string) error {
 	if c.config.Lease.Adopt {
 		return nil
@@ -79,8 +79,9 @@ func (c *controller) refuseStranger(ctx context.Context, logID string) error {
 		"with this one all the same", whose(*stranger), c.config.Log)
 }
 
-// refuseUnled refuses to run without a Lease beside another controller of these Jobs. It checks once, at the start:
-// nothing keeps another controller away later. Missing rights or a server that does not answer do not stop the run.
+// refuseUnled returns an error if another controller of these Jobs holds a Lease, for a run without a Lease. It checks
+// once, at the start: nothing keeps another controller from starting later. Missing rights or a server that does not
+// answer do not stop the run.
 func (c *controller) refuseUnled(ctx context.Context) error {
 	client, err := c.cluster.Patient(askTimeout)
 	if err != nil {
@@ -98,7 +99,7 @@ func (c *controller) refuseUnled(ctx context.Context) error {
 	return nil
 }
 
-// explainBlind adds to lease.ErrBlind what the operator can do.
+// explainBlind adds to lease.ErrBlind (Leases cannot be read) what the operator can do.
 func (c *controller) explainBlind(err error) error {
 	if !errors.Is(err, lease.ErrBlind) {
 		return err
@@ -113,8 +114,8 @@ func (c *controller) explainBlind(err error) error {
 	return fmt.Errorf("%w; %s gives that right", err, file)
 }
 
-// refuse returns why not to work on a log, by what the Lease says about the controller that runs or ran the Jobs
-// (design §4, Identity). The zero own stands for a directory without a log.
+// refuse returns why this process must not work on a log, by what the Lease says about the controller that runs or ran
+// the Jobs (design §4, Identity). The zero own stands for a directory without a log.
 func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	adopt := c.config.Lease.Adopt
 	switch {
@@ -146,8 +147,8 @@ func (c *controller) refuse(before lease.Said, own lease.Log) error {
 	return nil
 }
 
-// refuseSaid returns why not to work on a log, by what a Lease says about it. A replica may lack the record that the
-// Lease names: it gets the record from elsewhere, or waits.
+// refuseSaid returns why this process must not work on a log, by what a Lease says about it. A replica may lack the
+// record that the Lease names: it gets the record from another replica, or waits.
 func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader) error {
 	if (c.member != nil || c.standby != nil) && lacks(said, own) {
 		return nil
@@ -155,13 +156,13 @@ func (c *controller) refuseSaid(said lease.Said, own lease.Log, log store.Reader
 	return cmp.Or(c.refuse(said, own), c.refuseFork(said, log))
 }
 
-// lacks reports whether the Lease names a later record of the same log.
+// lacks reports whether the Lease names a later record of the same log than this log has.
 func lacks(said lease.Said, own lease.Log) bool {
 	return said.LogID == own.LogID && (said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head)
 }
 
-// refuseFork returns an error if the log is a fork of the one with the head in the Lease: a copy that another
-// controller has run from, with other records under the same numbers.
+// refuseFork returns an error if this log is a fork of the one that the Lease names: it is a copy with which another
+// controller ran, so it has other records under the same numbers.
 func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 	lost, is, err := lostByLease(before, log)
 	if err != nil {
@@ -178,8 +179,8 @@ func (c *controller) refuseFork(before lease.Said, log store.Reader) error {
 		"and was %s. A copy was run from", c.config.Log, before.Lease, before.Head, has, before.Hash), max(lost.Epoch, log.Identity().Epoch))
 }
 
-// lostByLease reports whether the log once had the head that the Lease names and lacks it now; see witness.Lacks. The
-// head of an epoch before a restore proves nothing: the operator chose to continue without the later records.
+// lostByLease reports whether the log once had the record that the Lease names and lacks it now. A record from before a
+// restore proves nothing: the operator chose to continue without the later records.
 func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, err error) {
 	if said.LogID != log.Identity().LogID || said.Head == 0 {
 		return events.Loss{}, false, nil
@@ -189,7 +190,7 @@ func lostByLease(said lease.Said, log store.Reader) (lost events.Loss, is bool, 
 	return lost, is, err
 }
 
-// whose says which controller works, or worked, with which log.
+// whose returns words that say which controller works, or worked, with which log.
 func whose(s lease.Said) string {
 	if s.Holder == "" {
 		return fmt.Sprintf("the Lease %s says that log %s runs the Jobs of this cluster", s.Lease, short(s.LogID))
@@ -198,9 +199,9 @@ func whose(s lease.Said) string {
 		s.Lease, short(s.Holder), s.Renewed.UTC().Format(time.RFC3339), short(s.LogID))
 }
 
-// refuseBeside refuses if another controller runs the same Jobs under a Lease in an operator's namespace. For other
-// namespaces it only warns: anyone who may write Leases there can make one, and must not be able to stop this
-// controller.
+// refuseBeside returns an error if another controller runs the same Jobs under a Lease in an operator's namespace. For
+// Leases in other namespaces it only warns: anyone who may write Leases there can create one, and must not be able to
+// stop this controller.
 func (c *controller) refuseBeside(ctx context.Context) error {
 	c.standBy(findingOut)
 	beside, err := c.lease.Beside(ctx)
@@ -221,8 +222,8 @@ func (c *controller) refuseBeside(ctx context.Context) error {
 	return nil
 }
 
-// runsToo returns the error about a controller that runs the same Jobs: one of the two runs all namespaces, or both run
-// the same one.
+// runsToo returns the error about another controller that runs the same Jobs: one of the two controllers runs all
+// namespaces, or both run the same one.
 func (c *controller) runsToo(other *lease.Said) error {
 	theirs, ours := "in namespace "+other.Scope, "in namespace "+c.settings.Namespace
 	if other.Scope == lease.Everywhere || other.Scope == "" {
@@ -235,7 +236,7 @@ func (c *controller) runsToo(other *lease.Said) error {
 		"stop that one, or give each controller a --namespace of its own", other.Lease, short(other.Holder), short(other.LogID), short(theirs), ours)
 }
 
-// besideUs returns a sentence about the controllers found beside this one at the start; empty for none.
+// besideUs returns a sentence about Leases for the same Jobs that other controllers held at the start; empty for none.
 func besideUs(others []lease.Said) string {
 	if len(others) == 0 {
 		return ""
@@ -251,7 +252,7 @@ func besideUs(others []lease.Said) string {
 	return "at the start other Leases were held for the same Jobs, and were not heeded: " + strings.Join(named, ", ") + more
 }
 
-// short cuts a text from a Lease to the length that fits a message.
+// short cuts a text from a Lease to at most 100 bytes, so that it fits a message.
 func short(s string) string {
 	const most = 100
 	if len(s) <= most {

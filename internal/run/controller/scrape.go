@@ -18,10 +18,10 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/httpport"
 )
 
-// answerWithin bounds the answers to probes and scrapes.
+// answerWithin bounds the time of an answer to a probe or a scrape.
 const answerWithin = 30 * time.Second
 
-// newScrape listens for other machines. The giver gets its log once that is open.
+// newScrape opens the port for other machines. The part that serves records (the giver) gets the log once it is open.
 func (c *controller) newScrape() (*httpport.Server, error) {
 	var giver http.Handler
 	if c.config.Scrape.Readers {
@@ -31,8 +31,8 @@ func (c *controller) newScrape() (*httpport.Server, error) {
 	return newScrape(&c.config.Scrape, c.health, c.registry, c.config.Cluster.Client, giver, c.logger)
 }
 
-// newGiver returns the giver of the log's records to readers elsewhere. It gets requests once the log is open, when the
-// Lease has been made.
+// newGiver returns the handler that sends the log's records to readers on other machines. It gets requests only after
+// the log is open, when the Lease exists.
 func (c *controller) newGiver() *feed.Giver {
 	name, err := os.Hostname()
 	if err != nil {
@@ -47,8 +47,9 @@ func (c *controller) newGiver() *feed.Giver {
 // recordsPath is the non-resource URL that a user needs the right to get in order to read records.
 const recordsPath = "/v1/"
 
-// newScrape listens. Probes and metrics tell nothing about any Job, so everyone may read them unless Authorize is set.
-// Only users with the right to get /v1/ receive records; a nil giver serves none.
+// newScrape opens the port for probes, metrics and readers. Probes and metrics reveal nothing about any Job, so
+// everyone may read metrics unless Authorize is set. Only users with the right to get /v1/ receive records; a nil giver
+// serves none.
 func newScrape(
 	c *ScrapeConfig, h *Health, metrics prometheus.Gatherer, client kubernetes.Interface, giver http.Handler,
 	logger *slog.Logger,
@@ -67,7 +68,7 @@ func newScrape(
 	}
 	mux := http.NewServeMux()
 	h.serve(mux, metrics, guard)
-	if giver != nil && config.TLS != nil { // a token crosses the connection
+	if giver != nil && config.TLS != nil { // only over TLS: the client sends a token
 		mux.Handle(recordsPath, asks.GuardAs(recordsPath, giver))
 	}
 	config.Handler = mux
@@ -78,7 +79,8 @@ func newScrape(
 	return server, nil
 }
 
-// serve adds the paths of probes and metrics (O-035). Probes need no authorization: the kubelet has no token.
+// serve adds the paths of probes and metrics to mux (O-035). Probes need no authorization, because the kubelet has no
+// token.
 func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard func(http.Handler) http.Handler) {
 	if guard == nil {
 		guard = func(next http.Handler) http.Handler { return next }
@@ -90,9 +92,9 @@ func (h *Health) serve(mux *http.ServeMux, metrics prometheus.Gatherer, guard fu
 	mux.Handle("GET /metrics/slis", guard(h.oneAtATime(h.indicators())))
 }
 
-// oneAtATime makes one answer at a time, across all ports. A scrape gathers all series; a thousand at once would take a
-// thousand times the memory and CPU. An answer is sent only when it is complete, so a client that does not read blocks
-// nobody.
+// oneAtATime produces one answer at a time, across all ports. A scrape gathers all series; a thousand at once would
+// take a thousand times the memory and CPU. An answer is sent only when it is complete, so a client that does not read
+// its answer blocks no other client.
 func (h *Health) oneAtATime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := whole{header: http.Header{}, status: http.StatusOK}
@@ -107,7 +109,7 @@ func (h *Health) oneAtATime(next http.Handler) http.Handler {
 	})
 }
 
-// whole buffers an answer that is not sent yet.
+// whole is an http.ResponseWriter that collects an answer in memory.
 type whole struct {
 	header http.Header
 	status int
@@ -118,7 +120,7 @@ func (a *whole) Header() http.Header         { return a.header }
 func (a *whole) WriteHeader(status int)      { a.status = status }
 func (a *whole) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// stopServing shuts the server down, and waits up to askTimeout for answers in flight.
+// stopServing shuts the server down, and waits up to 5 seconds for answers in flight.
 func stopServing(s *httpport.Server) {
 	bound, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()

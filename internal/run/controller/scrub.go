@@ -12,25 +12,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// scrubEvery is the time between two verified files while the controller works. A file of 252 MiB takes 8 s of one
-// core: 0.2 % of the hour.
+// scrubEvery is the time between the verification of two files while the controller works. A file of 252 MiB takes 8 s
+// of one core, which is 0.2 % of an hour.
 const scrubEvery = time.Hour
 
-// scrubber verifies the sealed files of the log in turn, over and over, so that decay of the disk is noticed while a
-// copy still exists.
+// scrubber verifies the sealed files of the log one after the other, and then from the beginning again. So decay of the
+// disk is noticed while a copy still exists.
 type scrubber struct {
 	log    scrubbed // nil for a log without files
 	logger *slog.Logger
-	// Fetches the file from another replica; nil if there is none
+	// Replaces the file by another replica's; nil if there is no other replica
 	mend func(ctx context.Context, first events.Sequence) error
 
-	at      events.Sequence          // the file verified last
+	at      events.Sequence          // first record of the file that was verified last
 	bad     map[events.Sequence]bool // files that were damaged at their last verification
 	files   prometheus.Counter
 	damaged prometheus.Gauge
 }
 
-// scrubbed is a log on disk. Scrub verifies one file.
+// scrubbed is a log on disk. Scrub verifies the first sealed file after the given record, or the oldest one after the
+// last.
 type scrubbed interface {
 	Scrub(ctx context.Context, after events.Sequence) (events.Sequence, []string, error)
 }
@@ -56,7 +57,7 @@ func (s *scrubber) run(ctx context.Context) {
 	}
 }
 
-// mended logs a damaged file, and reports whether a replica's file replaced it.
+// mended logs that a file is damaged, and reports whether another replica's file has replaced it.
 func (s *scrubber) mended(ctx context.Context, first events.Sequence, damage error) bool {
 	if s.mend == nil {
 		s.logger.Error("a sealed file of the log is damaged: the controller goes on, and what the file holds may be lost", "error", damage)

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// slis counts the results of the health checks, under the names that the components of Kubernetes serve at
+// slis counts the results of the health checks under the metric names that the components of Kubernetes use at
 // /metrics/slis.
 type slis struct {
 	once     sync.Once
@@ -28,7 +28,7 @@ func (s *slis) init() {
 	s.registry.MustRegister(s.now, s.results)
 }
 
-// note counts the results of one run of a probe's checks.
+// note counts the results of a probe's checks at one request.
 func (s *slis) note(probe string, checks []check) {
 	s.once.Do(s.init)
 	for _, c := range checks {
@@ -41,7 +41,7 @@ func (s *slis) note(probe string, checks []check) {
 	}
 }
 
-// indicators serves scrapers the counted results of all probes, and their current state.
+// indicators serves /metrics/slis: the current result of each check, and the counted results.
 func (h *Health) indicators() http.Handler {
 	h.slis.once.Do(h.slis.init)
 	handler := promhttp.HandlerFor(h.slis.registry, promhttp.HandlerOpts{})

@@ -10,42 +10,43 @@ import (
 	"github.com/jobledger/jobledger/internal/run/replicating"
 )
 
-// source gives a follower the records of the log that it does not lead, and the log itself once it holds the Lease.
+// source is where a follower gets the records of the leader's log from. It also gives the follower the right to write
+// the log, once the follower holds the Lease.
 type source interface {
-	// Own completes what the Lease says of this process's log.
+	// Own adds to the given description of this process's log what the source knows. The Lease gets the result.
 	Own(l lease.Log) lease.Log
-	// Saw is called with the Lease of another process, each time that it is read.
+	// Saw is called each time that the Lease of another process is read.
 	Saw(said lease.Said)
-	// Exchange gives the log to other processes until ctx ends.
+	// Exchange sends the log to other processes until ctx ends.
 	Exchange(ctx context.Context) error
 	// Follow appends records to the log until ctx ends, and then returns nil.
 	Follow(ctx context.Context) error
-	// Watch calls say with why this process is behind, or with "", until ctx ends.
+	// Watch calls say repeatedly until ctx ends, with the reason why this process is behind, or "" if it is not.
 	Watch(ctx context.Context, say func(string)) error
-	// Ready returns why the Lease may not be taken now, given its content and the state of the log.
+	// Ready returns why the Lease may not be taken now, given the Lease's content and the state of this process's log.
 	Ready(before lease.Said, own lease.Log) error
 	// Take makes this process the log's only writer, and returns its term. It is called after Follow has returned.
 	Take(ctx context.Context, holds func() bool) (term uint64, err error)
 	// Write runs as long as this process writes the log. Its error ends the leadership.
 	Write(ctx context.Context) error
-	// Released returns a channel that receives a value when the leader is about to give the Lease back; nil if there is
-	// no such news.
+	// Released returns a channel that receives a value when the leader is about to release the Lease; nil if the source
+	// does not know.
 	Released() <-chan struct{}
 	// Release is called when this process has written its last record.
 	Release(ctx context.Context) error
 }
 
-// mender is a source that can replace a damaged file of the log.
+// mender is a source that can replace a damaged file of the log by a good one.
 type mender interface {
 	Mend(ctx context.Context, first events.Sequence) error
 }
 
-// replicated is the source of a log that a NATS stream replicates.
+// replicated implements source for a log that a NATS stream replicates.
 type replicated struct{ *replicating.Member }
 
-// refiller is a source that may have stored records again where the log comes from.
+// refiller is a source that may have stored records in the log's stream again, after the stream had lost them.
 type refiller interface {
-	// Refilled returns what has no record in the log yet; nil for nothing.
+	// Refilled returns what was stored again and is not yet recorded in the log; nil for nothing.
 	Refilled() *events.StreamRefilled
 	Recorded() error
 }
@@ -62,16 +63,16 @@ func (r replicated) Own(l lease.Log) lease.Log {
 	return l
 }
 
-// Saw implements source.
+// Saw implements source: it passes on the stream that the Lease names for this log.
 func (r replicated) Saw(said lease.Said) {
 	if said.LogID == r.LogID() {
 		r.Member.Saw(said.Stream)
 	}
 }
 
-// Ready implements source: the stream must be read to its end, and the log must have the record that the Lease names.
-// Taking the Lease would overwrite the proof of that record. If the stream lost records, this log must have all that
-// was done.
+// Ready implements source. The stream must be read to its end, and the log must have the record that the Lease names:
+// taking the Lease would overwrite the proof of that record. If the stream lost records, this log must also have all
+// records on which the previous holder acted.
 func (r replicated) Ready(before lease.Said, own lease.Log) error {
 	short := r.Short()
 	if err := r.Behind(); err != nil && !errors.Is(short, replicating.ErrGone) {
@@ -92,8 +93,9 @@ func (r replicated) Ready(before lease.Said, own lease.Log) error {
 	return nil
 }
 
-// hadAll reports whether a log has all that was done under the Lease: it is that of the holder, or has the record with
-// which the holder gave the Lease back. The holder acts on nothing that its disk does not have.
+// hadAll reports whether a log has every record on which the Lease's holder acted. That is so if it is the holder's
+// log, or if the holder released the Lease and the log has the record named then. A holder acts only on records that
+// are on its disk.
 func hadAll(before lease.Said, own lease.Log) bool {
 	same := before.LogID == own.LogID && !lacks(before, own)
 	return same && (before.Holder == "" || before.Replica != "" && before.Replica == own.Replica ||

@@ -19,23 +19,24 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// standing is the part of a process that works whether or not it leads: it folds the log, answers readers, packs,
-// scrubs, and keeps lists of Jobs. It writes no records and sends nothing to the API server; only lead does.
+// standing is the part of a process that works whether or not the process leads. It folds the log, answers readers,
+// compresses and verifies the log's files, and keeps lists of Jobs. It writes no records and sends nothing to the API
+// server; only lead does.
 type standing struct {
-	log      store.Log  // with counters, and its newest records in memory
-	key      events.Key // of the log
+	log      store.Log  // the log with counters, and with its newest records in memory
+	key      events.Key // key of the log
 	dir      string
-	fold     *loop.Fold // folded up to the log's end; nil once a loop has taken its world
+	fold     *loop.Fold // the state folded up to the log's end; nil once a loop has taken it over
 	scrubber *scrubber
 	packer   *packer
-	lists    joblist.Config  // of the log's Jobs, for readers
-	keeper   *joblist.Keeper // of these lists
+	lists    joblist.Config  // settings of the lists of Jobs, for readers
+	keeper   *joblist.Keeper // keeps these lists up to date
 	damage   func() []error  // known damage of the log, for readers
 	endpoint *endpoint       // nil for none
 	tended   bool            // tend was called
 }
 
-// work runs a controller on its open log: stand, then lead.
+// work runs a controller on its open log: first stand, then lead.
 func (c *controller) work(ctx context.Context, log store.Opened) error {
 	if err := c.stand(ctx, log, log); err != nil {
 		return unlessStopped(ctx, err)
@@ -43,8 +44,8 @@ func (c *controller) work(ctx context.Context, log store.Opened) error {
 	return c.lead(ctx, log)
 }
 
-// stand folds an open log and makes the parts that tend its files, without starting any. The leader appends to writes,
-// which is log or a wrapper of it. The error says why the log cannot be continued: it lost records, or it cannot be
+// stand folds an open log and makes the parts that tend its files, without starting any. The leader later appends to
+// writes, which is log or a wrapper of it. The error says why the log cannot be used: it lost records, or it cannot be
 // folded.
 func (c *controller) stand(ctx context.Context, log store.Opened, writes store.Log) (err error) {
 	if c.dir, err = open.Dir(c.config.Log); err != nil {
@@ -78,8 +79,8 @@ func (c *controller) stand(ctx context.Context, log store.Opened, writes store.L
 	return nil
 }
 
-// tend starts the parts that tend the log, which run until ctx ends, and the one that answers readers, which runs until
-// after ends.
+// tend starts the parts that verify and compress the log's files and keep the lists; they run until ctx ends. It also
+// starts the endpoint for readers, which runs until after ends.
 func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	group.Go(func() error { s.scrubber.run(ctx); return nil }) // ends with ctx
 	group.Go(func() error { s.packer.run(ctx); return nil })   // ends with ctx
@@ -96,7 +97,7 @@ func (s *standing) tend(ctx, after context.Context, group *errgroup.Group) {
 	})
 }
 
-// ofFiles makes the parts that tend the log's files. For a log without files they do nothing.
+// ofFiles makes the parts that verify and compress the log's files. For a kind of log without files they do nothing.
 func (c *controller) ofFiles(log store.Opened) {
 	if filed, ok := log.(store.Filed); ok {
 		c.health.set(func(h *Health) { h.Holes = filed.Holes })
@@ -108,7 +109,8 @@ func (c *controller) ofFiles(log store.Opened) {
 	c.packer = newPacker(tended, c.config.PackEvery, c.logger, c.registry)
 }
 
-// takeKey takes the key of the log. before is the ID under which the last run knew the key.
+// takeKey reads the key of the log, or creates one. before is the ID of the key that the last run had; takeKey warns if
+// the key is a different one.
 func (c *controller) takeKey(log store.Opened, before string) error {
 	key, made, err := log.Key()
 	if err != nil {

@@ -57,8 +57,8 @@ func (c *StreamConfig) wanted() bool {
 	return c.Embedded != nil || c.Publish.Dial.URL != "" || c.Publish.Dial.Context != ""
 }
 
-// run publishes until ctx ends, and then the records that became durable meanwhile, for at most askTimeout. It does not
-// wait for a server that is away.
+// run publishes until ctx ends, and then the newest durable records, for at most 5 seconds. It does not wait for a
+// server that cannot be reached.
 func (s *streamer) run(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	go func() { // ends after ctx, and then stops Run
@@ -73,15 +73,15 @@ func (s *streamer) run(ctx context.Context) error {
 	return s.Run(running)
 }
 
-// tellRoom warns if the disk has less free room than the server in this process may still fill. The log is on the same
-// disk and would have no room either, and without the log no Job makes progress.
+// tellRoom warns if the disk has less free space than the NATS server in this process may still fill. The log is on the
+// same disk. It would have no space either, and without the log no Job makes progress.
 func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err error), logger *slog.Logger) {
 	if server == nil {
 		return
 	}
 	_, free, err := usage()
 	if err != nil {
-		return // this system does not tell
+		return // this system does not report disk space
 	}
 	has := stored(server.Dir)
 	if more := server.MaxBytes - has; free < more {
@@ -90,7 +90,7 @@ func tellRoom(server *embedded.Config, usage func() (bytes, free int64, err erro
 	}
 }
 
-// stored returns the bytes of the files below dir, as far as they are readable.
+// stored returns the number of bytes of the files below dir that can be read.
 func stored(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -115,7 +115,7 @@ func (s *streamer) close() {
 	}
 }
 
-// forget removes an outdated address.
+// forget removes the file with the address of an earlier server.
 func (s *streamer) forget() error {
 	if err := os.Remove(s.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the address of the NATS server before: %w", err)
@@ -123,7 +123,7 @@ func (s *streamer) forget() error {
 	return nil
 }
 
-// degraded returns what the stream fails to do, for probes; empty while it works. It does not make the controller
+// degraded returns why the NATS stream is behind, for probes; empty while it is not. It does not make the controller
 // unready: Jobs do not wait for NATS.
 func (s *streamer) degraded() string {
 	st := s.Status()
@@ -143,7 +143,7 @@ func behind(st publish.Status) string {
 	return fmt.Sprintf("%d records behind, the oldest %s old", st.Lag, st.Behind.Round(time.Second))
 }
 
-// lagging is how old a record may be that the stream does not have yet before the stream counts as behind.
+// lagging: the stream counts as behind if the oldest record that it lacks is older than this.
 const lagging = 10 * time.Second
 
 // streaming adds the metrics of the stream.

@@ -41,7 +41,7 @@ func (c *controller) show(l *loop.Loop) {
 	}
 }
 
-// announce logs what runs, and on what.
+// announce logs the version, the settings and the API server of this run.
 func (c *controller) announce(ctx context.Context) {
 	attrs := []any{
 		"version", c.config.Program.Version, "rules", reconciler.RulesVersion, "manage", c.settings.Mode.String(), "server", c.cluster.host,
@@ -79,8 +79,8 @@ func (c *controller) announce(ctx context.Context) {
 	}
 }
 
-// worry says at once if rights are missing. While the cluster cannot be listed, it repeats every worryEvery that it
-// cannot, and why: client-go retries silently when a server refuses connections. An error ends the run.
+// worry logs at once if rights are missing. While the cluster cannot be listed, it repeats every 15 seconds that this
+// is so, and why: client-go retries silently when a server refuses connections. An error ends the run.
 func (c *controller) worry(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -113,5 +113,5 @@ func (c *controller) worry(ctx context.Context) error {
 	return nil
 }
 
-// worryEvery is how long a listing may take before the log says so, and the time between such messages.
+// worryEvery is how long a listing may take before a message says so, and the time between such messages.
 const worryEvery = 15 * time.Second

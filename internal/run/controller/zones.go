@@ -8,30 +8,30 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Bounds on the report about CronJobs in zones with changed rules at a start.
+// Limits of the report, at a start, about CronJobs in time zones with changed rules.
 const (
 	comparedTicks = 100             // due times compared for each CronJob
 	namedMoved    = 20              // most CronJobs that the log names
-	compareWithin = 2 * time.Second // for all of them together
+	compareWithin = 2 * time.Second // time for comparing all CronJobs
 )
 
-// movedCronJob is a CronJob in a zone for which the program's database and the log have different rules.
+// movedCronJob is a CronJob in a time zone whose rules differ between the program's database and the log.
 type movedCronJob struct {
 	namespace, name, zone string
 	schedule.Moved
-	lacks bool // the database lacks the zone: nothing starts
+	lacks bool // the database does not have the zone: the CronJob starts nothing
 }
 
-// zoneReport is the result of the comparison at a start.
+// zoneReport is the result of the comparison of time zone rules at a start.
 type zoneReport struct {
 	others int            // CronJobs in zones whose rules differ from the recorded ones
-	moved  []movedCronJob // the ones of these whose next due times differ, or that do not start any more
-	passed int            // the ones of these not compared, because it took too long
+	moved  []movedCronJob // CronJobs among these whose next due times differ, or that no longer start anything
+	passed int            // number of these that were not compared, because it took too long
 }
 
-// reportZones says which CronJobs are due at other times from now on, because this program's time zone database differs
-// from that of the run before. The new rules are recorded when the CronJobs are seen; due times follow them from then
-// on.
+// reportZones logs which CronJobs have other due times from now on, because this program's time zone database differs
+// from that of the previous run. The new rules are recorded when the CronJobs are seen in the cluster, and apply from
+// then on.
 func (c *controller) reportZones(world *projector.World) {
 	if !c.settings.CronJobs {
 		return
@@ -64,8 +64,8 @@ func stamp(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// compareZones compares the log's rules for the zones of CronJobs with the rules that find returns. It stops when
-// enough returns true.
+// compareZones compares, for each CronJob, the zone rules in the log with the rules that find returns. It stops
+// comparing when enough returns true.
 func compareZones(world *projector.World, find func(name string) (zones.Rules, bool), now time.Time, enough func() bool) (r zoneReport) {
 	known := map[string]*zones.Rules{} // nil for a zone that find lacks
 	located := map[string]*time.Location{}
@@ -114,7 +114,7 @@ func compareZones(world *projector.World, find func(name string) (zones.Rules, b
 			}
 			by, err := reread(c, locate)
 			if err != nil {
-				continue // neither rules can read it
+				continue // neither the old nor the new rules can read the schedule
 			}
 			moved = schedule.Compare(c.Plan().Schedule, by, now, comparedTicks)
 			results[key] = moved
@@ -126,7 +126,7 @@ func compareZones(world *projector.World, find func(name string) (zones.Rules, b
 	return r
 }
 
-// reread parses the schedule of a CronJob with other zone rules.
+// reread parses the schedule of a CronJob with the zone rules that locate returns.
 func reread(c *projector.CronJob, locate schedule.Zones) (schedule.Schedule, error) {
 	var in *time.Location
 	if zone := c.Seen.TimeZone; zone != nil {

@@ -15,25 +15,25 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Consumer is the name under which the log keeps the copy's offset.
+// Consumer is the name under which the log stores how far it was copied (the offset).
 const Consumer = "copy"
 
 const (
-	every       = 5 * time.Second        // from the first record that the copy lacks to a pass
-	look        = 500 * time.Millisecond // between checks whether enough bytes wait to begin a pass earlier
-	enough      = 1 << 20                // bytes of records with which a pass does not wait
+	every       = 5 * time.Second        // longest time from the first record that the copy lacks to a pass
+	look        = 500 * time.Millisecond // between checks whether enough bytes are waiting to begin a pass earlier
+	enough      = 1 << 20                // bytes of new records at which a pass begins at once
 	uploadEvery = 5 * time.Second        // between checks whether a sealed file is packed
-	lookAgain   = 30 * time.Second       // longest backoff while the place fails
+	lookAgain   = 30 * time.Second       // longest backoff while the destination fails
 )
 
 // Config says what to copy, and where.
 type Config struct {
 	Dir      string                               // the log's directory
 	Log      store.Log                            // the log, which this process writes
-	Durable  func() (events.Identity, store.Head) // the log's durable head, and its identity there
+	Durable  func() (events.Identity, store.Head) // the log's last durable record, and the log's identity at it
 	Written  func() uint64                        // bytes of records appended since the log was opened
 	Place    copylog.Place                        // destination of the copy
-	Unfenced bool                                 // continue even if the place cannot keep two writers apart
+	Unfenced bool                                 // continue even if the destination cannot keep two writers apart
 	Writer   string                               // version of this program
 	Logger   *slog.Logger
 
@@ -47,8 +47,8 @@ type Copier struct {
 	offset  follow.Offset
 	session *backup.Session
 	state   state
-	known   bool          // the place was tried
-	put     chan struct{} // has a token when a pass must name a newly written sealed file
+	known   bool          // the destination was tried: it can keep two writers apart
+	put     chan struct{} // has a token when a pass must add a newly written sealed file to the manifest
 	written uint64        // Config.Written at the beginning of the last pass
 }
 
@@ -72,24 +72,25 @@ func New(c Config) (*Copier, error) {
 	return k, nil
 }
 
-// live is the log of this process, for a backup.Session.
+// live gives a backup.Session access to the log of this process.
 type live struct {
 	store.Reader
 	durable func() (events.Identity, store.Head)
 }
 
-// Head is described by beside.Live.
+// Head implements beside.Live: it returns the log's last durable record.
 func (l live) Head(context.Context) (events.Identity, store.Head, error) {
 	id, head := l.durable()
 	return id, head, nil
 }
 
-// Read is described by beside.Live.
+// Read implements beside.Live.
 func (l live) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return l.Reader.Read(ctx, from)
 }
 
-// Run copies records as they become durable, until ctx ends or the log closes. No failure of the place ends it.
+// Run copies records as they become durable, until ctx ends or the log closes. If the destination fails, it tries
+// again. If the copy has records that the log lacks, it copies nothing more and waits for the end of ctx.
 func (k *Copier) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -124,7 +125,7 @@ func (k *Copier) Run(ctx context.Context) error {
 	return nil
 }
 
-// wait waits until a pass is due. It returns false if no further pass is due.
+// wait blocks until a pass is due. It returns false if copying is to end.
 func (k *Copier) wait(ctx context.Context, failures int) bool {
 	if failures > 0 {
 		return pause(ctx, min(time.Second<<min(failures-1, 10), lookAgain))
@@ -147,7 +148,8 @@ func (k *Copier) wait(ctx context.Context, failures int) bool {
 	return true
 }
 
-// newRecord waits until the log has a record that the copy lacks, or a sealed file was written.
+// newRecord blocks until the log has a record that the copy lacks, or Upload has written a sealed file. It returns
+// false if copying is to end.
 func (k *Copier) newRecord(ctx context.Context, copied events.Sequence) bool {
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
@@ -177,7 +179,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pass copies the durable records. If another process has written the manifest meanwhile, it reads the copy again, up
+// pass copies the durable records. If another process has replaced the manifest meanwhile, it reads the copy again, up
 // to 3 times.
 func (k *Copier) pass(ctx context.Context) error {
 	if err := k.try(ctx); err != nil {
@@ -200,7 +202,7 @@ func (k *Copier) pass(ctx context.Context) error {
 	}
 }
 
-// try checks once whether the place can keep two writers apart.
+// try checks, until it succeeds once, that the destination can keep two writers apart (conditional writes).
 func (k *Copier) try(ctx context.Context) error {
 	if k.known || k.Unfenced {
 		return nil
@@ -215,11 +217,11 @@ func (k *Copier) try(ctx context.Context) error {
 	return nil
 }
 
-// ErrUnfenced: the place cannot keep two writers apart.
+// ErrUnfenced: the destination cannot keep two writers apart.
 var ErrUnfenced = errors.New("the server of the copy knows no conditional writes (If-Match, If-None-Match), so a second controller, of an older " +
 	"copy of the log, could overwrite the copy: use another server, or say --copy-unfenced and see to it that nothing else writes there")
 
-// upload writes sealed files once they are packed.
+// upload writes sealed files to the copy once they are compressed, until ctx ends.
 func (k *Copier) upload(ctx context.Context) {
 	for failures := 0; pause(ctx, cmp.Or(min(time.Duration(failures)*uploadEvery, lookAgain), uploadEvery)); {
 		first, err := k.session.Upload(ctx)
@@ -239,7 +241,7 @@ func (k *Copier) upload(ctx context.Context) {
 	}
 }
 
-// CatchUp copies the records that are durable now. Call it after Run has ended.
+// CatchUp copies the records that are durable now, in one pass. Call it after Run has ended.
 func (k *Copier) CatchUp(ctx context.Context) error {
 	_, head := k.Durable()
 	if copied, begun := k.state.through(); begun && copied >= head.Sequence || k.state.ended() {

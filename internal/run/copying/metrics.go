@@ -24,7 +24,7 @@ func (k *Copier) Degraded() string {
 	return ""
 }
 
-// lagging is how old a record that the copy lacks may be before the copy counts as behind.
+// lagging: the copy counts as behind if the oldest record that it lacks is older than this.
 const lagging = 20 * time.Second
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -42,14 +42,14 @@ var (
 		"Times that copying the log failed and was tried again, by reason (ahead, busy, changed, denied, full, other, timeout, unfenced, unreachable).", "reason")
 )
 
-// Describe is described by prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (k *Copier) Describe(all chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{sequence, lagRecords, lagSeconds, objects, bytes, failures} {
 		all <- d
 	}
 }
 
-// Collect is described by prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (k *Copier) Collect(all chan<- prometheus.Metric) {
 	st := k.Status()
 	one := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {

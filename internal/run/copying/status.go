@@ -16,18 +16,18 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Status is the state of the copying.
+// Status says how far the copy is, and why it is behind.
 type Status struct {
 	Copied   events.Sequence // last record up to which the copy is complete
 	Lag      uint64          // number of durable records after Copied
-	Behind   time.Duration   // age of the oldest of them; 0 for none
+	Behind   time.Duration   // age of the oldest record after Copied; 0 for none
 	Problem  string          // why nothing is copied; empty if nothing is wrong
-	Objects  uint64          // objects put since the start
-	Bytes    uint64          // bytes of these
+	Objects  uint64          // objects written since the start
+	Bytes    uint64          // size of these objects
 	Failures map[string]uint64
 }
 
-// Reasons are the classes by which failures are counted.
+// Reasons are the classes by which failures are counted in a metric.
 var Reasons = []string{"ahead", "busy", "changed", "denied", "full", "other", "timeout", "unfenced", "unreachable"}
 
 // reason returns the class of a failure.
@@ -64,10 +64,10 @@ type state struct {
 
 	mu       sync.Mutex
 	status   Status
-	begun    bool // a pass has completed
-	over     bool // the copy has diverged from the log
+	begun    bool // a pass has completed since the start
+	over     bool // the copy has records that the log lacks; copying has ended
 	oldest   events.Sequence
-	written  time.Time // when the record after oldest was written
+	written  time.Time // when the record after oldest was written: a cache for since
 	told     string
 	toldAt   time.Time
 	troubled bool
@@ -97,12 +97,13 @@ func (k *Copier) Status() Status {
 	return st
 }
 
-// since returns when the first kept record after copied was written. The caller holds mu.
+// since returns when the oldest record that the copy lacks was written. If the log pruned it, the oldest remaining
+// record is used. The caller holds mu.
 func (s *state) since(copied events.Sequence) time.Time {
 	if s.oldest == copied && !s.written.IsZero() {
 		return s.written
 	}
-	s.oldest, s.written = copied, time.Now() // stays if the log yields nothing, because it is closed
+	s.oldest, s.written = copied, time.Now() // this value remains if the log is closed and yields nothing
 	for _, from := range []events.Sequence{copied + 1, 0} {
 		for r, err := range s.log.Read(context.Background(), from) {
 			if err == nil {
@@ -128,7 +129,7 @@ func (s *state) ended() bool {
 	return s.over
 }
 
-// step counts an object.
+// step counts an object that was written.
 func (s *state) step(step backup.Step) {
 	if step.Deleted || step.There {
 		return
@@ -139,7 +140,7 @@ func (s *state) step(step backup.Step) {
 	s.status.Bytes += uint64(step.Bytes)
 }
 
-// copied notes a completed pass.
+// copied notes a completed pass, and logs what the copy lost or dropped.
 func (s *state) copied(r *backup.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,17 +158,17 @@ func (s *state) copied(r *backup.Result) {
 	}
 }
 
-// count counts a failure.
+// count counts a failure by its class.
 func (s *state) count(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status.Failures[reason(err)]++
 }
 
-// again is the time between logs of the same problem.
+// again is the time after which the same problem is logged again.
 const again = time.Minute
 
-// fail notes why a pass failed. It logs the failure if its reason is new or was last logged more than again ago.
+// fail notes why a pass failed. It logs the failure if its class is new or was last logged more than a minute ago.
 func (s *state) fail(err error) {
 	s.count(err)
 	s.mu.Lock()

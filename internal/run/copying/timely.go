@@ -8,19 +8,20 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// timely is a place whose calls have a time limit: a server that does not answer counts as failed.
+// timely adds a time limit to each call of a place (a copy's destination), so that a server that does not answer counts
+// as failed.
 type timely struct{ copylog.Place }
 
 const (
-	answer = 30 * time.Second // limit of a call with little content
-	slow   = 64 << 10         // least bytes per second of a long call: 256 MiB get 30 s + 4096 s
+	answer = 30 * time.Second // time limit of a call with little content
+	slow   = 64 << 10         // least bytes per second: a call with 256 MiB may take 30 s + 4096 s
 )
 
 func within(ctx context.Context, bytes int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, answer+time.Duration(bytes/slow)*time.Second)
 }
 
-// Get is described by copylog.Place. Its limit allows for an object of 256 MiB, the size of a sealed file.
+// Get implements copylog.Place. Its time limit allows for an object of 256 MiB, the size of a sealed file.
 func (t timely) Get(ctx context.Context, name string) (copylog.Opened, error) {
 	ctx, cancel := within(ctx, 256<<20)
 	o, err := t.Place.Get(ctx, name)
@@ -43,35 +44,35 @@ func (c closing) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// Range is described by copylog.Place.
+// Range implements copylog.Place.
 func (t timely) Range(ctx context.Context, name string, from, n int64) ([]byte, error) {
 	ctx, cancel := within(ctx, n)
 	defer cancel()
 	return t.Place.Range(ctx, name, from, n)
 }
 
-// Size is described by copylog.Place.
+// Size implements copylog.Place.
 func (t timely) Size(ctx context.Context, name string) (int64, error) {
 	ctx, cancel := within(ctx, 0)
 	defer cancel()
 	return t.Place.Size(ctx, name)
 }
 
-// Put is described by copylog.Place.
+// Put implements copylog.Place.
 func (t timely) Put(ctx context.Context, name string, content io.ReaderAt, size int64) error {
 	ctx, cancel := within(ctx, size)
 	defer cancel()
 	return t.Place.Put(ctx, name, content, size)
 }
 
-// Replace is described by copylog.Place.
+// Replace implements copylog.Place.
 func (t timely) Replace(ctx context.Context, name string, content []byte, tag string) (string, error) {
 	ctx, cancel := within(ctx, int64(len(content)))
 	defer cancel()
 	return t.Place.Replace(ctx, name, content, tag)
 }
 
-// Tidy is described by copylog.Tidier.
+// Tidy implements copylog.Tidier.
 func (t timely) Tidy(ctx context.Context, before time.Time) error {
 	if place, is := t.Place.(copylog.Tidier); is {
 		return place.Tidy(ctx, before)
@@ -79,7 +80,7 @@ func (t timely) Tidy(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// Delete is described by copylog.Place.
+// Delete implements copylog.Place.
 func (t timely) Delete(ctx context.Context, name string) error {
 	ctx, cancel := within(ctx, 0)
 	defer cancel()

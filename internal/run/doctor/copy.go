@@ -10,19 +10,20 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Copy is the destination of the log's copy.
+// Copy is the destination of the log's copy (--copy-to).
 type Copy struct {
 	Place    copylog.Place // nil for no copy
 	Unfenced bool          // --copy-unfenced
 }
 
 const (
-	copyWait  = 20 * time.Second // time limit for the place's answers
-	clockFar  = time.Minute      // difference of clocks worth a warning
-	clockMost = 15 * time.Minute // servers of S3 refuse requests above it
+	copyWait  = 20 * time.Second // time limit for all answers of the destination
+	clockFar  = time.Minute      // difference of the clocks above which a warning is given
+	clockMost = 15 * time.Minute // difference of the clocks above which S3 servers refuse requests
 )
 
-// copyPlace does what the controller does at the place, with an object of its own, and reports the existing copy.
+// copyPlace tries out everything that the controller does at the destination of the copy, with a test object of its
+// own. It also reports the existing copy.
 func copyPlace(ctx context.Context, c *Config) []Finding {
 	place := c.Copy.Place
 	if place == nil {
@@ -46,7 +47,7 @@ func copyPlace(ctx context.Context, c *Config) []Finding {
 	return []Finding{isThere(ctx, place, OK)}
 }
 
-// able returns findings on what the place cannot do.
+// able returns findings about features that the destination lacks.
 func able(c *Config, found copylog.Probe) (all []Finding) {
 	if !found.Fenced {
 		f := Finding{
@@ -80,7 +81,7 @@ func clockOf(place copylog.Place, ahead time.Duration) []Finding {
 	return []Finding{f}
 }
 
-// isThere reports the existing copy.
+// isThere returns a finding that describes the existing copy, or says that there is none.
 func isThere(ctx context.Context, place copylog.Place, level Level) Finding {
 	content, _, err := copylog.ReadAll(ctx, place, copylog.ManifestName, copylog.MostManifest)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// cronJobs reports who runs the CronJobs, as far as their objects tell. A CronJob has no field for its controller, so
-// one controller runs them all.
+// cronJobs reports which controller runs the CronJobs, as far as their objects show it. A CronJob has no managedBy
+// field, so one controller runs them all.
 func cronJobs(ctx context.Context, c *Config) []Finding {
 	if !c.Settings.CronJobs {
 		return nil
@@ -40,11 +40,11 @@ func cronJobs(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// cronCensus is what the objects tell.
+// cronCensus is what the objects of all CronJobs show.
 type cronCensus struct {
 	found, suspended int
 	newest           time.Time // newest time in a status written under the built-in controller's name
-	more             bool      // there are further CronJobs that were not read
+	more             bool      // there are more CronJobs, which were not read
 }
 
 func countCronJobs(ctx context.Context, c *Config) (*cronCensus, error) {

@@ -21,13 +21,13 @@ type Log struct {
 	Ready func(context.Context) (lines []string, running bool, err error)
 }
 
-// The number of writes for measuring the disk, and the latencies that matter: every batch of decisions waits for two
-// writes.
+// The number of writes for measuring the disk, and the latencies above which the result is a warning or a problem.
+// Every batch of decisions waits for two writes.
 const (
 	writesMeasured = 50
 	slowDisk       = 20 * time.Millisecond
 	badDisk        = 200 * time.Millisecond
-	ahead24        = 24 << 20 // bytes that the log allocates ahead
+	ahead24        = 24 << 20 // bytes that the log reserves on the disk before it needs them
 )
 
 // unfit maps the file systems that a log should not be on, by their magic number in statfs.
@@ -84,7 +84,7 @@ func room(c *Config, dir string, free int64) (found []Finding) {
 	return found
 }
 
-// speed adds the latency of durable writes: in front of the others if there is nothing to do about it.
+// speed measures the latency of durable writes and adds the result to found. A good result comes first in the list.
 func speed(ctx context.Context, dir string, free int64, found []Finding) []Finding {
 	took, err := measure(ctx, dir)
 	switch {
@@ -144,7 +144,7 @@ func sizeOf(dir string) (total int64) {
 	return total
 }
 
-// measure writes pages durably, as the log does, and returns the latencies, sorted.
+// measure writes pages durably, in the same way as the log does, and returns the latencies in ascending order.
 func measure(ctx context.Context, dir string) (took []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, ".jobledger-doctor-")
 	if err != nil {

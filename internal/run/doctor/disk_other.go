@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// fileSystem is not implemented: the controller runs on Linux.
+// fileSystem always returns an error: it is implemented for Linux only, where the controller runs.
 func fileSystem(string) (kind, free int64, err error) {
 	return 0, 0, errors.New("it can be looked at on Linux only, where the controller runs")
 }

@@ -23,12 +23,12 @@ const (
 	Unknown Level = "unknown" // not checked; Do says what the check needs
 )
 
-// Finding is one result of a check.
+// Finding is one line of the report.
 type Finding struct {
 	Check string `json:"check"`
 	Level Level  `json:"level"`
 	Text  string `json:"text"`
-	Do    string `json:"do,omitempty"` // what to do about it; empty for nothing
+	Do    string `json:"do,omitempty"` // what the operator can do about it; empty for nothing
 
 	unreachable bool // the API server does not answer at all
 }
@@ -36,12 +36,13 @@ type Finding struct {
 // Config describes the controller to check for.
 type Config struct {
 	Client kubernetes.Interface
-	// Raw reads a path of the API server as JSON; nil for the client's own way.
+	// Raw reads a path of the API server as JSON; nil to use Client.
 	Raw      func(ctx context.Context, path string) ([]byte, error)
 	Settings events.Settings
 	// Account is the ServiceAccount whose rights are checked, as namespace/name; empty for the caller.
 	Account string
-	// Authorize says whether the API server authenticates scrapers and readers (--metrics-authorize, --readers).
+	// Authorize says whether scrapers or readers must authenticate, which the controller checks with the API server
+	// (--metrics-authorize, --readers).
 	Authorize bool
 	// Follows says whether the account reads the log of another controller (--follow).
 	Follows bool
@@ -64,14 +65,14 @@ type Lease struct {
 	Namespace string
 }
 
-// check is one check. Run adds its name to its findings.
+// check is one check of the list. Run adds the name to its findings.
 type check struct {
 	name   string
 	server bool // needs the API server
 	look   func(context.Context, *Config) []Finding
 }
 
-// checks are all checks, in order of output: dependencies first.
+// checks lists all checks in the order in which they run. A check comes after those on which it depends.
 var checks = []check{
 	{"server", true, server},
 	{"features", true, features},
@@ -89,8 +90,8 @@ var checks = []check{
 	{"replicate", false, replicatedLog},
 }
 
-// Run makes all checks, calls tell with each finding as soon as it is known, and returns the worst level. If the API
-// server does not answer, it skips the checks that need it.
+// Run makes all checks, calls tell with each finding at once, and returns the worst level. If the API server does not
+// answer, it skips the checks that need it.
 func Run(ctx context.Context, c *Config, tell func(Finding)) (worst Level) {
 	worst = OK
 	reachable := true
@@ -116,10 +117,10 @@ func worse(a, b Level) bool {
 	return rank[a] > rank[b]
 }
 
-// well returns the finding of a check without problems.
+// well returns the single finding of a check that found no problem.
 func well(text string) []Finding { return []Finding{{Level: OK, Text: text}} }
 
-// Limits on the lists that a check reads, so that it does not load the server.
+// Limits of the lists that a check reads, so that it does not overload the server: 20 pages of 500 objects.
 const (
 	pageSize = 500
 	pages    = 20

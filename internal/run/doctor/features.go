@@ -15,7 +15,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// features reports what the server lacks for a controller with these settings, or for the files of deploy/.
+// features reports which features the server lacks that a controller with these settings needs, or that the files of
+// deploy/ need.
 func features(ctx context.Context, c *Config) []Finding {
 	_, v, err := serverVersion(c)
 	if err != nil {
@@ -29,7 +30,8 @@ func features(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// fieldsAlwaysKept is the first version in which no feature gate makes the API server drop a Job field that we know.
+// fieldsAlwaysKept is the first version of Kubernetes in which the API server keeps all Job fields that this program
+// uses, whatever its feature gates are.
 var fieldsAlwaysKept = version.MajorMinor(1, 35)
 
 // jobField is a field of a Job that the API server drops while its feature gate is off. All gates are on by default.
@@ -45,7 +47,7 @@ var gatedFields = []jobField{
 	{"backoffLimitPerIndex", "JobBackoffLimitPerIndex", func(s *batchv1.JobSpec) bool { return s.BackoffLimitPerIndex != nil }},
 }
 
-// jobFields tests which fields of a Job the server keeps, by a dry-run create, which stores nothing.
+// jobFields reports the fields of a Job that the server drops. It finds them by a dry-run create, which stores nothing.
 func jobFields(ctx context.Context, c *Config, v *version.Version) []Finding {
 	if c.Settings.Mode == events.ModeObserve || v.LessThan(oldest) || !v.LessThan(fieldsAlwaysKept) {
 		return nil
@@ -86,7 +88,7 @@ func jobFields(ctx context.Context, c *Config, v *version.Version) []Finding {
 	return []Finding{f}
 }
 
-// everyField returns a Job with each of those fields. It is suspended, in case a server stores it.
+// everyField returns a Job that sets each of the gatedFields. The Job is suspended, in case a server stores it.
 func everyField() *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "jobledger-doctor-"},
@@ -101,7 +103,7 @@ func everyField() *batchv1.Job {
 	}
 }
 
-// mutatingPolicies checks whether deploy/policy/mutating.yaml, for delegated Jobs, can be applied.
+// mutatingPolicies checks whether deploy/policy/mutating.yaml, which is for delegated Jobs, can be applied.
 func mutatingPolicies(c *Config) []Finding {
 	if c.Settings.Mode != events.ModeDelegated {
 		return nil
@@ -119,8 +121,8 @@ func mutatingPolicies(c *Config) []Finding {
 	}}
 }
 
-// streamedLists checks whether the server streams the first list as a watch. The test watch selects no object, and ends
-// at once.
+// streamedLists checks whether the server can stream the first list as a watch. The watch that tries this selects no
+// object and ends at once.
 func streamedLists(ctx context.Context, c *Config) []Finding {
 	w, err := c.Client.BatchV1().Jobs(c.Settings.Namespace).Watch(ctx, metav1.ListOptions{
 		FieldSelector: "metadata.name=jobledger-doctor", SendInitialEvents: new(true), AllowWatchBookmarks: true,

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// held is how long a terminating pod whose containers have ended may keep a finalizer before it is reported.
+// held: a terminating pod is reported if its deletion was due this long ago, its containers have ended, and a finalizer
+// remains.
 const held = 5 * time.Minute
 
 // finalizers finds pods that cannot be deleted because of a leftover tracking finalizer.
@@ -57,7 +58,8 @@ func finalizers(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// overdue reports whether only finalizers have held the pod back for longer than held.
+// overdue reports whether the pod should have been deleted more than 5 minutes ago and its containers have ended, so
+// that only finalizers delay the deletion.
 func overdue(p *corev1.Pod, now time.Time) bool {
 	return p.DeletionTimestamp != nil && now.Sub(p.DeletionTimestamp.Time) > held && slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}, p.Status.Phase)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// The versions of Workloads and PodGroups in Kubernetes 1.37 and 1.36.
+// The API versions of Workloads and PodGroups in Kubernetes 1.37 and 1.36.
 const betaWorkloads = "scheduling.k8s.io/v1beta1"
 
 var (
@@ -22,8 +22,8 @@ var (
 	withAlpha      = version.MajorMinor(1, 36)
 )
 
-// served reports whether the server has PodGroups in a version of the group. The group alone proves nothing: it also
-// has PriorityClasses.
+// served reports whether the server has PodGroups in this version of the API group. The group alone proves nothing,
+// because it also contains PriorityClasses.
 func served(c *Config, of string) bool {
 	list, err := c.Client.Discovery().ServerResourcesForGroupVersion(of)
 	if err != nil {
@@ -83,8 +83,8 @@ func schedulingKept(ctx context.Context, c *Config) []Finding {
 	}}
 }
 
-// alphaGroups counts the Workloads and PodGroups of Kubernetes 1.36, of any origin. The next version does not have
-// these objects, and cannot read the ones left in etcd.
+// alphaGroups counts the Workloads and PodGroups of Kubernetes 1.36, whoever created them. Kubernetes 1.37 does not
+// have this API version, and cannot read the objects of it that are left in etcd.
 func alphaGroups(ctx context.Context, c *Config, v *version.Version) []Finding {
 	if !v.EqualTo(withAlpha) || !served(c, alphaWorkloads) {
 		return nil
@@ -109,7 +109,8 @@ func alphaGroups(ctx context.Context, c *Config, v *version.Version) []Finding {
 	}}
 }
 
-// countRaw counts the objects of a list: the first page, and the server's count of the remaining ones.
+// countRaw returns the number of objects in a list: those of the first page, and the server's count of the remaining
+// ones.
 func countRaw(ctx context.Context, c *Config, path string) (int, error) {
 	read := c.Raw
 	if read == nil {

@@ -15,24 +15,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// unbegun is how long a Job may wait for its controller before it is reported. A running controller begins it within a
-// second.
+// unbegun is how long a Job may wait for its controller before it is reported. A running controller starts a Job within
+// a second.
 const unbegun = time.Minute
 
-// census is which controllers run which Jobs, as far as the objects tell.
+// census counts which controllers run which Jobs, as far as the objects show it.
 type census struct {
 	ours, builtin, others int
-	scheduling            int               // unfinished Jobs of ours with a spec.scheduling
+	scheduling            int               // unfinished Jobs of ours that set spec.scheduling
 	foreign               string            // name of a controller that is neither ours nor the built-in one
 	waiting               map[string]int    // by controller, Jobs that wait for it to begin them
 	example               map[string]string // by controller, one of these Jobs
 	newest                time.Time         // newest time in a status written under the built-in controller's name
-	more                  bool              // there are further Jobs that were not read
+	more                  bool              // there are more Jobs, which were not read
 }
 
 const builtinName = "the built-in controller"
 
-// jobs counts the Jobs by their controllers, and finds Jobs that no controller begins.
+// jobs counts the Jobs by their controllers, and finds Jobs that no controller starts.
 func jobs(ctx context.Context, c *Config) []Finding {
 	all, err := count(ctx, c)
 	if err != nil {
@@ -64,11 +64,12 @@ func jobs(ctx context.Context, c *Config) []Finding {
 	return append([]Finding{{Level: OK, Text: text}}, found...)
 }
 
-// mostWaited is the number of awaited controllers that are named. Users choose the names.
+// mostWaited is the largest number of controllers, other than ours and the built-in one, that the report names. Users
+// choose these names.
 const mostWaited = 5
 
-// unbegun reports Jobs that no controller begins. If they wait for another controller, it only warns: that is not our
-// concern, and any user who may create Jobs can invent a controller.
+// unbegun reports Jobs that no controller starts. For Jobs of other controllers it only warns: those are not our
+// concern, and any user who may create Jobs can name a controller that does not exist.
 func (all *census) unbegun() (found []Finding) {
 	names := slices.SortedFunc(maps.Keys(all.waiting), func(a, b string) int {
 		return cmp.Or(-cmp.Compare(all.waiting[a], all.waiting[b]), cmp.Compare(a, b))
@@ -102,8 +103,8 @@ func (all *census) unbegun() (found []Finding) {
 	return found
 }
 
-// noNamespace reports that the namespace of the settings does not exist: then there are no Jobs, and nothing else is
-// wrong. It reports nothing without the right to look.
+// noNamespace reports that the namespace of the settings does not exist. Without this finding, all would seem well,
+// because such a namespace has no Jobs. It reports nothing without the right to look.
 func noNamespace(ctx context.Context, c *Config) []Finding {
 	if c.Settings.Namespace == "" {
 		return nil
@@ -161,7 +162,8 @@ func (all *census) add(j *batchv1.Job, now time.Time) {
 	}
 }
 
-// asksInVain reports whether the Job is ours and unfinished, and has a spec.scheduling.
+// asksInVain reports whether the Job is ours and unfinished, and sets spec.scheduling. The caller decides whether that
+// has an effect.
 func asksInVain(j *batchv1.Job, c *Config) bool {
 	by := ""
 	if j.Spec.ManagedBy != nil {
@@ -170,7 +172,7 @@ func asksInVain(j *batchv1.Job, c *Config) bool {
 	return j.Spec.Scheduling != nil && j.Status.CompletionTime == nil && c.Settings.Mode.Manages(by)
 }
 
-// unasked reports how many Jobs ask for a gang in spec.scheduling that is not made.
+// unasked reports how many Jobs ask for a gang in spec.scheduling although gangs are switched off.
 func (all *census) unasked(c *Config) []Finding {
 	if all.scheduling == 0 || gangs(c) || !works(c) {
 		return nil
@@ -182,8 +184,8 @@ func (all *census) unasked(c *Config) []Finding {
 	}}
 }
 
-// byBuiltin reports whether a status was written under the built-in controller's field manager. Any user who may change
-// the object can use that name, with any time.
+// byBuiltin reports whether a status was written under the field manager of the built-in controller. Any user who may
+// change the object can use that name, so the answer is no proof.
 func byBuiltin(fields []metav1.ManagedFieldsEntry) bool {
 	return slices.ContainsFunc(fields, func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == events.BuiltinManager && f.Subresource == "status"
@@ -191,7 +193,7 @@ func byBuiltin(fields []metav1.ManagedFieldsEntry) bool {
 }
 
 // statusTime returns the newest time in a Job's status that is not in the future. Only users with the right to write
-// statuses can set it: controllers, and no tenants.
+// statuses can set these times, which tenants do not have.
 func statusTime(j *batchv1.Job, now time.Time) (newest time.Time) {
 	times := []*metav1.Time{j.Status.StartTime, j.Status.CompletionTime}
 	for i := range j.Status.Conditions {
@@ -212,9 +214,9 @@ func newestOf(now time.Time, times ...*metav1.Time) (newest time.Time) {
 // apart is the assumed largest difference between the clocks of two controllers.
 const apart = time.Minute
 
-// byAnother reports whether a controller other than ours wrote a status in the last hour: no Lease of ours was renewed
-// at that time. While ours runs, it looks for the built-in controller itself, and reports it
-// (docs/design/0008-two-controllers.md).
+// byAnother reports whether a controller other than ours wrote a status at the given time, within the last hour: no
+// controller of ours renewed its Lease then. A running controller of ours looks for the built-in controller itself, and
+// reports it (docs/design/0008-two-controllers.md).
 func (c *Config) byAnother(ctx context.Context, at time.Time) bool {
 	if c.Now().Sub(at) >= time.Hour {
 		return false

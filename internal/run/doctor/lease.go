@@ -31,7 +31,7 @@ func leaseHolder(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// heldIn returns the findings on the Lease in a namespace.
+// heldIn returns the findings about the Lease in a namespace.
 func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	own := namespace == c.Lease.Namespace
 	name := namespace + "/" + lease.UsualName
@@ -72,8 +72,8 @@ func (c *Config) heldIn(ctx context.Context, namespace string) []Finding {
 	return well(fmt.Sprintf("the Lease %s is held by %s", name, said.Holder))
 }
 
-// age returns the time since a Lease was renewed, by its holder's clock. known is false if that is a minute or more in
-// the future.
+// age returns the time since a Lease was renewed. The time of the renewal is by its holder's clock; known is false if
+// it is a minute or more in the future.
 func (c *Config) age(said *lease.Judged) (age time.Duration, known bool) {
 	age = c.Now().Sub(said.Renewed)
 	return max(age, 0), age > -time.Minute
@@ -87,8 +87,8 @@ func (c *Config) scope() string {
 	return lease.Everywhere
 }
 
-// newestLease returns when a trusted Lease of ours for these Jobs was last written: up to then a controller of ours may
-// have written statuses. ok is false if one may be doing so now, or if it is unknown.
+// newestLease returns when a trusted Lease of ours for these Jobs was last renewed. Before that time, a controller of
+// ours may have written statuses. ok is false if one may still be running, or if this cannot be determined.
 func (c *Config) newestLease(ctx context.Context) (newest time.Time, ok bool) {
 	for _, namespace := range append(slices.Clone(lease.OperatorNamespaces), c.Settings.Namespace) {
 		if namespace == "" {

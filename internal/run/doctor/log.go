@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// logKept asks the controller that writes the log for the log's health.
+// logKept asks the controller that writes the log whether the log and the controller are healthy.
 func logKept(ctx context.Context, c *Config) []Finding {
 	if c.Log.Dir == "" || c.Log.Ready == nil {
-		return nil // disk has reported it
+		return nil // the check named disk has reported it
 	}
 	lines, running, err := c.Log.Ready(ctx)
 	switch {
@@ -35,7 +35,7 @@ func logKept(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// branches reports the ends of the log that were set aside.
+// branches reports the branches of the log: ends that were set aside, because a new leader did not have them.
 func branches(c *Config) (found []Finding) {
 	all, err := open.Branches(c.Log.Dir)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/replicating"
 )
 
-// Replicate is the replication of the log.
+// Replicate describes the replication of the log.
 type Replicate struct {
 	Config *replicating.Config // nil if the log is not replicated
 	Synced bool                // --replicate-assume-synced
@@ -22,7 +22,7 @@ type Replicate struct {
 // replicateWait is the time limit for the answers of the servers, and of their monitoring addresses.
 const replicateWait = 10 * time.Second
 
-// ownAccount says what no client can see.
+// ownAccount tells the operator about a danger that no NATS client can see.
 const ownAccount = "who else may publish to the stream cannot be seen from here, and one message of theirs can stop it: " +
 	"give the log a NATS account of its own, with one user"
 
@@ -67,7 +67,7 @@ func replicatedLog(ctx context.Context, c *Config) (found []Finding) {
 	return append(found, Finding{Level: level, Text: is}, Finding{Level: Note, Text: ownAccount})
 }
 
-// synced returns what is not known of the servers' disks.
+// synced returns a finding if it is not known whether the servers sync their disks before they acknowledge a message.
 func (c *Config) synced(e *replicating.Examined) []Finding {
 	const proof = "give the monitoring addresses of all servers (--replicate-monitor), also those that are offline now"
 	monitored := len(c.Replicate.Config.Monitor) > 0

@@ -18,12 +18,12 @@ import (
 // right is a right that a controller needs.
 type right struct {
 	group, resource, subresource string
-	path                         string // of the API server or of a controller; then there is no resource
+	path                         string // URL path, of the API server or of a controller; if set, there is no resource
 	verbs                        []string
-	name                         string               // the only object that it concerns; empty for all
+	name                         string               // name of the only object that it is for; empty for all
 	namespace                    func(*Config) string // nil for the namespace of the settings
 	need                         func(*Config) bool   // nil for always
-	file                         string               // the file of deploy/ that grants it
+	file                         string               // file of deploy/ that grants it; empty for the mode's main one
 	without                      string               // what a controller cannot do without it; empty if it cannot work
 }
 
@@ -56,7 +56,8 @@ const (
 	followFile  = "deploy/overlays/ha/ha.yaml"
 )
 
-// needed lists what deploy/ grants, by mode and feature; a test compares the two.
+// needed lists the rights that the files of deploy/ grant, by mode and feature. A test compares the list with the
+// files.
 var needed = []right{
 	{group: "batch", resource: "jobs", verbs: []string{"list", "watch"}},
 	{group: "", resource: "pods", verbs: []string{"list", "watch"}},
@@ -98,7 +99,8 @@ var needed = []right{
 	},
 }
 
-// rights asks the API server for each needed right, and reports the missing ones by the file that grants them.
+// rights asks the API server about each needed right, and reports the missing ones, grouped by the file that grants
+// them.
 func rights(ctx context.Context, c *Config) []Finding {
 	lacks := map[string][]string{} // by file
 	var found []Finding
@@ -143,8 +145,8 @@ func rights(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// noAccount reports that the account with missing rights does not exist: its name was mistyped, or it must still be
-// created. It reports nothing without the right to look.
+// noAccount is called when rights are missing. It reports if the account does not exist: its name was mistyped, or it
+// must still be created. It reports nothing without the right to look.
 func noAccount(ctx context.Context, c *Config) []Finding {
 	namespace, name, _ := strings.Cut(c.Account, "/")
 	if c.Account == "" {
@@ -172,7 +174,7 @@ func who(c *Config) string {
 	return "the ServiceAccount " + c.Account
 }
 
-// text formats verbs of the right: "create, patch events (core) in all namespaces".
+// text returns words for verbs of the right: "create, patch events (core) in all namespaces".
 func (r *right) text(c *Config, verbs []string) string {
 	if r.path != "" {
 		return fmt.Sprintf("%s the non-resource URL %s", strings.Join(verbs, ", "), r.path)
@@ -201,7 +203,7 @@ func (r *right) from(c *Config) string {
 	return clusterFile
 }
 
-// in returns the right's namespace; empty for all.
+// in returns the namespace for which the right is needed; empty for all namespaces.
 func (r *right) in(c *Config) string {
 	if r.namespace != nil {
 		return r.namespace(c)

@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The minor versions of Kubernetes that this program supports. Tests have passed on each: test/minors has one for each
-// older version, and all other tests use the newest, that of the libraries in go.mod.
+// The minor versions of Kubernetes that this program supports. Tests have passed with each: test/minors has a test for
+// each older version. All other tests use the newest version, which is also that of the libraries in go.mod.
 var (
-	oldest = version.MajorMinor(1, 32) // the first with the field managedBy by default
+	oldest = version.MajorMinor(1, 32) // the first version with the field managedBy on by default
 	newest = version.MajorMinor(1, 37)
 )
 
-// server asks for the version, and reports one that is too old or too new. A server that does not answer is a Problem:
-// a script that waits for a cluster would otherwise continue without one.
+// server reports a server whose version is too old or too new. A server that does not answer is a Problem: otherwise a
+// script that waits for a cluster would continue without one.
 func server(_ context.Context, c *Config) []Finding {
 	name, v, err := serverVersion(c)
 	switch {
@@ -40,7 +40,8 @@ func server(_ context.Context, c *Config) []Finding {
 // errNoAnswer: the API server answers no request.
 var errNoAnswer = errors.New("the API server does not answer")
 
-// serverVersion returns the server's name for its version, and the minor version that it behaves like.
+// serverVersion returns the server's version as a name for messages, and the minor version whose behavior it has, which
+// differs if the server emulates an older one.
 func serverVersion(c *Config) (name string, v *version.Version, err error) {
 	info, err := c.Client.Discovery().ServerVersion()
 	switch {
@@ -90,14 +91,14 @@ func skew(c *Config, name string, v *version.Version) Finding {
 	return Finding{Level: OK, Text: fmt.Sprintf("%s, %s older than this program's libraries (%s), and tried with it", name, older, newest)}
 }
 
-// The clock differences that matter. A few seconds can make a certificate or a token too young, and shift the deadline
-// of a Job as much.
+// The differences between the clocks above which the result is a warning or a problem. A difference of a few seconds
+// can make a certificate or a token count as not yet valid, and shifts the deadline of a Job by as much.
 const (
 	clockWarning = 2 * time.Second
 	clockProblem = 30 * time.Second
 )
 
-// clock compares our clock with the server's, which tells whole seconds.
+// clock compares the clock of this machine with the server's, which is known to whole seconds only.
 func clock(_ context.Context, c *Config) []Finding {
 	there, ok := c.Clock()
 	if !ok {

@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// hook is the relevant part of an admission webhook, mutating or validating.
+// hook is the part of an admission webhook that matters here. The webhook is mutating or validating.
 type hook struct {
 	configuration, name string
 	client              admissionv1.WebhookClientConfig
 	rules               []admissionv1.RuleWithOperations
-	must                bool // requests fail while it does not answer
+	must                bool // requests fail while the webhook does not answer
 }
 
-// writes lists the controller's requests that a webhook may block.
+// writes lists the requests of the controller that a webhook can block.
 var writes = []struct {
 	group, resource string
 	operation       admissionv1.OperationType
@@ -32,10 +32,11 @@ var writes = []struct {
 	{"batch", "jobs/status", admissionv1.Update, "writes of a Job's status"},
 }
 
-// webhooks finds the webhooks that are called for our writes and block them while they do not answer.
+// webhooks reports the webhooks that are called for the controller's writes and block them, because nothing serves the
+// webhook.
 func webhooks(ctx context.Context, c *Config) []Finding {
 	if c.Settings.Mode == events.ModeObserve {
-		return nil // it writes nothing
+		return nil // observe mode writes nothing
 	}
 	all, err := hooks(ctx, c)
 	if err != nil {
@@ -64,7 +65,8 @@ func webhooks(ctx context.Context, c *Config) []Finding {
 	return found
 }
 
-// gone returns the finding that no endpoint serves the webhook, if that is visible from outside.
+// gone returns a finding if requests fail without an answer of the webhook, and no endpoint serves it. It can tell only
+// for a webhook behind a Service.
 func (h *hook) gone(ctx context.Context, c *Config, asked []string) (Finding, bool) {
 	if h.client.Service == nil || !h.must {
 		return Finding{}, false

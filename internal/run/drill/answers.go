@@ -18,17 +18,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Live is the log that was copied, of a running controller or at rest.
+// Live is the log from which the copy was made. A controller may be writing it.
 type Live struct {
 	history.Source
 	// Ask asks the live log a question.
 	Ask func(ctx context.Context, q *ask.Asked[explain.Answer]) (*explain.Answer, error)
 }
 
-// amongJobs is the number of newest Jobs from which the Jobs to explain are taken.
+// amongJobs: the Jobs to explain are chosen from this number of newest Jobs.
 const amongJobs = 2000
 
-// What the report says about a Job and the live log.
+// What the report says about a Job's answer from the live log (the log that was copied).
 const (
 	liveSame    = "says the same"
 	liveOther   = "says something else"
@@ -37,8 +37,8 @@ const (
 	liveNotRead = "was not asked"
 )
 
-// answers explains some Jobs, spread over the newest ones, and compares each answer with that of the live log as of the
-// same record.
+// answers explains some Jobs from the restored log, spread over the newest ones. It compares each answer with the
+// answer of the live log as of the same record.
 func (r *running) answers(ctx context.Context) (Check, error) {
 	own := history.Local{Log: r.log, Lists: joblist.New(joblist.Config{
 		Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log(), Keep: true,
@@ -82,11 +82,11 @@ func (r *running) answers(ctx context.Context) (Check, error) {
 
 // liveSide is what is known about the live log.
 type liveSide struct {
-	first  events.Sequence // the first record that it keeps
-	pruned bool            // it has pruned records that the copy has
+	first  events.Sequence // the oldest record that the live log still has
+	pruned bool            // the live log has deleted records that the copy has
 }
 
-// liveLog checks that the live log is the one that was copied, and continues the copy.
+// liveLog checks that the live log is the one that was copied, and has all records of the copy.
 func (r *running) liveLog(ctx context.Context, own history.Local) (side liveSide, err error) {
 	if r.Live == nil {
 		return side, nil
@@ -118,7 +118,7 @@ func firstOf(ctx context.Context, src history.Source) (events.Sequence, error) {
 	return 0, nil
 }
 
-// explained explains one Job, and returns how the live log's answer differs.
+// explained explains one Job, and returns how the live log's answer differs from the restored log's.
 func (r *running) explained(ctx context.Context, own history.Local, live liveSide, s *history.Summary) (job Job,
 	differs []string, err error) {
 	job = Job{Namespace: s.Namespace, Name: s.Name, UID: s.UID, Live: liveNotRead}
@@ -178,7 +178,7 @@ func (j *Job) compare(restored, live *explain.Answer, side liveSide) (differs []
 	return differs, nil
 }
 
-// question returns a question about a Job as of the copy's head.
+// question returns the question to explain a Job as of the copy's last record.
 func (r *running) question(s *history.Summary) (*ask.Asked[explain.Answer], error) {
 	q := ask.Explain.New()
 	for flag, value := range map[string]string{"at": strconv.FormatUint(uint64(r.plan.Copy.Head.Sequence), 10),
@@ -190,7 +190,7 @@ func (r *running) question(s *history.Summary) (*ask.Asked[explain.Answer], erro
 	return q, q.Read([]string{"job/" + s.UID})
 }
 
-// firstDifference shows both answers around their first difference.
+// firstDifference returns a piece of both answers around their first difference.
 func firstDifference(a, b []byte) string {
 	at := 0
 	for at < min(len(a), len(b)) && a[at] == b[at] {
@@ -203,7 +203,7 @@ func firstDifference(a, b []byte) string {
 	return fmt.Sprintf("restored …%s…, live …%s…", cut(a), cut(b))
 }
 
-// spread returns n of the jobs, evenly spaced: with 10 Jobs and n = 3, the ones at 0, 3 and 6.
+// spread returns n of the jobs, evenly spaced: of 10 Jobs, n = 3 gives those with index 0, 3 and 6.
 func spread(jobs []history.Summary, n int) (chosen []history.Summary) {
 	n = min(n, len(jobs))
 	for i := range n {

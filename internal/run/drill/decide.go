@@ -10,9 +10,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// decisions replays the newest decisions, from the beginning of the newest file that gives at least Config.Decisions of
-// them. Each file begins with a checkpoint of the earlier state it needs; the checkpoints of later files are compared
-// with the replayed records.
+// decisions makes the newest decisions again from the records, and compares them with the recorded ones. It begins at a
+// file from which on there are at least Config.Decisions of them. That file begins with a checkpoint of the earlier
+// state; the checkpoints of later files are compared with the state that the records give.
 func (r *running) decisions(ctx context.Context) (Check, error) {
 	from, err := r.from(ctx)
 	if err != nil {
@@ -61,8 +61,8 @@ func (r *running) decisions(ctx context.Context) (Check, error) {
 	return c, nil
 }
 
-// from returns the first record of the newest file from which on there are enough decisions and at least one later
-// file, whose checkpoint can be compared.
+// from returns the first record of the newest file after which there are enough decisions, and at least one later file
+// with a checkpoint to compare.
 func (r *running) from(ctx context.Context) (events.Sequence, error) {
 	files, err := store.FilesOf(r.log)()
 	if err != nil || len(files) == 0 || r.Decisions == 0 {

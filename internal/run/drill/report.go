@@ -11,14 +11,14 @@ import (
 // Outcome is the result of a check.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a check.
 const (
 	Holds      Outcome = "holds"
 	DoesNot    Outcome = "does not hold"
 	NotChecked Outcome = "not checked"
 )
 
-// Report is the result of a drill. Its JSON may only gain fields.
+// Report is the result of a drill. Its JSON may get new fields, and never loses one.
 type Report struct {
 	Passed  bool      `json:"passed"`
 	By      string    `json:"by"`      // who ran it, and where
@@ -28,7 +28,7 @@ type Report struct {
 	Seconds float64   `json:"seconds"`
 	Copy    Copy      `json:"copy"`
 	Checks  []Check   `json:"checks"`
-	Jobs    []Job     `json:"jobs"` // the explained ones
+	Jobs    []Job     `json:"jobs"` // the Jobs that were explained
 }
 
 // Copy is the copy that was tested.
@@ -38,14 +38,14 @@ type Copy struct {
 	Epoch   uint64    `json:"epoch,omitempty"`
 	First   uint64    `json:"first,omitempty"` // first restored record
 	Head    uint64    `json:"head,omitempty"`
-	Hash    string    `json:"hash,omitempty"`   // chain value at the head
-	Newest  time.Time `json:"newest,omitzero"`  // time of the head
+	Hash    string    `json:"hash,omitempty"`   // hash chain value at Head
+	Newest  time.Time `json:"newest,omitzero"`  // time of the record Head
 	Written time.Time `json:"written,omitzero"` // time of the manifest, by its writer's clock
 	Writer  string    `json:"writer,omitempty"`
-	Bytes   int64     `json:"bytes,omitempty"` // size of a restore
+	Bytes   int64     `json:"bytes,omitempty"` // number of bytes that a restore reads
 }
 
-// Check is one check.
+// Check is the result of one check.
 type Check struct {
 	Name    string   `json:"name"`
 	Outcome Outcome  `json:"outcome"`
@@ -54,19 +54,19 @@ type Check struct {
 	Seconds float64  `json:"seconds"`
 }
 
-// Job is an explained Job.
+// Job is a Job that was explained from the restored log.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 	Verdict   string `json:"verdict"`
-	Live      string `json:"live"` // how the live log's answer compares
+	Live      string `json:"live"` // how the answer of the live log compares
 }
 
-// mostDetails is the number of details of a check in the report; further ones are only counted.
+// mostDetails limits the details of a check in the report; the remaining ones are only counted.
 const mostDetails = 20
 
-// told returns the first mostDetails details, and a line that counts the others.
+// told returns the first 20 details, and a line with the number of the remaining ones.
 func told(details []string) []string {
 	if more := len(details) - mostDetails; more > 0 {
 		return append(details[:mostDetails:mostDetails], fmt.Sprintf("and %d more", more))
@@ -74,8 +74,8 @@ func told(details []string) []string {
 	return details
 }
 
-// Markdown returns the report as Markdown. Foreign texts are cleaned of control characters, and their Markdown syntax
-// is escaped.
+// Markdown returns the report as Markdown. Texts from outside lose their control characters, and Markdown syntax in
+// them is escaped.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	result := "passed"

@@ -23,18 +23,18 @@ import (
 type Config struct {
 	Place    copylog.Place
 	Manifest string // name of an earlier manifest; empty for MANIFEST
-	Dir      string // an empty or new directory; empty for the one for temporary files
+	Dir      string // an empty or new directory; empty for the system's directory for temporary files
 	Apart    []Apart
 
 	Decisions int   // least number of newest decisions to replay; 0 for all
 	Jobs      int   // number of Jobs to explain
-	Live      *Live // the log that was copied; nil to compare with none
+	Live      *Live // the log from which the copy was made; nil to compare with none
 
 	By      string // who runs the drill; empty for the process's user and host
 	Version string // version of this program
 
 	Clock func() time.Time // nil for this machine's clock
-	// Tell is called now and then with the progress of a check; may be nil.
+	// Tell is called from time to time with the progress of a check; may be nil.
 	Tell func(check string, done, total uint64)
 }
 
@@ -49,7 +49,7 @@ const (
 	checkRemoved   = "Removed"
 )
 
-// running is one drill.
+// running is the state of one drill.
 type running struct {
 	*Config
 	report *Report
@@ -58,11 +58,11 @@ type running struct {
 	log    store.Archive
 	damage store.Damage
 
-	unfounded bool // a record refers to a missing earlier record: nothing more is folded
+	unfounded bool // a record refers to an earlier record that is missing: the checks that fold records are skipped
 }
 
-// Run carries out a drill. It returns an error if the drill could not be carried out: a UsageError, or ctx's error.
-// Failed checks are in the report.
+// Run carries out a drill. It returns an error if the drill could not be carried out: a UsageError, or ctx's error. The
+// results of the checks, also of failed ones, are in the report.
 func Run(ctx context.Context, config *Config) (*Report, error) {
 	c := *config
 	if c.Clock == nil {
@@ -82,7 +82,7 @@ func Run(ctx context.Context, config *Config) (*Report, error) {
 		By: c.By, Version: c.Version, Began: c.Clock().UTC(), Copy: Copy{Place: c.Place.String()}, Jobs: []Job{},
 	}}
 	defer func() {
-		if r.space != nil { // a check panicked
+		if r.space != nil { // still set if a check panicked
 			_ = r.space.remove()
 		}
 	}()
@@ -114,7 +114,7 @@ func (s *space) gone() error {
 	return nil
 }
 
-// checks makes the checks in order. After a failed check that the others need, it marks these as not checked.
+// checks makes the checks in order. If a check fails that the following ones need, it marks those as not checked.
 func (r *running) checks(ctx context.Context) error {
 	steps := []struct {
 		name  string
@@ -130,7 +130,7 @@ func (r *running) checks(ctx context.Context) error {
 	}
 	defer func() {
 		if r.log != nil {
-			_ = r.log.Close() // opened for reading
+			_ = r.log.Close() // opened only for reading
 		}
 	}()
 	failed := ""
@@ -151,7 +151,8 @@ func (r *running) checks(ctx context.Context) error {
 	return nil
 }
 
-// check makes one check and adds its result to the report. An error means that the check failed.
+// check makes one check and adds its result to the report. It reports whether the check did not fail; an error of run
+// means that it failed.
 func (r *running) check(name string, run func() (Check, error)) bool {
 	began := r.Clock()
 	c, err := run()
@@ -236,7 +237,7 @@ func (r *running) verify(ctx context.Context) (Check, error) {
 		report.Head.Hash), Details: report.Notes}, nil
 }
 
-// states compares the restored lists of Jobs with a fold of each file's records.
+// states compares the lists of Jobs that were restored with lists made from the records of each file.
 func (r *running) states(ctx context.Context) (Check, error) {
 	checked, err := joblist.Check(ctx, joblist.Config{Log: r.log, Files: store.FilesOf(r.log), Dir: r.space.log()})
 	if err != nil {
@@ -254,7 +255,7 @@ func (r *running) states(ctx context.Context) (Check, error) {
 	return c, nil
 }
 
-// whoRuns returns the process's user and host.
+// whoRuns returns the names of the user and the host of this process.
 func whoRuns() string {
 	name := fmt.Sprintf("user %d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// UsageError: a drill may not use the given directory.
+// UsageError: the given directory must not be used for a drill.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
@@ -23,7 +23,7 @@ type Apart struct {
 	What string // a name for messages, such as "the live log"
 }
 
-// Names in the directory of a drill, which contains a lock file and the restored log.
+// Names of a drill's directory and of what it contains: a lock file, and the restored log.
 const (
 	prefix   = "jobledger-drill-"
 	lockName = "DRILL"
@@ -33,14 +33,14 @@ const (
 // space is the directory of one drill.
 type space struct {
 	dir  string
-	made string   // the directory around it, if the drill made that; else empty
-	lock *os.File // held during the drill, so that no other drill takes the directory for a leftover
+	made string   // the directory that contains dir, if the drill created that too; else empty
+	lock *os.File // locked during the drill, so that no other drill deletes the directory as a leftover
 }
 
 func (s *space) log() string { return filepath.Join(s.dir, logName) }
 
-// newSpace makes a directory inside around, which must be empty or new, or inside the directory for temporary files if
-// around is "".
+// newSpace creates a directory for the drill inside around, which must be empty or new. If around is "", it creates the
+// directory inside the system's directory for temporary files.
 func newSpace(around string, apart []Apart) (*space, error) {
 	own := around != ""
 	if !own {
@@ -89,7 +89,7 @@ func makeSpace(around string) (*space, error) {
 	return &space{dir: dir, lock: lock}, nil
 }
 
-// remove deletes everything that the drill made.
+// remove deletes every directory that the drill created.
 func (s *space) remove() error {
 	err := os.RemoveAll(s.dir)
 	if s.made != "" {
@@ -98,7 +98,7 @@ func (s *space) remove() error {
 	return errors.Join(err, s.lock.Close())
 }
 
-// isEmpty checks that the directory contains nothing but directories of running drills.
+// isEmpty returns an error if the directory contains anything except directories of running drills.
 func isEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -112,7 +112,7 @@ func isEmpty(dir string) error {
 	return nil
 }
 
-// removeLeftovers deletes the directories of killed drills: our user's, with a lock that no process holds.
+// removeLeftovers deletes the directories of killed drills: those of this user whose lock no process holds.
 func removeLeftovers(around string) error {
 	entries, err := os.ReadDir(around)
 	if err != nil {
@@ -132,7 +132,7 @@ func removeLeftovers(around string) error {
 	return nil
 }
 
-// left locks the directory of a killed drill, and returns the lock; nil if it is none.
+// left locks the directory of a killed drill and returns the lock; nil if dir is not such a directory.
 func left(dir string) *os.File {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -146,13 +146,13 @@ func left(dir string) *os.File {
 		return nil
 	}
 	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		_ = lock.Close() // a running drill holds it; nothing was written
+		_ = lock.Close() // a running drill has the lock; nothing was written
 		return nil
 	}
 	return lock
 }
 
-// keepAway refuses a directory inside one with a log, or inside one of apart.
+// keepAway returns an error if dir is inside a directory with a log, or inside one of apart.
 func keepAway(dir string, apart []Apart) error {
 	real := realPath(dir)
 	for _, a := range apart {
@@ -175,7 +175,7 @@ func keepAway(dir string, apart []Apart) error {
 	}
 }
 
-// realPath returns path with the symbolic links of its existing part resolved.
+// realPath returns path with symbolic links resolved, as far as the path exists.
 func realPath(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// API wraps the executor's API with the points of calls.
+// API wraps the executor's API: each call passes a point before and a point after it, where the process can be made to
+// end.
 func (p *Points) API(api executor.API) executor.API { return &pointAPI{api, p} }
 
 type pointAPI struct {
@@ -21,8 +22,8 @@ type pointAPI struct {
 	points *Points
 }
 
-// call runs do between the points before and after the call. It passes the second point only if the call succeeded: a
-// failed call may have had no effect, so there would be nothing that the next process does not know.
+// call runs do between the points before and after the call. It passes the second point only if the call succeeded. A
+// failed call may have had no effect, so a process that ends after it tests nothing.
 func call[T any](p *Points, verb string, do func() (T, error)) (T, error) {
 	p.pass(CallBefore + "." + verb)
 	answer, err := do()
@@ -79,7 +80,7 @@ func (a *pointAPI) FindPod(ctx context.Context, namespace, name string) (*kubewi
 	return call(a.points, FindPod, func() (*kubewire.Pod, error) { return a.api.FindPod(ctx, namespace, name) })
 }
 
-// Groups wraps the API for gang scheduling in Kubernetes 1.36 in the same way.
+// Groups wraps the API for gang scheduling in Kubernetes 1.36 with points, like API.
 func (p *Points) Groups(api executor.GroupAPI) executor.GroupAPI { return &pointGroups{api, p} }
 
 type pointGroups struct {
@@ -107,7 +108,7 @@ func (a *pointGroups) CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) 
 	return call(a.points, CreatePodGroup, func() (*v1alpha2.PodGroup, error) { return a.api.CreatePodGroup(ctx, g) })
 }
 
-// Workloads wraps the API for gang scheduling in Kubernetes 1.37 in the same way.
+// Workloads wraps the API for gang scheduling in Kubernetes 1.37 with points, like API.
 func (p *Points) Workloads(api executor.WorkloadAPI) executor.WorkloadAPI {
 	return &pointWorkloads{api, p}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/executor"
 )
 
-// Crons wraps the API for CronJobs like API.
+// Crons wraps the API for CronJobs with points, like API.
 func (p *Points) Crons(api executor.CronAPI) executor.CronAPI { return &pointCrons{api, p} }
 
 type pointCrons struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log wraps a log with the points of append, durability, outcome and snapshot.
+// Log wraps a log so that appends, durable commits, outcomes and snapshots pass points.
 func (p *Points) Log(log store.Log) store.Log { return &pointLog{Log: log, points: p} }
 
 type pointLog struct {
@@ -16,11 +16,11 @@ type pointLog struct {
 	points *Points
 
 	mu      sync.Mutex
-	told    events.Sequence // end of the newest commit that was reported
-	noticed events.Sequence // the newest end that a caller has dealt with. Invariant: noticed <= told
+	told    events.Sequence // newest record that Wait reported as durable
+	noticed events.Sequence // newest record that a caller has acted on. Invariant: noticed <= told
 }
 
-// Append passes the points of an append, and those of an outcome if the batch has outcomes.
+// Append passes the points before and after an append, and those of an outcome if the batch has outcomes of commands.
 func (l *pointLog) Append(b events.Batch, soon bool) store.Commit {
 	outcomes := hasOutcomes(b)
 	if outcomes {
@@ -44,8 +44,8 @@ func hasOutcomes(b events.Batch) bool {
 	return false
 }
 
-// Wait reports durability. It has several callers. The first caller to learn of a commit passes DurableBefore. The
-// first caller that has dealt with the commit and waits for the next passes DurableAfter.
+// Wait passes the points of durability. It has several callers. The first one that learns of a commit passes
+// DurableBefore. The first one that has acted on the commit, and waits for the next, passes DurableAfter.
 func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	if after > l.noticed && after <= l.told {
@@ -66,7 +66,7 @@ func (l *pointLog) Wait(ctx context.Context, after events.Sequence) (events.Sequ
 	return head, nil
 }
 
-// SaveSnapshot passes the points of a snapshot.
+// SaveSnapshot passes the points before and after a snapshot.
 func (l *pointLog) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	l.points.pass(SnapshotBefore)
 	if err := l.Log.SaveSnapshot(ctx, s); err != nil {

@@ -12,35 +12,34 @@ import (
 )
 
 // Env is the environment variable that sets where the process ends: NAME:COUNT. For example, append.after:3 ends it
-// when it passes that point for the third time. With append.after:3:stop it stands still there (SIGSTOP) until it is
-// continued.
+// when it passes that point for the third time. append.after:3:stop stops it there (SIGSTOP) until it gets SIGCONT.
 const Env = "JOBLEDGER_FAILPOINT"
 
-// The points, in the order in which a command meets them. The names of the points of calls and of places are followed
-// by a verb: call.before.create-pod, place.after.put-object.
+// The points, in the order in which a command passes them. For calls, and for destinations of copies, a verb follows
+// the name: call.before.create-pod, place.after.put-object.
 const (
 	AppendBefore   = "append.before"   // a turn has decided; the log does not have the batch
-	AppendAfter    = "append.after"    // the log has taken the batch; it may be durable or not
+	AppendAfter    = "append.after"    // the log has accepted the batch; it may be durable or not
 	DurableBefore  = "durable.before"  // a commit is on the disk and not yet reported
 	DurableAfter   = "durable.after"   // the callers that waited for the commit have been told, and act on it
 	CallBefore     = "call.before"     // a durable command is about to be sent
 	CallAfter      = "call.after"      // the API server has confirmed the call; the answer is not yet reported
 	OutcomeBefore  = "outcome.before"  // the loop has folded outcomes; the log does not have their batch
-	OutcomeAfter   = "outcome.after"   // the log has taken a batch with outcomes; it may be durable or not
+	OutcomeAfter   = "outcome.after"   // the log has accepted a batch with outcomes; it may be durable or not
 	SnapshotBefore = "snapshot.before" // a snapshot is about to be saved
 	SnapshotAfter  = "snapshot.after"  // a snapshot has been saved
-	PlaceBefore    = "place.before"    // a request to the place of a copy is about to be sent
-	PlaceAfter     = "place.after"     // that place has done it; the answer is not yet reported
+	PlaceBefore    = "place.before"    // a request to the destination of a copy is about to be sent
+	PlaceAfter     = "place.after"     // the destination has confirmed the request; the answer is not yet reported
 	RefillStep     = "refill"          // a step of storing records in the log's stream again
 )
 
-// The verbs of calls. They include the verbs in the traits of commands.
+// The verbs of calls to the API server. They include the verbs in the traits (properties) of commands.
 const (
 	CreatePod      = "create-pod"
 	DeletePod      = "delete-pod"
 	PatchPod       = "patch-pod"
 	UpdateStatus   = "update-status"
-	FinishJob      = "finish-job" // an update-status with a terminal condition; it passes the points of both verbs
+	FinishJob      = "finish-job" // an update-status that finishes the Job; it passes the points of both verbs
 	GetJob         = "get-job"
 	DeleteJob      = "delete-job"
 	FindPod        = "find-pod"
@@ -53,7 +52,7 @@ const (
 	PatchWorkload  = "patch-workload"
 	PatchPodGroup  = "patch-pod-group"
 
-	CreateJob        = "create-job" // for a CronJob, like the following ones
+	CreateJob        = "create-job" // for a CronJob, like the verbs after it
 	DeleteRun        = "delete-run"
 	UpdateCronStatus = "update-cronjob-status"
 	GetCronJob       = "get-cronjob"
@@ -67,7 +66,7 @@ var verbs = []string{
 	CreateJob, DeleteRun, UpdateCronStatus, GetCronJob, GetRun,
 }
 
-// The verbs of requests to the place of a copy.
+// The verbs of requests to the destination of a copy.
 const (
 	GetObject       = "get-object"
 	PutObject       = "put-object"
@@ -77,7 +76,8 @@ const (
 
 var placeVerbs = []string{GetObject, PutObject, ReplaceManifest, DeleteObject}
 
-// The steps of a refill, as they are named in packages takeover and replicating, in order.
+// The steps of a refill (storing lost records in the log's stream again), in order. Packages takeover and replicating
+// use the same names.
 const (
 	RefillMaking   = "making"
 	RefillMade     = "made"
@@ -89,7 +89,7 @@ const (
 
 var refillSteps = []string{RefillMaking, RefillMade, RefillClaimed, RefillGrouped, RefillTaken, RefillRecorded}
 
-// Refill passes the point of a step.
+// Refill passes the point of a step of a refill.
 func (p *Points) Refill(step string) { p.pass(RefillStep + "." + step) }
 
 // Names returns the names of all points.
@@ -107,7 +107,8 @@ func Names() []string {
 	return append(names, OutcomeBefore, OutcomeAfter, SnapshotBefore, SnapshotAfter)
 }
 
-// Points counts the passages of one point, and ends the process at one of them. The zero Points never ends it.
+// Points counts how often one point is passed, and ends or stops the process at the chosen time. The zero Points does
+// nothing.
 type Points struct {
 	name  string
 	count int
@@ -117,8 +118,8 @@ type Points struct {
 	passed int
 }
 
-// FromEnv returns the Points that the environment sets; without Env, Points that never end the process. It returns an
-// error for a value that it cannot parse.
+// FromEnv returns the Points that the environment variable sets. If it is not set, they do nothing. It returns an error
+// for a value that it cannot parse.
 func FromEnv(getenv func(string) string) (*Points, error) {
 	text := getenv(Env)
 	if text == "" {
@@ -130,7 +131,7 @@ func FromEnv(getenv func(string) string) (*Points, error) {
 	return parse(text, kill)
 }
 
-// stopSuffix in the value of Env makes the process stand still at the point until it is continued.
+// stopSuffix at the end of the value of Env stops the process at the point until it gets SIGCONT.
 const stopSuffix = ":stop"
 
 func parse(text string, end func(string)) (*Points, error) {
@@ -145,17 +146,17 @@ func parse(text string, end func(string)) (*Points, error) {
 	return &Points{name: name, count: count, end: end}, nil
 }
 
-// kill ends the process like kill -9. It does not return.
+// kill ends the process at once, like kill -9. It does not return.
 func kill(reached string) {
 	fmt.Fprintf(os.Stderr, "failpoint %s: killing process %d\n", reached, os.Getpid())
 	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 		panic(fmt.Sprintf("failpoint %s: kill: %v", reached, err)) // a process may always kill itself
 	}
-	select {} // until the signal arrives
+	select {} // wait until the signal arrives
 }
 
-// stop makes the process stand still like kill -STOP. It returns when the process is continued, and not before: the kernel
-// stops one thread after the other, and this one may be the last.
+// stop stops the process like kill -STOP. It returns only after SIGCONT: the kernel stops one thread after the other,
+// and without the wait this one could run on for a while.
 func stop(reached string) {
 	continued := make(chan os.Signal, 1)
 	signal.Notify(continued, syscall.SIGCONT)
@@ -167,7 +168,8 @@ func stop(reached string) {
 	<-continued
 }
 
-// pass counts a passage. The caller may hold locks, which no longer matter when the process ends.
+// pass counts a passage of the point, and ends or stops the process at the chosen one. The caller may hold locks, which
+// no longer matter when the process ends.
 func (p *Points) pass(name string) {
 	if name != p.name {
 		return

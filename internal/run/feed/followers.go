@@ -11,33 +11,33 @@ import (
 )
 
 const (
-	waitsFor      = time.Second     // how long an answer without records waits for one
-	waitAtOnce    = 8               // further answers do not wait
-	followerGone  = 3 * time.Second // a follower that has not asked for so long is away
-	mostFollowers = 16              // that are remembered
+	waitsFor      = time.Second     // how long an answer without records waits for a new record
+	waitAtOnce    = 8               // number of answers that may wait at a time; further ones do not wait
+	followerGone  = 3 * time.Second // a follower that has not asked for this long counts as gone
+	mostFollowers = 16              // number of followers that are remembered
 )
 
 // Follower is a process that copies the log and may lead next.
 type Follower struct {
-	Name    string          // its identity in the Lease
-	Through events.Sequence // it has all records up to this one on disk
-	Heard   time.Time       // when it last asked
+	Name    string          // its holder identity in the Lease
+	Through events.Sequence // last record that it has on disk, with all records before it
+	Heard   time.Time       // when it asked last
 }
 
-// followers are the processes that asked as followers. Call init first.
+// followers remembers the processes that asked for records as followers. Call init first.
 type followers struct {
 	mu      sync.Mutex
 	all     map[string]Follower
 	waiting int
 	changed chan struct{} // closed and replaced with each request
-	ends    chan struct{} // closed when the last record is written
+	ends    chan struct{} // closed when the log's last record is written
 }
 
 func (f *followers) init() {
 	f.all, f.changed, f.ends = map[string]Follower{}, make(chan struct{}), make(chan struct{})
 }
 
-// note remembers what a request says about its follower.
+// note remembers the follower that sent a request, and how far its log is.
 func (f *followers) note(a *asked) {
 	if a.follower == "" || a.from == 0 {
 		return
@@ -54,7 +54,8 @@ func (f *followers) note(a *asked) {
 	f.changed = make(chan struct{})
 }
 
-// await notes a request, and waits for the record that it wants, if it is one that waits.
+// await remembers the follower that sent the request. If the request asks for a record that does not exist yet, await
+// waits for that record, for up to a second.
 func (f *followers) await(ctx context.Context, log *given, a *asked) {
 	f.note(a)
 	if !a.wait || a.from != log.Head().Sequence+1 || !f.begin() {
@@ -66,14 +67,14 @@ func (f *followers) await(ctx context.Context, log *given, a *asked) {
 	go func() {
 		select {
 		case <-f.ends:
-			cancel() // no record follows
+			cancel() // no more records will be written
 		case <-ctx.Done():
 		}
 	}()
-	_, _ = log.Wait(ctx, a.from-1) // whatever its outcome, the answer says what there is
+	_, _ = log.Wait(ctx, a.from-1) // after an error the answer contains the records that exist
 }
 
-// begin reports whether one more answer may wait.
+// begin reports whether one more answer may wait now. If so, the caller must call end.
 func (f *followers) begin() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,22 +99,22 @@ func (f *followers) listLocked() (all []Follower) {
 	return all
 }
 
-// Followers returns the processes that have asked as followers lately, by name.
+// Followers returns, by name, the processes that asked as followers within the last 3 seconds.
 func (g *Giver) Followers() []Follower {
 	g.followers.mu.Lock()
 	defer g.followers.mu.Unlock()
 	return slices.DeleteFunc(g.followers.listLocked(), func(f Follower) bool { return time.Since(f.Heard) > followerGone })
 }
 
-// Known returns all processes that have asked as followers and are remembered, by name, also those that are away.
+// Known returns, by name, all processes that asked as followers and are remembered, including those that no longer ask.
 func (g *Giver) Known() []Follower {
 	g.followers.mu.Lock()
 	defer g.followers.mu.Unlock()
 	return g.followers.listLocked()
 }
 
-// End tells all who ask from now on, and those who wait for a record, that this process has written its last record and
-// is about to release its Lease. Call it at most once.
+// End tells all followers, those that wait for a record and those that ask later, that this process has written its
+// last record and is about to release its Lease. Call it at most once.
 func (g *Giver) End() { close(g.followers.ends) }
 
 // ending reports whether End was called.
@@ -126,8 +127,8 @@ func (g *Giver) ending() bool {
 	}
 }
 
-// Shipped waits until each follower that is not away has all records up to that one, or ctx ends. It returns those that
-// lack some.
+// Shipped waits until each follower that still asks has all records up to through, or ctx ends. It returns the
+// followers that lack some.
 func (g *Giver) Shipped(ctx context.Context, through events.Sequence) (lack []Follower) {
 	for {
 		g.followers.mu.Lock()

@@ -18,15 +18,15 @@ import (
 
 const (
 	atOnce    = 4
-	partBytes = 4 << 20 // bytes of records in a part; batches are never split
+	partBytes = 4 << 20 // size after which a part ends with the current batch
 )
 
 // Config configures a Giver. All fields are optional.
 type Config struct {
 	Name      string
-	Now       func() events.Time // by the controller's clock; 0 while it has none
-	Leads     func() bool        // whether the Lease is held; nil for a controller without a Lease
-	Process   func() string      // its identity in the Lease
+	Now       func() events.Time // time by the controller's clock; 0 while it has none
+	Leads     func() bool        // whether this process holds the Lease; nil for a controller that needs none
+	Process   func() string      // holder identity of this process in the Lease
 	NotListed func() string
 }
 
@@ -38,10 +38,10 @@ type Giver struct {
 	followers followers
 }
 
-// given is an open log.
+// given is the open log that the Giver serves.
 type given struct{ store.Shared }
 
-// NewGiver returns a Giver without a log.
+// NewGiver returns a Giver that answers 503 until Open gives it a log.
 func NewGiver(config Config) *Giver {
 	g := &Giver{config: config, turns: turns.New(turns.Config{All: atOnce, Each: atOnce})}
 	g.followers.init()
@@ -51,7 +51,7 @@ func NewGiver(config Config) *Giver {
 // Open sets the log to serve. After the log is closed, requests get 503.
 func (g *Giver) Open(log store.Shared) { g.log.Store(&given{log}) }
 
-// ServeHTTP answers HeadPath, RecordsPath and ChainPath, and no other path.
+// ServeHTTP answers GET requests for HeadPath, RecordsPath and ChainPath.
 func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !slices.Contains([]string{HeadPath, RecordsPath, ChainPath}, r.URL.Path) {
@@ -73,7 +73,7 @@ func (g *Giver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	g.followers.await(r.Context(), log, &ask) // takes no turn
+	g.followers.await(r.Context(), log, &ask) // does not count as one of the four answers
 	done, err := g.turns.Take(r.Context(), "")
 	if err != nil {
 		fail(w, err)
@@ -100,11 +100,11 @@ func (g *Giver) giveRecords(ctx context.Context, w http.ResponseWriter, log *giv
 	_, _ = w.Write(body) // an error means that the client is gone
 }
 
-// asked is what the parameters of a request say.
+// asked is a parsed request.
 type asked struct {
-	from     events.Sequence // record that is wanted; for ChainPath, the record behind which the chain value is
-	follower string          // name of the process; empty for one that will not lead
-	wait     bool            // an answer without records may wait
+	from     events.Sequence // first wanted record; for ChainPath, the record whose chain value is wanted
+	follower string          // name of the process that asks; empty for one that will not lead
+	wait     bool            // if there is no record to send, the answer may wait for one
 }
 
 func parse(r *http.Request) (a asked, err error) {
@@ -130,13 +130,13 @@ func parse(r *http.Request) (a asked, err error) {
 	return a, nil
 }
 
-// mostName is the length to which the name of a follower is cut.
+// mostName is the length in bytes to which the name of a follower is cut.
 const mostName = 256
 
 var errNotOpen = errors.New("the log of this controller is not open yet")
 
 // fail answers with an error: 410 Gone for records that are pruned, 503 with Retry-After while the log is not open or
-// the Giver is busy, and else 500.
+// the Giver is busy, and 500 for everything else.
 func fail(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	switch {
@@ -149,7 +149,7 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// head returns the current head. files may be slightly older.
+// head returns the answer about the log and its newest record. files may be slightly older than that record.
 func (g *Giver) head(log *given, files []store.File) Head {
 	id, at := log.Identity(), log.Head()
 	h := Head{
@@ -180,7 +180,8 @@ func (g *Giver) giveHead(w http.ResponseWriter, log *given) {
 	giveJSON(w, g.head(log, files))
 }
 
-// giveChain answers with the chain value behind a record. It is pruned if the log has not come to that record.
+// giveChain answers with the hash chain value after record at. It answers 410 Gone if that record is pruned or does not
+// exist yet.
 func (g *Giver) giveChain(w http.ResponseWriter, log *given, at events.Sequence) {
 	var hash events.Hash
 	err := store.ErrPruned
@@ -204,7 +205,7 @@ func giveJSON(w http.ResponseWriter, answer any) {
 	_, _ = w.Write(append(text, '\n')) // an error means that the client is gone
 }
 
-// part returns the body of an answer. Its head is not before its last record.
+// part returns an answer with records, from record from on. The head in it is at least as new as its last record.
 func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]byte, error) {
 	before, err := log.Files()
 	if err != nil {
@@ -220,7 +221,7 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	if err != nil {
 		return nil, err
 	}
-	after, err := log.Files() // taken after reading, so it includes the file of each record read
+	after, err := log.Files() // listed after reading, so it includes the file of each record that was read
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +246,8 @@ func (g *Giver) part(ctx context.Context, log *given, from events.Sequence) ([]b
 	return appendFrame(body, frameEnd, hash[:]), nil
 }
 
-// beginning returns the first record that the log keeps, and the body of the frame that says how its file begins.
+// beginning returns the oldest record that the log still has, and the body of a 'B' frame about the beginning of its
+// file.
 func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 	if len(files) == 0 {
 		return 0, nil, errors.New("this log has no files, so it cannot be copied from its beginning")
@@ -258,11 +260,11 @@ func (l *given) beginning(files []store.File) (events.Sequence, []byte, error) {
 	return first, append(file.Before.Hash[:], file.Begin...), file.Close()
 }
 
-// records returns stored whole batches from record from on, and the chain value behind them; without batches, the chain
-// value before from. A read error counts only if no batch could be read before it.
+// records returns whole stored batches from record from on, and the chain value after them. If there are none, it
+// returns the chain value before from. After a read error it returns the batches read so far; without any, the error.
 func (l *given) records(ctx context.Context, from events.Sequence) (hash events.Hash, whole [][]byte, err error) {
 	if from-1 > l.Head().Sequence {
-		return hash, nil, nil // the client's log is ahead of this one; the head shows this
+		return hash, nil, nil // the client's log is longer than this one; it sees that from the head in the answer
 	}
 	if hash, err = l.Chain(from - 1); err != nil {
 		return hash, nil, err
@@ -278,7 +280,7 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 			last, err = last.Next(stored)
 		}
 		if err != nil && len(whole) > 0 {
-			break // the next part begins with this batch
+			break // the client's next request begins with this batch
 		}
 		if err != nil {
 			return hash, nil, err
@@ -295,7 +297,7 @@ func (l *given) records(ctx context.Context, from events.Sequence) (hash events.
 	return hash, whole, l.same(from+events.Sequence(len(whole))-1, hash)
 }
 
-// same returns an error if hash is not the log's chain value behind record at.
+// same returns an error if hash is not the log's chain value after record at.
 func (l *given) same(at events.Sequence, hash events.Hash) error {
 	own, err := l.Chain(at)
 	if err == nil && own != hash {

@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Client reads from the controllers behind one URL. Make it with NewClient.
+// Client reads records from the controllers at one URL. Make it with NewClient.
 type Client struct {
 	name    string // the host of the URL, for which certificates must be valid
 	port    string
@@ -31,9 +31,9 @@ type Client struct {
 	connect *http.Transport
 }
 
-// NewClient returns a client of the controllers at a URL such as https://jobledger.jobledger:10272. Each IP address of
-// the host is one controller. Their certificates are checked for that host against authorities, or the system's if that
-// is nil. token is called for each request, because token files of ServiceAccounts change.
+// NewClient returns a client for the controllers at a URL such as https://jobledger.jobledger:10272. Each IP address of
+// the host is one controller. Their certificates must be valid for that host, and are checked against authorities; nil
+// stands for the system's. token is called for each request, because token files of ServiceAccounts change.
 func NewClient(address string, authorities *x509.CertPool, token func() (string, error)) (*Client, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Scheme != "https" || base.Hostname() == "" || strings.Trim(base.Path, "/") != "" {
@@ -58,7 +58,7 @@ func NewClient(address string, authorities *x509.CertPool, token func() (string,
 	}, nil
 }
 
-// Addresses returns the host:port of each controller.
+// Addresses returns the host:port of each controller, found by DNS.
 func (c *Client) Addresses(ctx context.Context) ([]string, error) {
 	hosts, err := c.lookup(ctx, c.name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Client) Addresses(ctx context.Context) ([]string, error) {
 	return hosts, nil
 }
 
-// Head asks one controller for its log and the head of that log.
+// Head asks one controller which log it has, and how far that log is.
 func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 	body, err := c.get(ctx, address, HeadPath, nil)
 	if err != nil {
@@ -83,22 +83,23 @@ func (c *Client) Head(ctx context.Context, address string) (h Head, err error) {
 	return h, nil
 }
 
-// Records asks one controller for whole batches from record from on; 0 stands for the first record that it keeps.
-// before is the caller's chain value before from, ignored if from is 0. Errors: store.ErrPruned if the controller no
-// longer keeps the records; store.ErrDiverged if its history before them differs.
+// Records asks one controller for whole batches from record from on; 0 stands for the oldest record that it has. before
+// is the caller's chain value before from, ignored if from is 0. Errors: store.ErrPruned if the controller no longer
+// has the records; store.ErrDiverged if its records before them differ from the caller's.
 func (c *Client) Records(ctx context.Context, address string, from events.Sequence, before events.Hash) (*Part, error) {
 	return c.records(ctx, address, from, before, url.Values{})
 }
 
-// Follow is Records for the process of that name, which may lead next: the controller learns that it has all records
-// before from on disk. While there is no later record, the answer waits for one for up to a second.
+// Follow does the same as Records, for a process with the given name that may lead next. The request tells the
+// controller that this process has all records before from on disk. While there is no new record, the answer waits for
+// one, for up to a second.
 func (c *Client) Follow(
 	ctx context.Context, address, name string, from events.Sequence, before events.Hash,
 ) (*Part, error) {
 	return c.records(ctx, address, from, before, url.Values{followerParameter: {name}, waitParameter: {""}})
 }
 
-// Chain asks one controller for its chain value behind a record. The error is store.ErrPruned if it has none.
+// Chain asks one controller for its hash chain value after record at; store.ErrPruned if it does not have that value.
 func (c *Client) Chain(ctx context.Context, address string, at events.Sequence) (hash events.Hash, err error) {
 	body, err := c.get(ctx, address, ChainPath, url.Values{"at": {strconv.FormatUint(uint64(at), 10)}})
 	if err != nil {
@@ -170,14 +171,14 @@ func (c *Client) get(ctx context.Context, address, path string, values url.Value
 	return nil, err
 }
 
-// taking is the state of a part being received.
+// taking is the state of a part that is being received.
 type taking struct {
 	in   *bufio.Reader
 	part Part
-	next events.Sequence // next record to receive
-	hash events.Hash     // the chain value before it
-	file bool            // next begins a file
-	open bool            // the batch of the last record has not ended
+	next events.Sequence // number of the next record
+	hash events.Hash     // chain value before the next record
+	file bool            // the next record is the first one of a file
+	open bool            // the batch of the last record is not complete yet
 }
 
 func (t *taking) all() error {
@@ -206,7 +207,7 @@ func (t *taking) all() error {
 	}
 }
 
-// begin takes the beginning of the log: the chain value before its first record, and the data of its file.
+// begin reads a 'B' frame: the chain value before the log's first record, and the data of its first file.
 func (t *taking) begin(body []byte) error {
 	if copy(t.hash[:], body) != len(t.hash) {
 		return ErrCut
@@ -215,7 +216,7 @@ func (t *taking) begin(body []byte) error {
 	return nil
 }
 
-// record adds a record to the run of its file.
+// record checks a record, and adds it to the records of its file.
 func (t *taking) record(stored []byte) error {
 	l, err := events.DecodeLabel(stored)
 	switch {
@@ -241,9 +242,9 @@ func (t *taking) record(stored []byte) error {
 	return nil
 }
 
-// end compares the chain value at the end of the part.
+// end checks that the part is complete, and that its records lead to the controller's chain value.
 func (t *taking) end(body []byte) error {
-	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence // beyond the head there is no chain value to compare
+	ahead := t.next > 0 && t.next-1 > t.part.Head.Sequence // then the controller has no chain value to compare with
 	switch {
 	case t.open:
 		return fmt.Errorf("%w: record %d ends no batch", ErrCut, t.next-1)

@@ -12,29 +12,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The paths of a Giver. There is nothing below them.
+// The paths that a Giver answers.
 const (
 	HeadPath    = "/v1/head"    // Head, as JSON
-	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; without from, or with 0, from the first record kept
-	ChainPath   = "/v1/chain"   // ?at=SEQ: Place, as JSON
+	RecordsPath = "/v1/records" // ?from=SEQ: a part, in frames; without from, or with 0, from the oldest record on
+	ChainPath   = "/v1/chain"   // ?at=SEQ: a Place, as JSON
 )
 
-// Parameters of RecordsPath for a process that may lead next: its name, and that the answer may wait for a record.
+// Parameters of RecordsPath for a process that may lead next: its name, and whether the answer may wait for a new
+// record.
 const (
 	followerParameter = "follower"
 	waitParameter     = "wait"
 )
 
-// A part is frames:
+// A part, the answer for RecordsPath, consists of frames:
 //
 //	frame:  uvarint length of the rest, 1 byte type, body
 //	  'H'   the head of the log, as JSON; the first frame
-//	  'B'   what the log's first file says of its beginning; only where no record is asked for
-//	  'F'   the next record begins a file; no body
+//	  'B'   the header data of the log's first file; only if the request names no record
+//	  'F'   the next record is the first one of a file; no body
 //	  'R'   a record, as it is stored
-//	  '.'   the end: the chain value behind the last record, or before the first where there is none
+//	  '.'   the end: the chain value after the last record, or before the first if there is none
 //
-// A part without '.' was cut.
+// A part without a '.' frame was cut.
 const (
 	frameHead   byte = 'H'
 	frameBegin  byte = 'B'
@@ -44,40 +45,41 @@ const (
 
 	partType = "application/vnd.jobledger.part.v1"
 
-	maxFrame = 64 << 20 // a record is far smaller; a longer frame is invalid
+	maxFrame = 64 << 20 // longest valid frame; a record is far smaller
 )
 
-// Head identifies a log and says how far it is.
+// Head identifies a log, and says how far it is and which controller has it.
 type Head struct {
-	Name     string             `json:"name"`              // of the controller's machine or pod
-	Process  string             `json:"process,omitempty"` // its identity in the Lease
-	Leads    bool               `json:"leads"`             // it holds its Lease, or needs none
-	Ends     bool               `json:"ends,omitempty"`    // its last record is written, and it is about to release the Lease
+	Name    string `json:"name"`              // of the controller's machine or pod
+	Process string `json:"process,omitempty"` // its holder identity in the Lease
+	Leads   bool   `json:"leads"`             // it holds its Lease, or needs no Lease
+	// it has written its last record, and is about to release the Lease
+	Ends     bool               `json:"ends,omitempty"`
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
-	Sequence events.Sequence    `json:"sequence"`     // of the durable head
-	Time     recordjson.Instant `json:"time"`         // of that record
+	Sequence events.Sequence    `json:"sequence"`     // newest durable record
+	Time     recordjson.Instant `json:"time"`         // time of that record
 	Now      recordjson.Instant `json:"now,omitzero"` // by the controller's clock; omitted while it has none
-	First    events.Sequence    `json:"first"`        // the first record that the log keeps
+	First    events.Sequence    `json:"first"`        // oldest record that the log still has
 	// NotListed is why the controller cannot list the cluster; empty if it can.
 	NotListed string `json:"notListed,omitempty"`
 }
 
-// Place is the chain value behind a record of a log.
+// Place is the answer for ChainPath: the hash chain value after a record of a log.
 type Place struct {
 	LogID    string          `json:"logID"`
 	Sequence events.Sequence `json:"sequence"`
 	Hash     string          `json:"hash"`
 }
 
-// Part is a run of whole batches of a log.
+// Part is a sequence of whole batches of a log.
 type Part struct {
 	Head  Head
-	Begin []byte // the data of the log's first file about its beginning; nil unless the part begins there
-	Runs  []Run  // consecutive
+	Begin []byte // header data of the log's first file; nil unless the part begins there
+	Runs  []Run  // consecutive, each from one file
 }
 
-// Run is whole batches of one file.
+// Run is a sequence of whole batches from one file.
 type Run = store.StoredBatches
 
 // ErrCut: a part ended before it was complete.

@@ -1,22 +1,24 @@
-// Package finding connects a user to the reader of a cluster (jobledger serve), with nothing but a kubeconfig.
+// Package finding connects a user, who has only a kubeconfig, to the reader of a cluster. The reader is the process
+// 'jobledger serve', which answers the questions of many users.
 //
 //	reader, err := finding.Find(ctx, finding.Config{Loader: loader, Namespace: finding.Namespace})
 //	client := serve.NewReaderClient(reader)
 //
-// The reader publishes in a ConfigMap how it is reached ([Publisher]). Find reads this [Entry], and then
+// The reader publishes its address in a ConfigMap ([Publisher]). Find reads this [Entry]. Then it connects in one of
+// two ways:
 //
-//   - connects to its address, if an administrator has given one;
-//   - else opens a port-forward to the reader's pod, through the API server. Each connection is a stream of that
+//   - to the address for users, if an administrator has written one into the ConfigMap;
+//   - else through a port-forward to the reader's pod, by way of the API server. Each connection is a stream of that
 //     port-forward, so no port is opened on the user's machine.
 //
 // Invariants:
 //
 //   - A connection is TLS, and its certificate is checked against the CA of the Entry. A request, with its credentials,
 //     is sent only on a checked connection.
-//   - The credentials are those of the kubeconfig's context: a bearer token, also of a plugin, goes into each request; a
-//     client certificate into the TLS handshake, which a port-forward passes on. A kubeconfig with a password or with
-//     impersonation is refused, because the reader believes neither.
-//   - The reader may restart, and has another pod and CA then. The next connection reads the Entry again.
+//   - The credentials are those of the kubeconfig's context. A bearer token, also one from a plugin, is sent with each
+//     request. A client certificate is used in the TLS handshake, which a port-forward passes on. A kubeconfig with a
+//     password or with impersonation is refused, because the reader does not accept either.
+//   - After a restart the reader has another pod and another CA. So if a connection fails, the Entry is read again.
 //
 // # Concurrency
 //

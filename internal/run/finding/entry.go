@@ -32,25 +32,25 @@ const (
 // systemCA as the CA of an address means the authorities that the user's machine trusts.
 const systemCA = "system"
 
-// Entry says how a reader is reached.
+// Entry says how users reach a reader: the content of its ConfigMap.
 type Entry struct {
-	Service   string    // name of its Service: the certificate is for SERVICE.NAMESPACE.svc
-	Address   *url.URL  // for users; nil for a port-forward
-	AddressCA string    // who signed the certificate at Address, in PEM; systemCA; empty for CA
-	CA        string    // who signed the certificate of the reader, in PEM
-	Pod       string    // where it runs
-	Port      int       // on which it answers in its pod
-	Base      string    // path below which it answers there; empty for the root
-	Since     time.Time // when it started; of two readers the later one is the current
+	Service   string    // name of its Service; its certificate is for SERVICE.NAMESPACE.svc
+	Address   *url.URL  // address for users; nil to use a port-forward
+	AddressCA string    // CA of the certificate at Address, in PEM, or systemCA; empty for CA
+	CA        string    // CA of the reader's own certificate, in PEM
+	Pod       string    // pod in which it runs
+	Port      int       // port in its pod
+	Base      string    // path prefix of its answers; empty for the root
+	Since     time.Time // when it started; of two readers, the one that started later counts
 }
 
-// errNotPublished: the reader has not written its part yet.
+// errNotPublished: the reader has not written its keys into the ConfigMap yet.
 var errNotPublished = errors.New("the reader has not published yet how it is reached: it is starting, or runs without --publish")
 
-// parse reads the data of a ConfigMap.
+// parse reads an Entry from the data of the ConfigMap.
 func parse(data map[string]string) (e Entry, err error) {
 	e = Entry{Service: data[keyService], AddressCA: data[keyAddressCA], CA: data[keyCA], Pod: data[keyPod], Base: data[keyBase]}
-	e.Since, _ = time.Parse(time.RFC3339Nano, data[keySince]) // without a time it is older than any
+	e.Since, _ = time.Parse(time.RFC3339Nano, data[keySince]) // an Entry without a time counts as the oldest
 	if text := data[keyAddress]; text != "" {
 		e.Address, err = url.Parse(text)
 		if err != nil || e.Address.Scheme != "https" || e.Address.Host == "" || e.Address.User != nil || e.Address.RawQuery != "" {
@@ -73,7 +73,7 @@ func parse(data map[string]string) (e Entry, err error) {
 	return e, nil
 }
 
-// published returns the reader's part of the data.
+// published returns the keys of the ConfigMap that the reader writes.
 func (e *Entry) published() map[string]string {
 	return map[string]string{
 		keyCA: e.CA, keyPod: e.Pod, keyPort: strconv.Itoa(e.Port), keyBase: e.Base,

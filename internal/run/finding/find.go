@@ -21,20 +21,20 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 )
 
-// Config says whose reader to find, and for whom. Loader is required.
+// Config says which reader to find, and for which user. Loader is required.
 type Config struct {
 	Loader    clientcmd.ClientConfig // the user's kubeconfig, with its context
-	Namespace string                 // of the reader; Namespace unless given
+	Namespace string                 // namespace of the reader; empty for the constant Namespace
 	UserAgent string
 }
 
-// The bounds of a connection.
+// Time limits of connections.
 const (
 	findWithin = 20 * time.Second // for reading the Entry, opening a port-forward and the handshake together
-	idleFor    = 30 * time.Second // less than the reader keeps an idle connection
+	idleFor    = 30 * time.Second // how long an idle connection is kept; the reader keeps it longer
 )
 
-// ErrNoKubeconfig: there is no kubeconfig, and this process runs in no pod.
+// ErrNoKubeconfig: there is no kubeconfig, and this process does not run in a pod.
 var ErrNoKubeconfig = errors.New("there is no kubeconfig")
 
 // finder connects to a reader.
@@ -42,21 +42,21 @@ type finder struct {
 	Config
 	rest   *rest.Config
 	client kubernetes.Interface
-	user   *tls.Config // with the user's client certificate; nil for none
+	user   *tls.Config // has the user's client certificate; nil for none
 
 	mu    sync.Mutex
 	way   *way
-	ready net.Conn // the connection that Find has made, for the first request
+	ready net.Conn // the connection that Find has opened, for the first request
 }
 
-// way is how the reader is reached at present.
+// way is the current way to connect to the reader.
 type way struct {
 	entry   Entry
 	tls     *tls.Config
-	forward *forward // nil for an address
+	forward *forward // nil if the reader has an address for users
 }
 
-// Find finds the reader and connects to it. Errors say what is missing, and who can give it.
+// Find finds the reader and connects to it. Its errors say what is missing, and who can provide it.
 func Find(ctx context.Context, c Config) (*serve.Reader, error) {
 	f, wrap, err := newFinder(c)
 	if err != nil {
@@ -82,7 +82,7 @@ func Find(ctx context.Context, c Config) (*serve.Reader, error) {
 	}}, nil
 }
 
-// newFinder returns a finder, and what adds the user's credentials to requests.
+// newFinder returns a finder, and a function that adds the user's credentials to the requests of a transport.
 func newFinder(c Config) (*finder, func(http.RoundTripper) (http.RoundTripper, error), error) {
 	if c.Namespace == "" {
 		c.Namespace = Namespace
@@ -114,8 +114,8 @@ func newFinder(c Config) (*finder, func(http.RoundTripper) (http.RoundTripper, e
 	}, nil
 }
 
-// connect opens a connection whose certificate is checked. If what is known of the reader does not work any more, it
-// reads the Entry again.
+// connect opens a connection to the reader, and checks its certificate. If the known way to connect fails, it reads the
+// Entry again.
 func (f *finder) connect(ctx context.Context, _, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
@@ -167,7 +167,7 @@ func (f *finder) look(ctx context.Context) error {
 	return nil
 }
 
-// left forgets the way if err is not nil, and returns err.
+// left returns err. If err is not nil, it also forgets the known way to connect.
 func (f *finder) left(err error) error {
 	if err != nil {
 		f.leave()
@@ -175,7 +175,7 @@ func (f *finder) left(err error) error {
 	return err
 }
 
-// leave forgets the way. The caller holds the lock.
+// leave forgets the known way to connect, and closes the port-forward. The caller holds the lock.
 func (f *finder) leave() {
 	if f.way != nil && f.way.forward != nil {
 		_ = f.way.forward.connection.Close() // it may be gone already
@@ -205,7 +205,7 @@ func (f *finder) serverName() string {
 	return service + "." + f.Namespace + ".svc"
 }
 
-// checking returns the TLS configuration that checks the reader's certificate and has the user's.
+// checking returns the TLS configuration of connections: it checks the reader's certificate, and presents the user's.
 func (f *finder) checking() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.serverName(), NextProtos: []string{"http/1.1"}}
 	if f.user != nil {
@@ -224,7 +224,7 @@ func (f *finder) checking() (*tls.Config, error) {
 	return config, nil
 }
 
-// dial opens a connection the known way. The caller holds the lock.
+// dial opens a connection in the known way. The caller holds the lock.
 func (f *finder) dial(ctx context.Context) (conn net.Conn, err error) {
 	w := f.way
 	switch {

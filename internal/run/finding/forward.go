@@ -25,11 +25,12 @@ import (
 type forward struct {
 	connection httpstream.Connection
 	port       int
-	requests   atomic.Int64 // pairs of streams so far: each has a number of its own
+	requests   atomic.Int64 // number of connections so far; each one is a pair of streams with this number
 }
 
-// openForward opens a port-forward at an address of the API server. It tries SPDY, which needs the right to create
-// pods/portforward, and if something between refuses that, WebSocket, which needs the right to get it, too.
+// openForward opens a port-forward at a URL of the API server. It tries SPDY, which needs the right to create
+// pods/portforward. If a proxy on the way does not allow SPDY, it tries WebSocket, which also needs the right to get
+// it.
 func openForward(ctx context.Context, config *rest.Config, at *url.URL, port int) (*forward, error) {
 	connection, status, err := openSPDY(ctx, config, at)
 	if err != nil && status != http.StatusForbidden && status != http.StatusUnauthorized && ctx.Err() == nil {
@@ -47,7 +48,8 @@ func openForward(ctx context.Context, config *rest.Config, at *url.URL, port int
 	return &forward{connection: connection, port: port}, nil
 }
 
-// openSPDY opens a connection of streams. status is that of the API server's answer; 0 for none.
+// openSPDY opens a connection that carries streams. status is the HTTP status of the API server's answer; 0 for no
+// answer.
 func openSPDY(ctx context.Context, config *rest.Config, at *url.URL) (c httpstream.Connection, status int, err error) {
 	transport, upgrader, err := spdy.RoundTripperFor(config)
 	if err != nil {
@@ -67,9 +69,9 @@ func openSPDY(ctx context.Context, config *rest.Config, at *url.URL) (c httpstre
 	return c, resp.StatusCode, err
 }
 
-// forwardError: the API server does not open a port-forward.
+// forwardError: the API server did not open a port-forward.
 type forwardError struct {
-	status int // of its answer; 0 for none
+	status int // HTTP status of the answer; 0 for no answer
 	cause  error
 }
 
@@ -86,7 +88,8 @@ func (f *forward) gone() bool {
 	}
 }
 
-// dial opens a connection to the port in the pod: a stream for the data, and one on which the kubelet reports errors.
+// dial opens a connection to the port in the pod. It consists of a stream for the data, and one on which the kubelet
+// reports errors.
 func (f *forward) dial() (net.Conn, error) {
 	headers := http.Header{}
 	headers.Set(corev1.PortHeader, strconv.Itoa(f.port))
@@ -108,20 +111,20 @@ func (f *forward) dial() (net.Conn, error) {
 	return c, nil
 }
 
-// streamed is a connection through a port-forward.
+// streamed is a connection (net.Conn) through a port-forward.
 type streamed struct {
 	httpstream.Stream
 	forward *forward
 	errs    httpstream.Stream
-	said    chan struct{} // closed when the kubelet has said all
+	said    chan struct{} // closed when the kubelet's error stream has ended
 	error   error         // set before said is closed
 	close   sync.Once
 }
 
-// mostSaid limits an error of the kubelet.
+// mostSaid limits the length of an error from the kubelet.
 const mostSaid = 4 << 10
 
-// listen reads the kubelet's error. The kubelet may leave the data open behind it.
+// listen reads the kubelet's error. After an error it ends the data stream, which the kubelet may leave open.
 func (c *streamed) listen() {
 	text, _ := io.ReadAll(io.LimitReader(c.errs, mostSaid)) // the end of the stream is no error
 	if len(text) > 0 {
@@ -133,10 +136,10 @@ func (c *streamed) listen() {
 	}
 }
 
-// saysWithin is the time to wait for the kubelet's error after the end of the data.
+// saysWithin is the time to wait for the kubelet's error after the data stream has ended.
 const saysWithin = time.Second
 
-// Read returns the kubelet's error, if there is one, in place of the end.
+// Read reads from the connection. At its end it returns the kubelet's error, if there is one.
 func (c *streamed) Read(b []byte) (int, error) {
 	n, err := c.Stream.Read(b)
 	if n > 0 || err == nil {
@@ -154,7 +157,7 @@ func (c *streamed) Read(b []byte) (int, error) {
 	return 0, err
 }
 
-// Close ends the connection, and not the port-forward.
+// Close ends this connection. The port-forward stays open.
 func (c *streamed) Close() error {
 	c.close.Do(func() {
 		_ = c.Reset() // it may have ended already
@@ -164,7 +167,8 @@ func (c *streamed) Close() error {
 	return nil
 }
 
-// The addresses of a stream, and its deadlines, which it has not: crypto/tls and net/http bound requests by closing.
+// A stream has no addresses and no deadlines; crypto/tls and net/http limit the time of requests by closing
+// connections.
 
 func (*streamed) LocalAddr() net.Addr              { return streamAddress{} }
 func (*streamed) RemoteAddr() net.Addr             { return streamAddress{} }
@@ -177,7 +181,7 @@ type streamAddress struct{}
 func (streamAddress) Network() string { return "portforward" }
 func (streamAddress) String() string  { return "port-forward" }
 
-// podState returns why the pod cannot be connected to; nil if it runs.
+// podState returns nil if the pod runs, and otherwise an error with its state.
 func (f *finder) podState(ctx context.Context, pod string) error {
 	found, err := f.client.CoreV1().Pods(f.Namespace).Get(ctx, pod, metav1.GetOptions{})
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The times of a Publisher. A new CA is written within caEach; what somebody else changed, within publishEach.
+// The times of a Publisher. It writes a new CA after at most caEach. If someone else changed its keys in the ConfigMap,
+// it writes them again after at most publishEach.
 const (
 	caEach        = 5 * time.Second
 	publishEach   = time.Minute
 	publishWithin = 10 * time.Second
 )
 
-// Publisher keeps a reader's part of its ConfigMap. It needs the rights to get and patch that ConfigMap, which must
-// exist. All fields but Base are required.
+// Publisher keeps the reader's keys in its ConfigMap up to date. It needs the rights to get and patch that ConfigMap,
+// which must exist. All fields except Base are required.
 type Publisher struct {
 	Client          kubernetes.Interface
 	Namespace, Name string // of the ConfigMap
-	Pod             string // in which this process runs
-	Port            int    // on which it answers
-	Base            string // path below which it answers; empty for the root
-	// Authority returns the CA that signed its certificate, in PEM.
+	Pod             string // pod in which this process runs
+	Port            int    // port on which it answers
+	Base            string // path prefix of its answers; empty for the root
+	// Authority returns the CA of this process's certificate, in PEM.
 	Authority func() ([]byte, error)
 	Started   time.Time
 	Logger    *slog.Logger
 }
 
-// Run publishes until ctx ends, and then returns nil. While the ConfigMap cannot be written it logs why, and tries
-// again.
+// Run publishes until ctx ends, and then returns nil. If the ConfigMap cannot be written, it logs why and tries again.
 func (p *Publisher) Run(ctx context.Context) error {
 	tick := time.NewTicker(caEach)
 	defer tick.Stop()
@@ -49,14 +49,14 @@ func (p *Publisher) Run(ctx context.Context) error {
 	}
 }
 
-// published is what a Publisher wrote or found last.
+// published is the result of a Publisher's last try.
 type published struct {
 	ca     string
-	at     time.Time // zero if it failed
-	failed string    // why, as it was logged
+	at     time.Time // when it succeeded; zero if it failed
+	failed string    // the error that was logged
 }
 
-// keep publishes if the CA changed, the last time failed, or publishEach is over.
+// keep publishes if the CA changed, the last try failed, or a minute has passed since. It returns the new result.
 func (p *Publisher) keep(ctx context.Context, last published) published {
 	now := published{at: time.Now()}
 	ca, err := p.Authority()
@@ -77,7 +77,8 @@ func (p *Publisher) keep(ctx context.Context, last published) published {
 	return now
 }
 
-// publish writes the reader's part of the ConfigMap, if it differs and no later reader has written it.
+// publish writes the reader's keys into the ConfigMap. It leaves them if they are the same already, or if a reader that
+// started later wrote them.
 func (p *Publisher) publish(ctx context.Context, ca string) error {
 	ctx, cancel := context.WithTimeout(ctx, publishWithin)
 	defer cancel()
@@ -86,7 +87,7 @@ func (p *Publisher) publish(ctx context.Context, ca string) error {
 	if err != nil {
 		return err
 	}
-	there, _ := parse(found.Data) // what is wrong is written over
+	there, _ := parse(found.Data) // keys that cannot be parsed are overwritten
 	if there.Since.After(p.Started) {
 		return nil
 	}

@@ -11,10 +11,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// otherwise is how to read without a reader.
+// otherwise tells the user how to read a log without a reader.
 const otherwise = "--log DIR and --server URL read without one"
 
-// believed returns why the reader would not believe the kubeconfig's credentials; nil if it would.
+// believed returns an error if the reader would not accept the kubeconfig's credentials.
 func believed(config *rest.Config) error {
 	switch {
 	case config.Impersonate.UserName != "":
@@ -27,7 +27,7 @@ func believed(config *rest.Config) error {
 	return nil
 }
 
-// noEntry explains that the ConfigMap was not read.
+// noEntry explains why the ConfigMap could not be read.
 func (f *finder) noEntry(err error) error {
 	what := fmt.Sprintf("ConfigMap %s in namespace %s", Name, f.Namespace)
 	switch {
@@ -43,14 +43,14 @@ func (f *finder) noEntry(err error) error {
 	return fmt.Errorf("look for the reader of the cluster at %s: %w", f.rest.Host, err)
 }
 
-// right is how a user gets the rights to a port-forward.
+// right explains which rights a port-forward needs, and how a user gets them.
 func (f *finder) right(err error) error {
 	return fmt.Errorf("the user of the kubeconfig may not connect to the reader. It takes the rights of the Role "+
 		"jobledger-reader-forward in namespace %s (get pods, create pods/portforward), which an administrator gives with: "+
 		"kubectl -n %s create rolebinding NAME --role jobledger-reader-forward --user USER (%w)", f.Namespace, f.Namespace, err)
 }
 
-// noPod explains that the reader's pod was not read.
+// noPod explains why the reader's pod could not be read.
 func (f *finder) noPod(pod string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -62,7 +62,7 @@ func (f *finder) noPod(pod string, err error) error {
 	return fmt.Errorf("look at the pod of the reader, %s in namespace %s: %w", pod, f.Namespace, err)
 }
 
-// notForwarded explains that there is no port-forward.
+// notForwarded explains why there is no port-forward.
 func (f *finder) notForwarded(pod string, err error) error {
 	var failed *forwardError
 	if errors.As(err, &failed) && failed.status == http.StatusForbidden {
@@ -71,7 +71,8 @@ func (f *finder) notForwarded(pod string, err error) error {
 	return fmt.Errorf("connect to the pod of the reader, %s in namespace %s: %w", pod, f.Namespace, err)
 }
 
-// notChecked explains a failed handshake. Nothing was sent then but the client certificate, if the server was checked.
+// notChecked explains a failed TLS handshake. No request was sent by then; a client certificate was sent only if the
+// reader's certificate had passed its check.
 func (f *finder) notChecked(err error) error {
 	var unknown x509.UnknownAuthorityError
 	var name x509.HostnameError

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// peer is another controller that answered.
+// peer is another controller, and its answer about its log.
 type peer struct {
 	client  *feed.Client
 	address string
@@ -29,8 +29,8 @@ func (p *peer) String() string {
 // errNobody: no other controller answers.
 var errNobody = errors.New("no other controller answers")
 
-// ask asks all controllers for their heads, and returns those of others with a log of that ID; empty for any. A leader
-// comes first, then those with the most records.
+// ask asks all controllers how far their logs are. It returns the other controllers that have the log with this ID; an
+// empty ID stands for any log. A leader comes first, then later epochs, then those with the most records.
 func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, headWithin)
 	defer cancel()
@@ -42,7 +42,7 @@ func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error)
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // one is enough to report
+		failed = cmp.Or(failed, err) // one error is enough to report
 	}
 	limit := make(chan struct{}, mostAtATime)
 	for _, client := range s.config.Clients {
@@ -77,8 +77,8 @@ func (s *Standby) ask(ctx context.Context, logID string) (all []peer, err error)
 	return all, nil
 }
 
-// Follow appends what the leader gives until ctx ends, and then returns nil. It returns an error if the log cannot be
-// gone on with: it cannot be written, or the leader's log does not go on from it.
+// Follow copies the leader's records into this log until ctx ends, and then returns nil. It returns an error if copying
+// cannot continue: the log cannot be written, or the leader's log has other records than this one.
 func (s *Standby) Follow(ctx context.Context) error {
 	for tries := 0; ctx.Err() == nil; tries++ {
 		got, err := s.round(ctx)
@@ -96,12 +96,13 @@ func (s *Standby) Follow(ctx context.Context) error {
 	return nil
 }
 
-// finalError ends Follow.
+// finalError is an error after which Follow does not try again.
 type finalError struct{ error }
 
 func (e *finalError) Unwrap() error { return e.error }
 
-// round finds out whose records to take, and takes them until that fails, or another controller should be asked.
+// round chooses the controller from which to copy: the leader, or without one the controller with the most records. It
+// copies until that fails, or until it is time to ask all controllers again.
 func (s *Standby) round(ctx context.Context) (got bool, err error) {
 	all, err := s.ask(ctx, s.log.Identity().LogID)
 	own := s.log.Head().Sequence
@@ -128,10 +129,11 @@ func (s *Standby) round(ctx context.Context) (got bool, err error) {
 	return more.client != nil, errNoLeader
 }
 
-// errNoLeader: the controllers that answer do not lead.
+// errNoLeader: controllers answer, but none of them leads.
 var errNoLeader = errors.New("no controller says that it holds the Lease")
 
-// take appends what one controller gives: of a leader until it leads no more, else what it has.
+// take copies records from one controller: from a leader until it no longer leads, from another one until its records
+// are all here.
 func (s *Standby) take(ctx context.Context, p peer) error {
 	for ctx.Err() == nil {
 		at, own := time.Now(), s.log.Head()
@@ -153,17 +155,18 @@ func (s *Standby) take(ctx context.Context, p peer) error {
 			return s.fewer(ctx, &p)
 		case !part.Head.Leads && part.Head.Sequence == own:
 			return nil
-		case len(part.Runs) == 0 && time.Since(at) < firstPause: // it does not wait for us
+		// the controller has too many requests to let this one wait
+		case len(part.Runs) == 0 && time.Since(at) < firstPause:
 			pause(ctx, 0)
 		}
 	}
 	return nil
 }
 
-// part asks for the records behind the log's end.
+// part asks for the records after the end of this log.
 func (s *Standby) part(ctx context.Context, p *peer, own store.Head) (*feed.Part, error) {
 	within := partWithin
-	if p.head.Sequence <= own.Sequence { // it may have to wait for a record
+	if p.head.Sequence <= own.Sequence { // the controller may wait for a new record
 		within = pollWithin
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
@@ -187,7 +190,7 @@ func (s *Standby) store(ctx context.Context, runs []feed.Run) error {
 	return nil
 }
 
-// refused returns what follows from a refusal of one controller. Only a leader's word counts against this log.
+// refused returns the error that follows from one controller's refusal. It ends Follow only if that controller leads.
 func (s *Standby) refused(ctx context.Context, p *peer, own store.Head, err error) error {
 	err = fmt.Errorf("%s: %w", p, err)
 	if !p.head.Leads || ctx.Err() != nil {
@@ -203,8 +206,8 @@ func (s *Standby) refused(ctx context.Context, p *peer, own store.Head, err erro
 	return err
 }
 
-// fewer finds out whether a controller with fewer records than this log has the same ones: a leader that has just
-// taken over may come to another record where this log has one.
+// fewer compares this log with a controller's log that is shorter: a leader that has just taken over may write other
+// records under the numbers of records in this log.
 func (s *Standby) fewer(ctx context.Context, p *peer) error {
 	at := p.head.Sequence
 	own, err := s.log.Chain(at)
@@ -223,7 +226,7 @@ func (s *Standby) fewer(ctx context.Context, p *peer) error {
 	return s.refused(ctx, p, s.log.Head(), err)
 }
 
-// took notes that a controller answered a question that was sent at the instant at.
+// took notes an answer of a controller to a request that was sent at the time at.
 func (s *Standby) took(p *peer, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,18 +247,19 @@ func (s *Standby) took(p *peer, at time.Time) {
 	}
 }
 
-// release tells who waits for the Lease that a leader has given its last record, and is about to release it.
+// release tells the goroutine that waits for the Lease that the leader has sent its last record, and is about to
+// release the Lease.
 func (s *Standby) release(p *peer) {
 	if !p.head.Leads || !p.head.Ends || p.head.Sequence != s.log.Head().Sequence {
 		return
 	}
 	select {
 	case s.freed <- struct{}{}:
-	default: // it is told already
+	default: // that goroutine has been told already
 	}
 }
 
-// away notes why no leader gives its records.
+// away notes why no records can be copied from a leader, and logs it at most once a minute.
 func (s *Standby) away(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -269,7 +273,7 @@ func (s *Standby) away(ctx context.Context, err error) {
 	s.gone = err
 }
 
-// pause waits for longer with each try, until ctx ends.
+// pause waits until ctx ends, or for a time that doubles with each failed try, from 0.1 s to 1 s.
 func pause(ctx context.Context, tries int) {
 	wait := time.NewTimer(min(firstPause<<min(tries, 10), mostPause))
 	defer wait.Stop()

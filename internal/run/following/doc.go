@@ -1,23 +1,23 @@
 // Package following makes a process a warm standby of another controller: it copies that controller's log over the
-// network into a log of its own, and may lead with it later. No stream is between them.
+// network into a log of its own, and can then lead with this log. It needs no NATS stream.
 //
 //	s := following.New(following.Config{Log: dir, Clients: clients, Self: identity, …})
-//	logID, err := s.Prepare(ctx, said)   // before the log is opened: it ends as the leader's does, or before
+//	logID, err := s.Prepare(ctx, said)   // before the log is opened: drops an end that the leader does not have
 //	err = s.Begin(log)                   // with the opened log
 //	err = s.Follow(ctx)                  // until ctx ends
 //	err = s.Ready(said, own)             // before each try to take the Lease
-//	epoch, lost, err := s.Takeover()     // with the Lease held, after Follow has returned
+//	epoch, lost := s.Takeover()          // with the Lease held, after Follow has returned
 //
-// The copy is asynchronous: the leader waits for nobody. So what a leader wrote last may be missing here when it is
-// gone. The Lease tells whether that can be. Invariants:
+// The copy is asynchronous: the leader does not wait for standbys. So if the leader disappears, its last records may be
+// missing here. The Lease shows whether that is possible. Invariants:
 //
-//   - A log is led in the epoch that it has only if nothing can be missing: the process before released the Lease with
-//     the head that this log has, or it had this very directory. Everyone else begins the next epoch.
-//   - The write that takes the Lease has the number of that epoch. The API server takes one such write. So no two
-//     processes begin the same epoch, and each sees before it leads that a later one was begun.
-//   - What a log has behind the last record in common with the leader's is set aside as a branch, and never deleted.
-//   - Only records of the leader, or of the process that has most when none leads, are appended. Each part is checked
-//     against the chain of both.
+//   - A new leader continues the log's epoch only if no record can be missing: the previous leader released the Lease
+//     and named this log's last record, or it had this very directory. Otherwise the new leader begins the next epoch.
+//   - The write that takes the Lease names that epoch, and the API server accepts only one such write. So no two
+//     processes begin the same epoch, and each process sees, before it leads, that a later epoch was begun.
+//   - Records of this log that the leader's log does not have are set aside as a branch (a folder), and never deleted.
+//   - Only records of the leader are appended. If no controller leads, they come from the one with the most records.
+//     Each answer is checked against the hash chains of both logs.
 //
 // # Concurrency
 //

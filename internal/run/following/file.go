@@ -12,11 +12,11 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// FileName is the name of a file in the directory of a log that has, or is, a standby. A program that went on with the
-// log alone would use numbers of records that another controller may have used, so it must refuse (see RefuseAlone).
+// FileName is a file in the directory of a log that several controllers copy from each other. A program that continued
+// the log alone could reuse record numbers that another controller has used, so it must refuse (see RefuseAlone).
 const FileName = "FOLLOWS"
 
-// mostFile is the number of bytes read of that file.
+// mostFile limits the bytes that are read of this file.
 const mostFile = 4 << 10
 
 // file is the content of the file, as JSON.
@@ -24,7 +24,8 @@ type file struct {
 	Log string `json:"log"` // ID of the log
 }
 
-// RefuseAlone returns an error if the log in dir has a standby, for a program that would write it alone.
+// RefuseAlone returns an error if the log in dir has a standby or is one. A program that would write the log alone
+// calls it.
 func RefuseAlone(dir string) error {
 	path := filepath.Join(dir, FileName)
 	_, err := regular.Read(path, mostFile)
@@ -39,7 +40,7 @@ func RefuseAlone(dir string) error {
 		"start that one with --alone", dir, Flag)
 }
 
-// writeFile writes the file into the log's directory, atomically and durably.
+// writeFile creates the file FOLLOWS in the log's directory, atomically and durably.
 func writeFile(address, logID string) (err error) {
 	defer func() {
 		if err != nil {

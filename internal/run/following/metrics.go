@@ -11,21 +11,21 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// The metrics of what was set aside, beside those of every replica.
+// The metrics of branches (ends of the log that were set aside), in addition to those of every replica.
 var (
 	branches = replicametrics.Desc("branches",
 		"Ends of this log that another controller led without, each in a folder of the log's directory.")
 	branchBytes = replicametrics.Desc("branch_bytes", "Bytes of the files in the folders of branches, which nothing deletes.")
 )
 
-// Describe is described by prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (s *Standby) Describe(all chan<- *prometheus.Desc) {
 	replicametrics.Describe(all)
 	all <- branches
 	all <- branchBytes
 }
 
-// Collect is described by prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (s *Standby) Collect(all chan<- prometheus.Metric) {
 	view := s.view()
 	view.Collect(all)
@@ -38,16 +38,16 @@ func (s *Standby) Collect(all chan<- prometheus.Metric) {
 	replicametrics.Gauge(all, branchBytes, size)
 }
 
-// heard is another process, as heard last.
+// heard is what another process last said about its log.
 type heard struct {
-	process string // its identity in the Lease
+	process string // its holder identity in the Lease
 	through events.Sequence
 	at      time.Time
 	leads   bool
 }
 
-// view returns what this process knows of the others: a standby of the leader, a leader of who follows it, and of who
-// led before.
+// view returns what this process knows about the other replicas, for metrics. A standby knows the leader. A leader
+// knows its followers, and the previous leader.
 func (s *Standby) view() replicametrics.View {
 	v := replicametrics.View{Host: replicametrics.Host(s.config.Self), Leads: s.config.Leads(), Now: time.Now()}
 	s.mu.Lock()
@@ -72,8 +72,8 @@ func (s *Standby) view() replicametrics.View {
 	return v
 }
 
-// byHost returns the processes by the name that their series have. A host is one replica: of its processes, the one that
-// was heard last. Another process of this host has its own name, for as long as it is heard.
+// byHost returns the last answers by the name of their metric series. A host counts as one replica: of its processes,
+// the one that answered last counts. Another process on this host has a series of its own while it answers.
 func (s *Standby) byHost(all []heard, now time.Time) map[string]heard {
 	hosts := map[string]heard{}
 	for _, h := range all {

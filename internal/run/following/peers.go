@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// sortPeers puts a leader first, then later epochs, then more records.
+// sortPeers sorts a leader first, then later epochs first, then logs with more records first.
 func sortPeers(all []peer) {
 	slices.SortFunc(all, func(a, b peer) int {
 		switch {
@@ -17,7 +17,7 @@ func sortPeers(all []peer) {
 		return cmp.Or(
 			-cmp.Compare(a.head.Epoch, b.head.Epoch),
 			-cmp.Compare(a.head.Sequence, b.head.Sequence),
-			cmp.Compare(a.address, b.address), // a stable choice
+			cmp.Compare(a.address, b.address), // so that the order is always the same
 		)
 	})
 }

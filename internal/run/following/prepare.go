@@ -12,9 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Prepare makes the log end as the leader's does, or before, while nothing has it open. It sets an end that the leader
-// did not go on from aside, and begins an empty directory with a copy. said is the Lease. It returns the ID of the log;
-// empty if there is none yet, and none to copy. It waits for a controller to copy from, and logs that it waits.
+// Prepare makes the log a beginning of the leader's log, before the log is opened. Records that the leader's log does
+// not have are set aside, and an empty directory gets the first records of another controller's log. said is the
+// content of the Lease. It returns the ID of the log; empty if no controller has a log yet. While there is no
+// controller to copy from, it waits and logs that.
 func (s *Standby) Prepare(ctx context.Context, said lease.Said) (logID string, err error) {
 	through, folder, is, err := open.Aside(s.config.Log)
 	if err == nil && is {
@@ -36,16 +37,16 @@ func (s *Standby) Prepare(ctx context.Context, said lease.Said) (logID string, e
 	return s.fill(ctx, said)
 }
 
-// end is what there is of the log in the directory.
+// end describes the log in the directory, up to its last record.
 type end struct {
 	id    events.Identity
 	head  store.Head
 	chain func(at events.Sequence) (events.Hash, error)
-	first events.Sequence // the oldest record that it keeps
+	first events.Sequence // the oldest record that the log still has
 	close func() error
 }
 
-// own opens the log in the directory for reading, if there is one.
+// own opens the log in the directory for reading, if there is a log.
 func (s *Standby) own() (e end, there bool, err error) {
 	there, err = open.Exists(s.config.Log)
 	unfilled, err1 := open.Unfilled(s.config.Log)
@@ -63,8 +64,8 @@ func (s *Standby) own() (e end, there bool, err error) {
 	return e, true, nil
 }
 
-// compare compares the log with the leader's, if a leader answers, and sets aside what the leader's does not go on from.
-// It returns false if no log remains. It closes the log.
+// compare compares the log with the leader's, if a leader answers. Records that the leader's log does not have are set
+// aside. It returns false if nothing of the log remains. It closes the log.
 func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) {
 	defer func() {
 		if own.close != nil {
@@ -73,7 +74,7 @@ func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) 
 	}()
 	all, err := s.ask(ctx, own.id.LogID)
 	if err != nil || !all[0].head.Leads {
-		return true, ctx.Err() // Follow finds out later
+		return true, ctx.Err() // without a leader, Follow compares them later
 	}
 	leader := &all[0]
 	common, err := s.common(ctx, leader, &own)
@@ -99,8 +100,8 @@ func (s *Standby) compare(ctx context.Context, own end) (there bool, err error) 
 	return common > 0, open.SetAside(ctx, s.config.Log, common, folder)
 }
 
-// common returns the newest record in which the log and the leader's have the same history; 0 for none. Chain values
-// that differ once differ ever after.
+// common returns the newest record up to which both logs have the same records; 0 for none. It searches by bisection:
+// after the first different record, all chain values differ.
 func (s *Standby) common(ctx context.Context, leader *peer, own *end) (events.Sequence, error) {
 	same := func(at events.Sequence) (bool, error) {
 		mine, err := own.chain(at)
@@ -122,7 +123,7 @@ func (s *Standby) common(ctx context.Context, leader *peer, own *end) (events.Se
 	if is, err := same(low); !is || err != nil {
 		return 0, err
 	}
-	for low+1 < high { // same at low, and not at high
+	for low+1 < high { // the chain values are equal at low, and differ at high
 		at := low + (high-low)/2
 		is, err := same(at)
 		if err != nil {
@@ -137,7 +138,8 @@ func (s *Standby) common(ctx context.Context, leader *peer, own *end) (events.Se
 	return low, nil
 }
 
-// fill begins the log with a copy of another controller's, unless there is none yet.
+// fill begins the log with a copy of another controller's log. It waits until one can be copied, unless the Lease shows
+// that no controller has written a record yet.
 func (s *Standby) fill(ctx context.Context, said lease.Said) (logID string, err error) {
 	began := said.Head > 0 || said.Epoch > 1
 	var told time.Time
@@ -167,7 +169,7 @@ func (s *Standby) fill(ctx context.Context, said lease.Said) (logID string, err 
 	}
 }
 
-// begin makes the first file of the copy, of one part.
+// begin creates the first file of the copy, with the records of one answer.
 func (s *Standby) begin(ctx context.Context, p *peer) (err error) {
 	bound, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/lease"
 )
 
-// Saw notes the Lease of another process, each time that it is read.
+// Saw notes the content of the Lease while another process holds it. It is called each time that the Lease is read.
 func (s *Standby) Saw(said lease.Said) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,31 +18,31 @@ func (s *Standby) Saw(said lease.Said) {
 	}
 }
 
-// Claims returns the epoch that the write that takes the Lease claims; 0 for none.
+// Claims returns the epoch that the Lease should name when this process takes it; 0 to continue the log's epoch.
 func (s *Standby) Claims() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claim
 }
 
-// Takeover returns the epoch to begin, and what the Lease told of the log before it was taken. The epoch is 0 if the log
-// goes on in the one that it has.
+// Takeover returns the epoch to begin, and the last record that the Lease named before this process took it. The epoch
+// is 0 if the log continues in its own epoch.
 func (s *Standby) Takeover() (epoch uint64, lost events.Loss) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claim, s.lost
 }
 
-// Ready returns why the Lease may not be taken now, given its content and the state of this log. Otherwise it decides
-// whether the next epoch is to begin:
+// Ready returns why the Lease may not be taken now, given its content and the state of this log. If it may be taken,
+// Ready also decides whether the log then continues its epoch or begins the next one:
 //
 //	the Lease                                         this log            so
-//	names no log                                      has no records      goes on, at once
-//	was released                                      has its head        goes on, at once
-//	was held by a process with this very directory    has its head        goes on, at once
-//	anything else                                     has its head        next epoch, at once
-//	anything else                                     lacks its head      next epoch; at once if this process followed
-//	                                                                      until then, else after five minutes
+//	names no log                                      has no records      same epoch, at once
+//	was released                                      ends like it says   same epoch, at once
+//	was held by a process with this very directory    has its record      same epoch, at once
+//	anything else                                     has its record      next epoch, at once
+//	anything else                                     lacks its record    next epoch; at once if this process had all
+//	                                                                      records shortly before, else after 5 minutes
 //
 // While another process that does not lead has more records, these are copied first.
 func (s *Standby) Ready(before lease.Said, own lease.Log) error {
@@ -67,7 +67,7 @@ func (s *Standby) Ready(before lease.Said, own lease.Log) error {
 	return nil
 }
 
-// waitsLocked returns why the Lease may not be taken yet.
+// waitsLocked returns why the Lease may not be taken yet; nil if it may. The caller holds the lock.
 func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) error {
 	mine := before.Lock != "" && before.Lock == own.Lock
 	if s.more.client != nil && now.Sub(s.asked) <= heardWithin && !mine {
@@ -78,7 +78,7 @@ func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) e
 		return nil
 	}
 	if !s.asOf.IsZero() && s.since.Sub(s.asOf) <= 2*s.config.Retry+time.Second {
-		return nil // it followed until the leader was gone
+		return nil // this process had all records until the leader disappeared
 	}
 	if left := aloneFor - now.Sub(s.free); left > 0 {
 		return fmt.Errorf("the Lease %s says that the log had record %d of epoch %d, and this one ends with record %d of epoch "+
@@ -88,7 +88,7 @@ func (s *Standby) waitsLocked(before lease.Said, own lease.Log, now time.Time) e
 	return nil
 }
 
-// goesOn reports whether nothing can be missing in the log, so that it goes on in its epoch.
+// goesOn reports whether this log cannot lack any record, so that it may continue its epoch.
 func goesOn(before lease.Said, own lease.Log) bool {
 	mine := before.Lock != "" && before.Lock == own.Lock
 	switch {
@@ -102,7 +102,7 @@ func goesOn(before lease.Said, own lease.Log) bool {
 	return before.Holder == "" && before.Head == own.Head && before.Hash == own.Hash
 }
 
-// lacks reports whether the Lease names a later record of the same log.
+// lacks reports whether the Lease names a later record of the same log than this log has.
 func lacks(said lease.Said, own lease.Log) bool {
 	return said.LogID == own.LogID && (said.Epoch > own.Epoch || said.Epoch == own.Epoch && said.Head > own.Head)
 }

@@ -21,32 +21,33 @@ const (
 )
 
 const (
-	mostBehind  = 3 * time.Second // a standby that is further behind is not ready
-	headWithin  = 2 * time.Second // time limit for the heads of the controllers
+	// a standby counts as behind, and not ready, if it last had all records longer ago than this
+	mostBehind  = 3 * time.Second
+	headWithin  = 2 * time.Second // time limit for asking controllers how far their logs are
 	partWithin  = 20 * time.Second
-	pollWithin  = 4 * time.Second // of an answer that may wait for a record for a second
+	pollWithin  = 4 * time.Second // time limit of an answer that may wait a second for a new record
 	firstPause  = 100 * time.Millisecond
 	mostPause   = time.Second
 	tellAfter   = 10 * time.Second
 	aloneFor    = 5 * time.Minute
-	heardWithin = 5 * time.Second // a controller that answered so lately is known to have more
-	mostAtATime = 16              // controllers asked at once
+	heardWithin = 5 * time.Second // an answer with more records than this log has counts for this long
+	mostAtATime = 16              // most controllers asked at the same time
 )
 
-// ShipWithin bounds how long a leader that stops waits for standbys that have not all of its records.
+// ShipWithin is how long a leader that stops waits for standbys that lack some of its records.
 const ShipWithin = 1500 * time.Millisecond
 
-// Config says whose log to follow. All fields are required.
+// Config says from which controllers to copy the log. All fields are required.
 type Config struct {
 	Log     string         // address of this process's own log
 	Clients []*feed.Client // the controllers; this process may be one of them
-	Where   string         // where they answer, for messages
+	Where   string         // their addresses, for messages
 	Self    string         // identity of this process in the Lease
-	Retry   time.Duration  // time between looks at the Lease
+	Retry   time.Duration  // time between two reads of the Lease
 	Logger  *slog.Logger
 
 	Leads     func() bool            // whether this process holds the Lease
-	Followers func() []feed.Follower // the processes that have asked this one for its records
+	Followers func() []feed.Follower // the processes that have asked this one for records
 }
 
 // Log is what a Standby needs of an opened log.
@@ -55,14 +56,14 @@ type Log interface {
 	store.Follower
 }
 
-// errNoFollower is returned for a log that cannot take the records of another one.
+// errNoFollower is returned for a kind of log that cannot store the records of another log.
 var errNoFollower = errors.New("this kind of log cannot follow another one")
 
-// ErrDiverged: the leader's log does not go on from this one. The next start sets the end of this one aside.
+// ErrDiverged: the leader's log has other records than this one. At the next start, the end of this log is set aside.
 var ErrDiverged = errors.New("the log of the leader does not go on from this one: started again, this controller sets the " +
 	"end of its log aside and follows")
 
-// Standby is a process that follows a log. Make it with New.
+// Standby copies the leader's log into this process's log. Make it with New.
 type Standby struct {
 	config Config
 	logger *slog.Logger
@@ -70,33 +71,33 @@ type Standby struct {
 	freed  chan struct{}
 
 	mu    sync.Mutex
-	asked time.Time // when the newest question to all controllers was answered or given up
-	asOf  time.Time // the log has all that the leader had then; zero before
-	gone  error     // why no leader gives its records; nil while one does
-	told  time.Time // when that was logged
-	more  peer      // who has more records than this log, as of the newest question to all
-	peer  string    // whose records were appended last, for messages
+	asked time.Time // when all controllers were asked last
+	asOf  time.Time // a time at which this log had all records of the leader; zero for none
+	gone  error     // why no records can be copied from a leader; nil while they can
+	told  time.Time // when gone was last logged
+	more  peer      // a controller with more records than this log, at the last time all were asked
+	peer  string    // address of the leader that was copied from last
 	now   events.Time
 
-	leader heard // the newest answer of a process that led, for metrics; none has no name
+	leader heard // the newest answer of a leader, for metrics; zero for none
 
-	said  lease.Said // the Lease as last seen
-	since time.Time  // when it was first seen like that
-	free  time.Time  // since when it might be taken, and is not; zero while that is not so
-	claim uint64     // epoch to begin with the Lease; 0 for going on in the one that the log has
+	said  lease.Said // content of the Lease when it was last read
+	since time.Time  // when the Lease was first read with this content
+	free  time.Time  // since when the Lease could be taken; zero while it cannot
+	claim uint64     // epoch to begin when taking the Lease; 0 to continue the log's epoch
 	lost  events.Loss
 }
 
-// New returns a Standby that follows nothing yet.
+// New returns a Standby that does nothing until its methods are called.
 func New(c Config) *Standby {
 	return &Standby{config: c, logger: c.Logger, freed: make(chan struct{}, 1)}
 }
 
-// Released returns a channel that receives a value when this log has the last record of a leader that is about to
-// release the Lease.
+// Released returns a channel that receives a value when the leader is about to release the Lease, and this log has the
+// leader's last record.
 func (s *Standby) Released() <-chan struct{} { return s.freed }
 
-// Begin takes the opened log. From now on its directory says that it is a follower's.
+// Begin gives the Standby its opened log, and creates the file FOLLOWS in the log's directory.
 func (s *Standby) Begin(log store.Opened) error {
 	to, ok := log.(Log)
 	if !ok {
@@ -108,14 +109,15 @@ func (s *Standby) Begin(log store.Opened) error {
 	return writeFile(s.config.Log, log.Identity().LogID)
 }
 
-// Now returns the time of the leader's clock as of its newest answer; 0 if there was none.
+// Now returns the time of the leader's clock in its newest answer; 0 for no answer.
 func (s *Standby) Now() events.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
 }
 
-// Behind returns why this process does not have all that the leader had a moment ago; nil if it has.
+// Behind returns nil if this log had all of the leader's records at some time in the last 3 seconds; otherwise it
+// returns an error with the reason.
 func (s *Standby) Behind() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

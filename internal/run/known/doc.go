@@ -1,6 +1,6 @@
-// Package known returns the objects that a log believes to exist, so that the informer can find what is missing from
-// its first listing, and whether the cluster was rewound. It connects packages projector and events/informer, which do
-// not know each other.
+// Package known returns the objects that should exist according to a log. The informer compares them with its first
+// listing: it finds which objects are missing, and whether the cluster was restored to an earlier state. The package
+// connects projector and events/informer, which do not import each other.
 //
 // Read known.go, then [informer.Known].
 package known

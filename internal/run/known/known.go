@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Of returns the objects that exist according to the world folded from a log.
+// Of returns the objects that exist according to the world, the state folded from a log.
 func Of(w *projector.World) informer.Known {
 	k := informer.Known{JobsVersion: w.Newest(events.Jobs), PodsVersion: w.Newest(events.Pods), CronJobsVersion: w.Newest(events.CronJobs)}
-	cronJobs := map[types.UID]types.UID{} // of each Job that has one
+	cronJobs := map[types.UID]types.UID{} // the CronJob of each Job that has one
 	for _, c := range w.CronJobs() {
 		if c.Known() && !c.Gone {
 			k.CronJobs = append(k.CronJobs, informer.KnownCronJob{CronJob: c.Ref, Version: c.Seen.Version})

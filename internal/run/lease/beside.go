@@ -8,17 +8,19 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// Beside lists live holders of other Leases whose Jobs include ours (split-brain).
+// Beside lists other Leases for Jobs that include ours whose holders are alive: two controllers run the same Jobs
+// (split brain).
 type Beside struct {
-	// Above is a Lease in an operator's namespace whose live holder has precedence: this process must not work. Nil for
-	// none.
+	// Above is such a Lease in an operator's namespace. Its holder has precedence, so this process must not work. Nil
+	// for none.
 	Above *Said
-	// Others are Leases in tenants' namespaces with live holders. An honest holder stops when it finds our Lease. Any
-	// user who may write Leases in those namespaces may have written them.
+	// Others are such Leases in tenants' namespaces. A correct controller that holds one stops when it finds our Lease.
+	// Any user who may write Leases in those namespaces may have written them.
 	Others []Said
 }
 
-// OutrankedError ends Run: another client took our Lease, or one that ranks above it, while this process led.
+// OutrankedError ends Run: while this process led, another process took our Lease, or a Lease with precedence over
+// ours.
 type OutrankedError struct{ By Said }
 
 // Error names the new leader.
@@ -26,10 +28,10 @@ func (e *OutrankedError) Error() string {
 	return fmt.Sprintf("stopped leading: the Lease %s is now held by %s, whose Jobs include ours", e.By.Lease, e.By.Holder)
 }
 
-// Beside looks for live holders of other Leases whose Jobs include ours. To detect a dead holder it waits for the
-// duration of its Lease, once per Lease. While our Lease is held, it also waits for honest lower-ranking holders to
-// stop. Later each renewal of ours checks again. It returns ErrBlind if a Lease that may rank above ours cannot be
-// read, and ctx's error if ctx ends first.
+// Beside looks for other Leases for Jobs that include ours whose holders are alive. To see whether a holder is alive,
+// it waits for the duration of that holder's Lease, once for each Lease. While our Lease is held, it also waits until
+// correct controllers with lower precedence have stopped. After that, each renewal of our Lease checks again. It
+// returns ErrBlind if a Lease that may have precedence over ours cannot be read, and ctx's error if ctx ends first.
 func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -39,9 +41,9 @@ func (l *Lease) Beside(ctx context.Context) (found Beside, err error) {
 	return found, err
 }
 
-// Stranger looks for a live controller of our Jobs that has another log than logID, under any readable Lease; nil for
-// none. If some Lease names logID, that log has run here before and nothing is a stranger. Stranger waits until it
-// knows whether a holder lives.
+// Stranger looks for a live controller of our Jobs that has another log than logID, under any Lease that can be read;
+// nil for none. If some Lease names logID, that log has run here before, and the result is nil. Stranger waits until it
+// knows which holders are alive.
 func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -51,7 +53,7 @@ func (l *Lease) Stranger(ctx context.Context, logID string) (found *Said, err er
 	return found, err
 }
 
-// Elsewhere returns the contents of the other Leases in the operator's namespaces.
+// Elsewhere returns the contents of the Leases in the operator's namespaces, except our own.
 func (l *Lease) Elsewhere(ctx context.Context) (all []Said, err error) {
 	n := l.lock.beside
 	err = n.until(ctx, func(leases []coordinationv1.Lease) (wait bool) {
@@ -65,7 +67,7 @@ func (l *Lease) Elsewhere(ctx context.Context) (all []Said, err error) {
 	return all, err
 }
 
-// until reads the Leases repeatedly while wait returns true.
+// until reads the other Leases again and again, until wait returns false for them.
 func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease) bool) error {
 	blind := time.Now()
 	for told := (time.Time{}); ; {
@@ -73,7 +75,7 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case isBlind(err) && time.Since(blind) >= deniedPatience: // a starting API server denies everything
+		case isBlind(err) && time.Since(blind) >= deniedPatience: // an API server denies everything while it starts
 			return err
 		case isBlind(err):
 		case err != nil && time.Since(told) >= n.config.Duration:
@@ -92,14 +94,16 @@ func (n *neighbours) until(ctx context.Context, wait func([]coordinationv1.Lease
 	}
 }
 
-// judge finds the live holders beside us. held says that our own Lease is held.
+// judge returns the other Leases for our Jobs whose holders are alive. held says that our own Lease is held. wait says
+// that more time is needed to tell.
 func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Beside, wait bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if held && n.took.IsZero() {
 		n.took = time.Now()
 	}
-	wait = held && n.unlisted && time.Since(n.took) < DefaultDuration // until honest unlisted holders have stopped
+	// until correct holders of unlisted Leases have stopped
+	wait = held && n.unlisted && time.Since(n.took) < DefaultDuration
 	for i := range leases {
 		j := Judge(&leases[i])
 		if n.ours(&leases[i]) || !j.Runs(n.config.scope()) {
@@ -109,13 +113,13 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 		waiting := time.Since(first.seen) <= j.Patience
 		switch {
 		case n.ranked(&leases[i]):
-			// A holder that took its Lease after ours yields at its next look; one that has not by the end of its patience
-			// will not.
+			// This holder has precedence if it took its Lease before ours. If it took it later, it stops at its next
+			// check; one that has not stopped by the end of its patience never will.
 			if changed && (!held || !waiting || n.above || j.before(n.acquired, n.config.Namespace)) {
 				return Beside{Above: &j.Said}, false
 			}
 			wait = wait || waiting
-		case !held: // holders learn of us only once our Lease exists
+		case !held: // holders find our Lease only after it exists
 		case n.early(first) && waiting:
 			wait = true
 		case changed:
@@ -127,8 +131,8 @@ func (n *neighbours) judge(leases []coordinationv1.Lease, held bool) (found Besi
 	return found, wait
 }
 
-// before reports whether an operator's Lease was taken before ours, in the order of the API server's writes. If that
-// is unknown, the alphabetical order of the namespaces decides.
+// before reports whether this Lease, in an operator's namespace, was taken before ours, in the order of the API
+// server's writes. If that order is unknown, the alphabetical order of the namespaces decides.
 func (j *Judged) before(ours uint64, namespace string) bool {
 	if j.Acquired == 0 || ours == 0 || j.Acquired == ours {
 		return j.Lease < namespace+"/"
@@ -136,7 +140,8 @@ func (j *Judged) before(ours uint64, namespace string) bool {
 	return j.Acquired < ours
 }
 
-// stranger finds a Lease whose holder has another log.
+// stranger returns a Lease for our Jobs whose live holder has another log than logID; nil for none. wait says that more
+// time is needed to tell.
 func (n *neighbours) stranger(leases []coordinationv1.Lease, logID string) (found *Said, wait bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

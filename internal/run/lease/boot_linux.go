@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot returns CLOCK_BOOTTIME, which continues while the machine is suspended.
+// sinceBoot returns the time since the machine started (CLOCK_BOOTTIME). This clock continues while the machine is
+// suspended.
 func sinceBoot() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

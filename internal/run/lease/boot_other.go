@@ -6,5 +6,6 @@ import "time"
 
 var began = time.Now()
 
-// sinceBoot has no such clock on this system, so a suspension of the machine goes unnoticed.
+// sinceBoot returns the time since this process started. On this system it does not continue while the machine is
+// suspended, so a suspension goes unnoticed.
 func sinceBoot() time.Duration { return time.Since(began) }

@@ -14,11 +14,11 @@ import (
 // ErrDenied is returned if this user may not read or write the Lease, or its namespace does not exist.
 var ErrDenied = errors.New("the Lease cannot be held")
 
-// deniedPatience is how long requests may be denied before the Lease was first held: a starting API server denies
-// everything until it has read its roles.
+// deniedPatience is how long requests may be denied, before the Lease was ever held, until that counts as an error: a
+// starting API server denies everything until it has read its roles.
 const deniedPatience = 5 * time.Second
 
-// noteDenied returns err. After too many denials it ends the election.
+// noteDenied returns err. If requests with this verb have been denied for 5 seconds, it also ends the election.
 func (k *lock) noteDenied(verb string, err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -37,7 +37,7 @@ func (k *lock) noteDenied(verb string, err error) error {
 
 func denied(err error) bool {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return false // deleted soon, and then created again
+		return false // the namespace is being deleted, and is created again afterwards
 	}
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || noNamespace(err)
 }
@@ -69,7 +69,7 @@ func (k *lock) makeNamespace(ctx context.Context) error {
 	return nil
 }
 
-// refuse ends the election, once. It is the only sender, and the channel has room for one.
+// refuse ends the election with err. Only the first call has an effect: the channel has room for one error.
 func (k *lock) refuse(err error) {
 	select {
 	case k.refused <- err:

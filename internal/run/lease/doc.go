@@ -1,30 +1,33 @@
-// Package lease holds the Lease that lets one controller of a cluster work at a time (operations.md section C):
+// Package lease holds the Kubernetes Lease by which only one controller of a cluster works at a time (operations.md
+// section C):
 //
 //	l, err := lease.New(lease.Config{Client: client, Namespace: "jobledger", …})
 //	err = l.Run(ctx, lease.Bid{Log: log, Admit: admit, Lead: lead})
 //
-// [Lease.Run] waits for the Lease, calls Lead, and then releases the Lease. The Lease names its holder's log, how far
-// the log has got (design §4, Identity), and the LOCK file that the holder has locked. So a controller with another
-// log, or with an older copy of the same log, is detected; and a process that now holds that same LOCK file knows that
-// the old holder has ended, and takes the Lease at once. [Lease.Beside] finds controllers that run the same Jobs under
-// a Lease in another namespace. [Judge] says how far a Lease is trusted, by its namespace, which is an operator's or a
-// tenant's (docs/design/0005-lease.md, 0024-one-lease.md).
+// [Lease.Run] waits for the Lease, calls Lead, and then releases the Lease. The Lease names its holder's log, the log's
+// last record (design §4, Identity), and the file LOCK that the holder has locked. A controller with another log, or
+// with an older copy of the same log, is detected. A process that holds the lock on that same file knows that the
+// previous holder has ended, and takes the Lease at once. [Lease.Beside] finds controllers that run the same Jobs under
+// a Lease in another namespace. [Judge] decides how far a Lease is trusted, by its namespace: only an operator can
+// write in some namespaces, and tenants can write in the others (docs/design/0005-lease.md, 0024-one-lease.md).
 //
 // Invariants:
 //
-//   - Holds is true only while no other process can have taken the Lease: until the renew deadline after the start of
-//     the newest renewal, which is shorter than the duration that others wait (O-023). This needs no goroutine.
-//   - A context of Within ends with the hold, so no request outlives it.
+//   - Holds is true only while no other process can have taken the Lease: from the start of the newest successful
+//     renewal until the renew deadline, which is shorter than the duration that others wait (O-023). This needs no
+//     goroutine.
+//   - A context of Within ends when Holds becomes false, so no request outlives it.
 //   - The context of Lead ends when the Lease is lost, with cause [ErrLost].
-//   - A process that finds a higher-ranking Lease with a live holder does not lead, or stops. A process that finds a
-//     lower-ranking one leads after waiting for its duration; an honest holder has stopped by then.
-//   - Of two Leases in the operator's namespaces, the one taken first leads. Taking a Lease again does not count as
-//     first.
-//   - A process that cannot read the Leases above its own does not lead.
+//   - A process does not lead, or stops, if it finds a live holder of a Lease with precedence. If it finds a Lease
+//     with lower precedence, it leads after it has waited for that Lease's duration; a correct holder has stopped by
+//     then.
+//   - Of two Leases in the operator's namespaces, the one that was taken first has precedence. A process that takes
+//     its Lease again, after it lost it, does not count as first.
+//   - A process that cannot read the Leases that may have precedence does not lead.
 //   - The Lease is released only after Lead has returned.
-//   - The holder alone writes what the Lease says about a log: when it takes the Lease, and with each renewal.
-//   - An expired Lease is taken at once only if its holder has certainly ended. Otherwise others wait until it was not
-//     renewed for its whole duration.
+//   - Only the holder writes what the Lease says about a log: when it takes the Lease, and with each renewal.
+//   - An expired Lease is taken at once only if its holder has certainly ended. Otherwise a process waits until it has
+//     not seen a renewal for the Lease's whole duration.
 //
 // # Concurrency
 //

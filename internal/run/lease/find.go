@@ -14,16 +14,17 @@ import (
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 )
 
-// Found is a Lease of our name in the cluster.
+// Found is a Lease named jobledger that was read from the cluster.
 type Found struct {
 	client coordinationclient.LeaseInterface
 	object *coordinationv1.Lease
 }
 
-// byName selects the Leases of our name. A role that names the Lease allows this list.
+// byName selects the Leases named jobledger. A role that allows only Leases of this name allows this list, too.
 var byName = metav1.ListOptions{FieldSelector: "metadata.name=" + UsualName}
 
-// Find lists the Leases of our name that speak for Jobs, in namespace or, if that is empty, in all namespaces.
+// Find returns the Leases named jobledger that are trusted to name a controller of Jobs. It looks in namespace or, if
+// that is empty, in all namespaces.
 func Find(ctx context.Context, client kubernetes.Interface, namespace string) (found []*Found, err error) {
 	list, err := client.CoordinationV1().Leases(namespace).List(ctx, byName)
 	if err != nil {
@@ -51,19 +52,20 @@ func Read(ctx context.Context, client kubernetes.Interface, namespace string) (*
 	return &Found{client: leases, object: object}, nil
 }
 
-// Object returns the Lease as found. The caller must not change it.
+// Object returns the Lease as it was read. The caller must not change it.
 func (f *Found) Object() *coordinationv1.Lease { return f.object }
 
-// Judged returns what the Lease says, as far as it is trusted.
+// Judged returns what the Lease says, as far as it is trusted; see Judge.
 func (f *Found) Judged() Judged { return Judge(f.object) }
 
-// Living returns the Leases that are renewed, or taken by another holder, within their patience: their controllers
-// run. It watches all at once, trusts no other machine's clock, and skips Leases without a holder.
+// Living returns the Leases whose controllers run: within its duration, the Lease is renewed or taken by another
+// holder. It watches all Leases at the same time, uses no clock of another machine, and leaves out Leases without a
+// holder.
 func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	lives, errs := make([]bool, len(all)), make([]error, len(all))
 	var watches sync.WaitGroup
 	for i, f := range all {
-		watches.Go(func() { lives[i], errs[i] = f.Renewed(ctx) }) // ends within the patience
+		watches.Go(func() { lives[i], errs[i] = f.Renewed(ctx) }) // ends within the Lease's duration
 	}
 	watches.Wait()
 	for i, f := range all {
@@ -77,9 +79,8 @@ func Living(ctx context.Context, all []*Found) (living []*Found, err error) {
 	return living, nil
 }
 
-// Holders returns the trusted Leases for scope, a namespace or Everywhere, that a live controller holds. It waits for
-// each Lease's patience to see a renewal. If the server does not answer, it returns the error without a second
-// request.
+// Holders returns the trusted Leases for scope, a namespace or Everywhere, that a live controller holds. It waits up to
+// each Lease's duration to see a renewal. If the server does not answer, it returns the error without another request.
 func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]*Found, error) {
 	places := slices.Clone(OperatorNamespaces)
 	if scope != Everywhere && !slices.Contains(places, scope) {
@@ -101,8 +102,8 @@ func Holders(ctx context.Context, client kubernetes.Interface, scope string) ([]
 	return Living(ctx, held)
 }
 
-// Renewed waits until the holder renews the Lease or another client takes it, and reports whether that happened within
-// its patience.
+// Renewed waits until the holder renews the Lease or another process takes it. It reports whether that happened within
+// the Lease's duration.
 func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	first := f.Judged()
 	deadline := time.NewTimer(first.Patience)
@@ -132,7 +133,7 @@ func (f *Found) Renewed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// lookAgain is the interval of reads of a Lease that may be renewed.
+// lookAgain is the time between two reads of a Lease while Renewed waits.
 const lookAgain = 500 * time.Millisecond
 
 // Delete deletes the Lease unless it has changed since it was last read. A deleted Lease is no error.

@@ -8,16 +8,17 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Pauses between requests for a Lease whose holder is about to release it: the first, which doubles, and the longest.
+// The first pause between requests for a Lease whose holder is about to release it, and the longest. Each pause is
+// twice as long as the one before.
 const (
 	freedPause     = 20 * time.Millisecond
 	mostFreedPause = 320 * time.Millisecond
 )
 
-// takeFreed asks for the Lease when bid.Freed says that its holder is about to release it. It ends when the Lease is
-// held, or when ctx ends. client-go's elector asks only once in a retry period, and in twice that at times. It finds the
-// Lease held by this process then, and goes on to renew it. Until then takeFreed renews it; if that fails for the renew
-// deadline, it calls end, and the Lease is lost.
+// takeFreed tries to take the Lease when bid.Freed says that its holder is about to release it. client-go's elector
+// alone would try only once or less in a retry period. After a success, takeFreed renews the Lease until the elector
+// finds that this process holds it, and renews it from then on. If renewals fail for the renew deadline, takeFreed
+// calls end, and the Lease is lost. It returns when the Lease is held and the elector renews it, or when ctx ends.
 func (l *Lease) takeFreed(ctx context.Context, end context.CancelFunc) {
 	for !l.isHeld() {
 		select {
@@ -35,7 +36,7 @@ func (l *Lease) takeFreed(ctx context.Context, end context.CancelFunc) {
 	}
 }
 
-// keep renews the Lease, just taken, until the elector does.
+// keep renews the Lease, which takeFreed has just taken, until the elector does.
 func (l *Lease) keep(ctx context.Context, end context.CancelFunc) {
 	for renewed := time.Now(); ; {
 		left := l.config.RenewDeadline - time.Since(renewed)
@@ -69,7 +70,7 @@ func (l *Lease) renew(ctx context.Context) error {
 	return l.lock.Update(ctx, *record)
 }
 
-// askForFreed asks for the Lease until this process or a new holder has it, for at most a retry period. It reports
+// askForFreed tries to take the Lease until this process or another one has it, for at most a retry period. It reports
 // whether it took the Lease.
 func (l *Lease) askForFreed(ctx context.Context) (taken bool) {
 	ctx, cancel := context.WithTimeout(ctx, l.config.RetryPeriod)

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// errNotHeld is the cause of an ended context of Within.
+// errNotHeld is the cause with which contexts of Within end.
 var errNotHeld = errors.New("the Lease was not renewed in time: nothing is sent until it is")
 
-// hold is the time until which the Lease is certainly held, with the contexts that end then. The zero hold is not
-// held. Two clocks bound it: Go's clock stops while the machine is suspended, but the clocks of other processes go on.
+// hold knows until when the Lease is certainly held, and ends contexts at that time. The zero hold is not held. It uses
+// two clocks: Go's clock stops while the machine is suspended, and the time since boot continues, like the clocks of
+// other machines.
 type hold struct {
 	boot  func() time.Duration // see Config.Boot
 	mu    sync.Mutex
-	until instant     // zero while not held
-	lapse *time.Timer // nil until first held
+	until instant     // zero while the Lease is not held
+	lapse *time.Timer // ends contexts when the time is over; nil until first held
 	work  map[*context.CancelCauseFunc]struct{}
 }
 
@@ -26,10 +27,10 @@ type instant struct {
 	boot time.Duration
 }
 
-// now is called before a request whose success renews the hold.
+// now returns the current time on both clocks. A caller takes it before it sends a request that renews the Lease.
 func (h *hold) now() instant { return instant{at: time.Now(), boot: h.boot()} }
 
-// renew extends the hold to period after began, which may be in the past.
+// renew sets the end of the hold to began plus period. began may be in the past.
 func (h *hold) renew(began instant, period time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +42,7 @@ func (h *hold) renew(began instant, period time.Duration) {
 	}
 }
 
-// end ends the hold.
+// end ends the hold, and all contexts of within, at once.
 func (h *hold) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +63,7 @@ func (h *hold) holdsLocked() bool {
 func (h *hold) lapsed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.holdsLocked() { // renewed just now
+	if !h.holdsLocked() { // otherwise it was renewed just now
 		h.endWorkLocked()
 	}
 }
@@ -74,7 +75,7 @@ func (h *hold) endWorkLocked() {
 	clear(h.work)
 }
 
-// within returns a context that ends with the hold, at the latest.
+// within returns a context that ends no later than the hold.
 func (h *hold) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	h.mu.Lock()

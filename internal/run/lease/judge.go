@@ -8,11 +8,11 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// UsualName is the name of all our Leases, so that all controllers find each other.
+// UsualName is the name of every Lease of this program, so that all controllers find each other.
 const UsualName = "jobledger"
 
 // The operator's namespaces. The Lease of a controller of all namespaces is in one of them, wherever its pod runs. No
-// tenant may write there.
+// tenant must have the right to write there.
 const (
 	DefaultNamespace = "jobledger"
 	SystemNamespace  = "kube-system"
@@ -21,15 +21,15 @@ const (
 // OperatorNamespaces are the namespaces in which a Lease is fully trusted.
 var OperatorNamespaces = []string{DefaultNamespace, SystemNamespace}
 
-// The longest trusted durations. A Lease with a longer one is waited for only this long. New refuses a controller that
-// asks for more, so an honest holder has stopped by then.
+// The longest durations of a Lease that other processes respect. They wait for a Lease with a longer duration only this
+// long. New refuses a configuration with a longer one, so a correct holder has stopped by then.
 const (
 	MostDuration        = 10 * time.Minute // of a Lease in an operator's namespace
 	MostDurationOfOther = 2 * time.Minute  // of any other Lease, which a tenant may have written
 )
 
-// CheckPlace returns an error if a controller with that scope (empty for all namespaces) may not have its Lease in
-// namespace for that duration.
+// CheckPlace returns an error if a controller with this scope (empty for all namespaces) may not have a Lease of this
+// duration in namespace.
 func CheckPlace(namespace, scope string, duration time.Duration) error {
 	operators := slices.Contains(OperatorNamespaces, namespace)
 	switch most := longest(operators); {
@@ -45,26 +45,27 @@ func CheckPlace(namespace, scope string, duration time.Duration) error {
 	return nil
 }
 
-// Word is how far a Lease is trusted.
+// Word is how far the contents of a Lease are trusted.
 type Word int
 
 // The levels of trust.
 const (
-	Nobodys   Word = iota // says nothing about Jobs
-	Tenants               // speaks for its own namespace: a tenant may have written it
-	Operators             // trusted
+	Nobodys   Word = iota // not trusted
+	Tenants               // trusted about its own namespace only: a tenant may have written it
+	Operators             // trusted; only an operator can have written it
 )
 
-// Judged is what a Lease says, as far as it is trusted. Scope is empty unless it speaks for Jobs.
+// Judged is what a Lease says, as far as it is trusted. Scope is empty if the Lease is not trusted to name a controller
+// of Jobs.
 type Judged struct {
 	Said
 	Word     Word
-	Patience time.Duration // how long a holder may live without a renewal
+	Patience time.Duration // how long the holder may be alive without renewing the Lease
 }
 
-// Judge says how far a Lease is trusted. It goes by the namespace alone, which decides who may write the Lease; a
-// writer can forge everything in it, including managed fields. Its times are never compared with our clock: only a
-// renewal shows that a holder lives.
+// Judge returns what a Lease says, as far as it is trusted. Only the namespace decides that, because it decides who may
+// write the Lease; a writer can forge everything in it, including managed fields. Times in it are not compared with our
+// clock: only a renewal shows that a holder is alive.
 func Judge(object *coordinationv1.Lease) Judged {
 	j := Judged{Said: saidBy(object), Patience: DefaultDuration}
 	claimed := j.Scope
@@ -77,7 +78,7 @@ func Judge(object *coordinationv1.Lease) Judged {
 		if claimed == "" {
 			j.Scope = Everywhere
 		}
-	case claimed == object.Namespace && j.LogID != "": // what a controller of that namespace writes
+	case claimed == object.Namespace && j.LogID != "": // as a controller of that namespace writes it
 		j.Word = Tenants
 	default:
 		j.Scope = ""
@@ -95,15 +96,15 @@ func longest(operators bool) time.Duration {
 	return MostDurationOfOther
 }
 
-// Runs reports whether the Lease is held for Jobs of scope: a namespace, or Everywhere.
+// Runs reports whether the Lease is held by a controller of Jobs in scope: a namespace, or Everywhere.
 func (j *Judged) Runs(scope string) bool { return j.Holder != "" && overlap(j.Scope, scope) }
 
-// Lives reports whether the Lease was renewed, or taken by another holder, since before.
+// Lives reports whether the Lease was renewed, or taken by another holder, since it was read as before.
 func (j *Judged) Lives(before *Judged) bool {
 	return j.Holder != "" && (j.Holder != before.Holder || !j.Renewed.Equal(before.Renewed))
 }
 
-// overlap reports whether two scopes share Jobs. An unknown scope shares none.
+// overlap reports whether two scopes have namespaces in common. An empty scope is unknown, and has none.
 func overlap(a, b string) bool {
 	return a != "" && b != "" && (a == b || a == Everywhere || b == Everywhere)
 }

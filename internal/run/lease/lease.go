@@ -23,44 +23,46 @@ const (
 	DefaultRetryPeriod   = 2 * time.Second
 )
 
-// ErrLost is returned if the Lease was not renewed in time, so that another process may hold it.
+// ErrLost is returned if the Lease was not renewed in time, so that another process may hold it now.
 var ErrLost = errors.New("the Lease is lost: it could not be renewed in time, and another controller may work now")
 
-// Config configures a Lease. All fields but Scope, Cron, MakeNamespace, Boot and Logger are required.
+// Config configures a Lease. All fields except Scope, Cron, MakeNamespace, Boot and Logger are required.
 type Config struct {
-	Client        kubernetes.Interface // should time out well before RenewDeadline
-	Namespace     string               // see CheckPlace
+	Client        kubernetes.Interface // its requests should time out well before RenewDeadline
+	Namespace     string               // namespace of the Lease; see CheckPlace
 	MakeNamespace bool                 // create a missing namespace
 	Scope         string               // namespace of the Jobs; empty for all
-	Cron          bool                 // CronJobs are run too; the Lease says so to users who trigger one
+	Cron          bool                 // run CronJobs, too; the Lease tells users who trigger one
 	Identity      string               // unique to this process
-	Duration      time.Duration        // how long others wait after the newest renewal
-	RenewDeadline time.Duration        // how long to try a renewal; shorter than Duration
+	Duration      time.Duration        // how long other processes wait after the newest renewal
+	RenewDeadline time.Duration        // how long renewals may fail before the Lease is lost; below Duration
 	RetryPeriod   time.Duration        // between tries
-	// Boot returns the time since the machine started, including suspensions; it also bounds the hold. Nil for the
-	// system's clock.
+	// Boot returns the time since the machine started, including suspensions. It is the second clock for the end of the
+	// hold. Nil for the system's clock.
 	Boot   func() time.Duration
 	Logger *slog.Logger // nil for the default
 }
 
 func (c *Config) scope() string { return cmp.Or(c.Scope, Everywhere) }
 
-// Bid says for which log and work the Lease is wanted. All fields but Ready and Freed are required.
+// Bid says for which log and for which work this process wants the Lease. All fields except Ready and Freed are
+// required.
 type Bid struct {
-	// Log returns which log this process has locked, and how far it is durable. It may be called from any goroutine
+	// Log returns which log this process has locked, and its last durable record. It may be called from any goroutine
 	// until Run returns.
 	Log func() Log
-	// Admit decides, by the Lease's current content, whether to wait for or take the Lease. An error ends Run and leaves
-	// the Lease unchanged.
+	// Admit decides, by the Lease's current content, whether this process may wait for the Lease and take it. An error
+	// ends Run, and leaves the Lease unchanged.
 	Admit func(Said) error
 	// Ready returns an error if this process may not take the Lease now, given its content (zero if it does not exist).
 	// The Lease then stays unchanged, and Ready is called again after RetryPeriod. It is called before each write that
 	// takes the Lease, but not before renewals. May be nil.
 	Ready func(Said) error
-	// Freed receives a value when the holder is about to release the Lease, as known from elsewhere. The Lease is then
-	// asked for at once, not after RetryPeriod. Nil for no such news.
+	// Freed receives a value when the holder is about to release the Lease; the sender knows that from elsewhere. Run
+	// then tries to take the Lease at once, and not only after RetryPeriod. May be nil.
 	Freed <-chan struct{}
-	// Lead does the work of the holder. Its context ends when the Lease is lost, with cause ErrLost or an OutrankedError.
+	// Lead does the work of the holder. Its context ends when the Lease is lost, with cause ErrLost or an
+	// OutrankedError.
 	Lead func(context.Context) error
 }
 
@@ -70,10 +72,10 @@ type Lease struct {
 	lock    *lock
 	elector *leaderelection.LeaderElector
 	begun   sync.Once
-	started chan struct{} // closed once it is held
-	elected chan struct{} // closed once the elector holds it and renews it
-	lost    chan struct{} // closed once it was held and is lost
-	cause   error         // why it is lost; set before lost is closed
+	started chan struct{} // closed when the Lease is held for the first time
+	elected chan struct{} // closed when client-go's elector holds the Lease and renews it
+	lost    chan struct{} // closed when the Lease was held and is lost
+	cause   error         // why the Lease is lost; set before lost is closed
 }
 
 // New returns a Lease that is not held yet, or an error if the configuration is invalid.
@@ -105,7 +107,7 @@ func New(c Config) (*Lease, error) {
 			OnStoppedLeading: func() {},
 			OnNewLeader:      l.newLeader,
 		},
-		// Not ReleaseOnCancel: after a failed renewal it would delay the news of the loss.
+		// ReleaseOnCancel is not set: after a failed renewal it would delay the closing of lost.
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lease: %w", err)
@@ -121,8 +123,8 @@ func (l *Lease) newLeader(identity string) {
 }
 
 // Run waits until the Lease is held, calls bid.Lead, and then releases the Lease. It returns Lead's error, joined with
-// ErrLost or the OutrankedError if the Lease was lost; Admit's error; ErrDenied if the Lease may not be read or
-// written; or nil if ctx ended before it was held.
+// ErrLost or the OutrankedError if the Lease was lost. It returns Admit's error if that forbids the Lease, ErrDenied if
+// the Lease may not be read or written, and nil if ctx ended before the Lease was held.
 func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	l.lock.bid = bid
 	ended, give := l.compete(ctx)
@@ -132,7 +134,7 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	case err := <-l.lock.refused:
 		give()
 		if !errors.Is(err, ErrDenied) {
-			l.release(ctx) // a lost answer may have made it ours
+			l.release(ctx) // a write whose answer was lost may have taken the Lease
 		}
 		return err
 	case <-ctx.Done():
@@ -167,9 +169,9 @@ func (l *Lease) Run(ctx context.Context, bid Bid) error {
 	return err
 }
 
-// compete begins to ask for the Lease, and to renew it once it is held. ended is closed when the Lease is lost, or after
-// give. give ends all of it; it may be called again. The Lease is renewed until Lead has returned, perhaps well after ctx
-// has ended.
+// compete starts to try to take the Lease, and to renew it once it is held. ended is closed when the Lease is lost, or
+// after a call of give. give stops everything, and may be called more than once. The end of ctx does not stop renewals,
+// because Lead may return long after it.
 func (l *Lease) compete(ctx context.Context) (ended <-chan struct{}, give func()) {
 	electing, end := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.config.Logger.Handler())))
 	done, taking := make(chan struct{}), make(chan struct{})
@@ -188,7 +190,7 @@ func (l *Lease) compete(ctx context.Context) (ended <-chan struct{}, give func()
 	}
 }
 
-// release releases the Lease if it is held, so that the next process need not wait for its expiry (O-022).
+// release releases the Lease if this process holds it, so that the next process need not wait until it expires (O-022).
 func (l *Lease) release(ctx context.Context) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.config.RenewDeadline)
 	defer cancel()
@@ -200,17 +202,17 @@ func (l *Lease) release(ctx context.Context) {
 // Name returns NAMESPACE/NAME.
 func (l *Lease) Name() string { return l.lock.Describe() }
 
-// Holds reports whether the Lease is certainly held, so that work on its behalf is allowed now.
+// Holds reports whether this process certainly holds the Lease, so that it may act now.
 func (l *Lease) Holds() bool { return l.lock.hold.holds() }
 
-// Within returns a context for work on behalf of the Lease. It ends as soon as the Lease is no longer certainly held;
+// Within returns a context for work that needs the Lease. It ends as soon as the Lease is no longer certainly held;
 // each renewal extends it. The caller must call the cancel function.
 func (l *Lease) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return l.lock.hold.within(ctx)
 }
 
-// Lost returns a channel that is closed when the Lease is lost after it was held, or given up for a higher-ranking
-// one.
+// Lost returns a channel that is closed when the Lease is lost after it was held, or given up because another Lease has
+// precedence.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
 func (l *Lease) begin() { l.begun.Do(func() { close(l.started) }) }

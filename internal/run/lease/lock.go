@@ -18,34 +18,35 @@ import (
 
 var getOptions = metav1.GetOptions{}
 
-// lock adapts the Lease object to client-go's election. client-go's own lock cannot carry annotations.
+// lock gives client-go's leader election access to the Lease object. client-go's own lock cannot write annotations.
 type lock struct {
 	config Config
-	hold   hold // until the renew deadline after the start of the newest successful renewal
+	hold   hold // until the renew deadline, counted from the start of the newest successful renewal
 	beside *neighbours
 
 	// Set before the election begins.
 	bid       Bid
-	refused   chan error           // receives, once, why the Lease will not be held
-	outranked chan *OutrankedError // receives, once, the holder that ranks above us
+	refused   chan error           // receives, once, the error that ends the election
+	outranked chan *OutrankedError // receives, once, the error that names a holder with precedence
 
-	// asking is held while the Lease is read or taken, because two goroutines do so (see takeFreed): an answer from before
-	// this process took the Lease must not look like a loss.
+	// asking is locked while the Lease is read or taken, because two goroutines do so (see takeFreed). Otherwise an
+	// answer from before this process took the Lease could look like a loss of the Lease.
 	asking sync.Mutex
 
 	mu          sync.Mutex
 	object      *coordinationv1.Lease // as last read or written
 	ours        bool
-	yielded     *OutrankedError      // sent to outranked; no renewal follows
-	deniedSince map[string]time.Time // by verb: start of uninterrupted denials
+	yielded     *OutrankedError      // the error sent to outranked; after it the Lease is not renewed
+	deniedSince map[string]time.Time // by verb: since when every request has been denied
 }
 
 func (k *lock) leases() coordinationclient.LeaseInterface {
 	return k.config.Client.CoordinationV1().Leases(k.config.Namespace)
 }
 
-// Get implements resourcelock.Interface, like the methods below. For another holder's Lease it decides whether to wait
-// for it, and shows it as released if its holder has ended.
+// Get implements resourcelock.Interface, like the methods below: it reads the Lease. If another process holds the
+// Lease, Admit decides whether to wait for it. If that process has certainly ended, the Lease is shown to client-go as
+// released.
 func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -60,7 +61,7 @@ func (k *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record := resourcelock.LeaseSpecToLeaderElectionRecord(&object.Spec)
 	other := record.HolderIdentity != k.config.Identity
 	if ours && other {
-		k.hold.end() // another has it after a manual change or deletion: send nothing more
+		k.hold.end() // after a manual change or deletion, another process holds the Lease: send nothing more
 	}
 	if !ours && other {
 		said := saidBy(object)
@@ -85,7 +86,7 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 		ObjectMeta: metav1.ObjectMeta{Namespace: k.config.Namespace, Name: UsualName},
 		Spec:       resourcelock.LeaderElectionRecordToLeaseSpec(&r),
 	}
-	again := k.isOurs() // it was deleted while we held it
+	again := k.isOurs() // the Lease was deleted while this process held it
 	if !again {
 		if err := k.ready(Said{}); err != nil {
 			return err
@@ -108,10 +109,10 @@ func (k *lock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, again)
 }
 
-// Update writes the Lease with record r, unless another controller is to lead in our place. A failed check counts as a
-// failed renewal. So our work ends within the renew deadline after the other took its Lease, however slow the API
-// server is, and the other waits longer than that. A late renewal takes the Lease anew, because another may have led
-// in between.
+// Update writes the Lease with record r, unless another controller has precedence. A failed check of that counts as a
+// failed renewal. So if another controller takes a Lease with precedence, our work ends within the renew deadline,
+// however slow the API server is; the other controller waits longer than that. A renewal that comes too late counts as
+// taking the Lease again, because another process may have led in between.
 func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -138,7 +139,7 @@ func (k *lock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 	return k.yieldTo(ctx, late)
 }
 
-// ready returns why the Lease may not be taken now.
+// ready returns why the Lease may not be taken now; nil if it may.
 func (k *lock) ready(before Said) error {
 	if k.bid.Ready == nil {
 		return nil
@@ -156,7 +157,8 @@ func (k *lock) said() Said {
 	return saidBy(k.object)
 }
 
-// yieldTo yields if another controller is to lead in our place. anew says that our Lease is taken again while we lead.
+// yieldTo returns an error, and ends our work, if another controller has precedence. anew says that this process takes
+// its Lease again while it leads.
 func (k *lock) yieldTo(ctx context.Context, anew bool) error {
 	other, err := k.beside.come(ctx, anew)
 	if err != nil {
@@ -189,7 +191,7 @@ func (k *lock) annotate(object *coordinationv1.Lease) {
 	annotate(object, &k.config, k.bid.Log(), k.beside.takenAt())
 }
 
-// yield ends all work on behalf of the Lease, at once and for good.
+// yield ends all work that needs the Lease, at once and for good.
 func (k *lock) yield(above *Said) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -198,16 +200,16 @@ func (k *lock) yield(above *Said) {
 	}
 	k.yielded = &OutrankedError{By: *above}
 	k.hold.end()
-	k.outranked <- k.yielded // has room for one
+	k.outranked <- k.yielded // the channel has room for one
 }
 
-// write writes the Lease with record r, which holds it from began.
+// write writes the Lease with record r. On success the Lease is held from the time began on.
 func (k *lock) write(ctx context.Context, r resourcelock.LeaderElectionRecord, began instant) error {
 	object, err := k.put(ctx, r)
 	return k.written("update", object, err, began)
 }
 
-// put writes the Lease with record r without extending the hold.
+// put writes the Lease with record r, and does not extend the hold.
 func (k *lock) put(ctx context.Context, r resourcelock.LeaderElectionRecord) (*coordinationv1.Lease, error) {
 	k.mu.Lock()
 	object := k.object
@@ -234,7 +236,7 @@ func (k *lock) written(verb string, object *coordinationv1.Lease, err error, beg
 	return nil
 }
 
-// release releases the Lease if it is ours.
+// release releases the Lease if this process holds it.
 func (k *lock) release(ctx context.Context) error {
 	object, err := k.leases().Get(ctx, UsualName, getOptions)
 	if apierrors.IsNotFound(err) {
@@ -259,11 +261,12 @@ func (k *lock) release(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ours = false
-	k.hold.end() // a renewal in flight may have arrived meanwhile
+	k.hold.end() // the answer to a renewal may have arrived in the meantime
 	return err
 }
 
-// RecordEvent emits an Event for users, like kube-controller-manager (O-020). It is best effort, and does not block.
+// RecordEvent creates a Kubernetes Event about the election, like kube-controller-manager (O-020). It does not wait,
+// and does not try again.
 func (k *lock) RecordEvent(what string) {
 	k.mu.Lock()
 	object := k.object
@@ -282,7 +285,7 @@ func (k *lock) RecordEvent(what string) {
 		Source: corev1.EventSource{Component: "jobledger"}, ReportingController: "jobledger",
 		FirstTimestamp: now, LastTimestamp: now, Count: 1,
 	}
-	go func() { // ends within the timeout
+	go func() { // ends within the renew deadline
 		ctx, cancel := context.WithTimeout(context.Background(), k.config.RenewDeadline)
 		defer cancel()
 		if _, err := k.config.Client.CoreV1().Events(k.config.Namespace).Create(ctx, e, metav1.CreateOptions{}); err != nil {
@@ -291,7 +294,7 @@ func (k *lock) RecordEvent(what string) {
 	}()
 }
 
-// Identity returns this process's identity.
+// Identity returns this process's holder identity.
 func (k *lock) Identity() string { return k.config.Identity }
 
 // Describe returns NAMESPACE/NAME.

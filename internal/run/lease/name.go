@@ -12,8 +12,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NameLog makes the Lease name a log that has no record yet, unless it exists and names one. It does not hold the Lease.
-// It returns the content of the Lease: of several processes that name a log, all get the same one.
+// NameLog makes the Lease name a log that has no record yet, without taking the Lease. If the Lease names a log
+// already, it changes nothing. It returns the resulting content of the Lease. So if several processes call it, all get
+// the same log.
 func (l *Lease) NameLog(ctx context.Context, id events.Identity) (Said, error) {
 	object := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: l.config.Namespace, Name: UsualName}}
 	now := metav1.Now()

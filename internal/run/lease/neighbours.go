@@ -14,33 +14,34 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ErrBlind is returned if a Lease cannot be read under which another controller may run the same Jobs.
+// ErrBlind is returned if this process cannot read a Lease under which another controller may run the same Jobs.
 var ErrBlind = errors.New("it cannot be told whether another controller runs these Jobs")
 
 func isBlind(err error) bool { return errors.Is(err, ErrBlind) }
 
-// neighbours tracks the other Leases of our name. It is safe for concurrent use: Beside and each renewal use it.
+// neighbours reads the other Leases named jobledger, and remembers which of their holders are alive. It is safe for
+// concurrent use: Beside and each renewal use it.
 type neighbours struct {
 	config Config
-	// places are the operator's namespaces except ours. If our Lease is in a tenant's namespace, Leases there rank above
-	// it; otherwise they are peers, and the one taken first leads.
+	// places are the operator's namespaces, except that of our Lease. If our Lease is in a tenant's namespace, Leases
+	// in places have precedence over it (above is true). Otherwise the Lease that was taken first has precedence.
 	places []string
 	above  bool
 
 	mu       sync.Mutex
-	seen     map[string]sighting // by NAMESPACE/NAME: first observation
-	acquired uint64              // resource version by which we took our Lease; 0 before
-	took     time.Time           // first look with our Lease held
-	looked   bool                // that look is over: later holders find our Lease
-	watching bool                // no live holder ranks above us, so one found later is new
-	unlisted bool                // tenants' Leases cannot be listed
+	seen     map[string]sighting // by NAMESPACE/NAME: each Lease as it was first seen
+	acquired uint64              // resource version of the write that took our Lease; 0 before
+	took     time.Time           // when judge was first called while our Lease was held
+	looked   bool                // that call has returned: who takes a Lease later finds ours
+	watching bool                // no live holder has precedence over us, so one found later is new
+	unlisted bool                // Leases in tenants' namespaces cannot be listed
 }
 
-// sighting is the first observation of a Lease, and its time.
+// sighting is a Lease as it was first seen, and the time.
 type sighting struct {
 	Judged
 	seen   time.Time
-	looked bool // observed after the first look with our Lease held
+	looked bool // first seen after holders could find our Lease (neighbours.looked)
 }
 
 func newNeighbours(c Config) *neighbours {
@@ -52,15 +53,16 @@ func (n *neighbours) ours(object *coordinationv1.Lease) bool {
 	return object.Namespace == n.config.Namespace
 }
 
-// ranked reports whether a Lease ranks above ours or is a peer.
+// ranked reports whether a Lease is in one of places, so that it may have precedence over ours.
 func (n *neighbours) ranked(object *coordinationv1.Lease) bool {
 	return slices.Contains(n.places, object.Namespace)
 }
 
-// early reports whether a Lease was seen by the end of the first look with ours held. Holders of later ones find ours.
+// early reports whether a Lease was first seen before others could find ours. Holders of later Leases find ours when
+// they take theirs.
 func (n *neighbours) early(s sighting) bool { return !s.looked }
 
-// sight reports whether a Lease was renewed or taken since it was first seen, which may be now.
+// sight reports whether a Lease was renewed or taken since it was first seen, which may be in this call.
 func (n *neighbours) sight(j *Judged) (changed bool, first sighting) {
 	first, known := n.seen[j.Lease]
 	if !known {
@@ -72,7 +74,8 @@ func (n *neighbours) sight(j *Judged) (changed bool, first sighting) {
 	return j.Lives(&first.Judged), first
 }
 
-// list returns the readable Leases of our name. It returns an error if one that ranks above ours is not readable.
+// list returns the other Leases named jobledger that can be read. It returns ErrBlind if one that may have precedence
+// over ours cannot be read.
 func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 	for _, namespace := range n.places {
 		may, err := n.may(ctx, "get", namespace)
@@ -101,7 +104,7 @@ func (n *neighbours) list(ctx context.Context) ([]coordinationv1.Lease, error) {
 		}
 	}
 	n.mu.Lock()
-	n.unlisted = n.config.Scope == "" // only then there may be others
+	n.unlisted = n.config.Scope == "" // only a controller of all namespaces has to expect others
 	n.mu.Unlock()
 	return found, nil
 }
@@ -110,8 +113,9 @@ func (n *neighbours) blind(namespace string, err error) error {
 	return fmt.Errorf("%w: the Lease %s/%s may not be read: %w", ErrBlind, namespace, UsualName, err)
 }
 
-// may asks whether this user has a right on Leases of our name, because repeated denied requests fill audit logs and
-// alarm their readers. If the server does not answer, the Lease itself is requested.
+// may asks the API server whether this user has a right on Leases named jobledger. Trying the request instead could be
+// denied again and again, which fills audit logs and alarms their readers. If the question itself is denied, may
+// returns true, and the caller tries the request.
 func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, error) {
 	review, err := n.config.Client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -127,7 +131,7 @@ func (n *neighbours) may(ctx context.Context, verb, namespace string) (bool, err
 	return review.Status.Allowed, nil
 }
 
-// read returns the existing Leases that rank above ours.
+// read returns the existing Leases that may have precedence over ours.
 func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, err error) {
 	for _, namespace := range n.places {
 		object, err := n.config.Client.CoordinationV1().Leases(namespace).Get(ctx, UsualName, getOptions)
@@ -143,8 +147,9 @@ func (n *neighbours) read(ctx context.Context) (found []coordinationv1.Lease, er
 	return found, nil
 }
 
-// come returns, once watching, the Lease that is to lead in our place: one newly taken above ours, or, if we have just
-// taken ours anew, a peer; nil for none.
+// come returns a Lease to which this process must yield; nil for none. That is a Lease in places that was newly taken,
+// if those have precedence over ours, or if this process has just taken its own Lease again. Before watching is set, it
+// returns nil.
 func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	n.mu.Lock()
 	watching := n.watching
@@ -170,14 +175,14 @@ func (n *neighbours) come(ctx context.Context, anew bool) (*Said, error) {
 	return nil, nil
 }
 
-// takenBy records the API server's write that took our Lease; 0 while it is in flight.
+// takenBy notes the resource version of the write that took our Lease; 0 while that write is in flight.
 func (n *neighbours) takenBy(version uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.acquired = version
 }
 
-// takenAt returns the write that took our Lease; 0 before it.
+// takenAt returns the resource version of the write that took our Lease; 0 before it.
 func (n *neighbours) takenAt() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

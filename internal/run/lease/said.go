@@ -10,25 +10,26 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The annotations of the Lease. Its taker writes all in the same request, and the log's head again with each renewal,
-// so they are always the current holder's.
+// The annotations of the Lease. The write that takes the Lease sets all of them, and each renewal sets the log's last
+// record again. So they always describe the current holder.
 const (
 	ScopeAnnotation = "jobledger.dev/namespace"     // namespace of the Jobs that the holder runs; * for all
-	CronAnnotation  = "jobledger.dev/cronjobs"      // "true" where the holder runs the CronJobs of that scope, too
+	CronAnnotation  = "jobledger.dev/cronjobs"      // "true" if the holder runs the CronJobs of that scope, too
 	LogIDAnnotation = "jobledger.dev/log-id"        //
 	EpochAnnotation = "jobledger.dev/log-epoch"     //
 	HeadAnnotation  = "jobledger.dev/log-head"      // the newest record that was durable at the renewal
-	HashAnnotation  = "jobledger.dev/log-head-hash" // the chain value behind that record
-	LockAnnotation  = "jobledger.dev/log-lock"      // the file that the holder locks: BOOT/DEVICE/INODE
-	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; a Lease of before the first release names a log without it
-	// StreamAnnotation is the stream of a replicated log, as NAME/INCARNATION.
+	HashAnnotation  = "jobledger.dev/log-head-hash" // the log's hash chain value after that record
+	LockAnnotation  = "jobledger.dev/log-lock"      // identifies the file that the holder has locked: BOOT/DEVICE/INODE
+	MarkAnnotation  = "jobledger.dev/log-format"    // "1"; missing before the first release
+	// StreamAnnotation names the NATS stream of a replicated log, as NAME/INCARNATION.
 	StreamAnnotation = "jobledger.dev/log-stream"
-	// ReplicaAnnotation is the ID of the directory of the holder's log: that of a replica, which no other directory has.
+	// ReplicaAnnotation is the ID of the directory of the holder's log, if the log is replicated. No other directory
+	// has this ID.
 	ReplicaAnnotation = "jobledger.dev/log-replica"
 	TakenAnnotation   = "jobledger.dev/taken" // resource version by which the holder took the Lease
 )
 
-// Everywhere is the scope of a controller of all namespaces.
+// Everywhere is the scope of a controller that runs the Jobs of all namespaces.
 const Everywhere = "*"
 
 // Log is what a Lease says about its holder's log.
@@ -36,23 +37,24 @@ type Log struct {
 	events.Identity
 	Head events.Sequence
 	Hash events.Hash
-	Lock string // the holder's LOCK file; empty if unknown
-	// Stream is that of a replicated log, as NAME/INCARNATION; empty otherwise.
+	Lock string // identifies the holder's LOCK file; empty if unknown
+	// Stream names the NATS stream of a replicated log, as NAME/INCARNATION; empty otherwise.
 	Stream string
-	// Replica identifies the directory of a replicated log, also after a restart of its machine; empty otherwise.
+	// Replica identifies the directory of a replicated log, and does not change when the machine restarts; empty
+	// otherwise.
 	Replica string
 }
 
 // Said is the content of a Lease; zero if the Lease does not exist.
 type Said struct {
 	Lease   string    // NAMESPACE/NAME
-	Holder  string    // empty if released
+	Holder  string    // empty if the Lease is released
 	Renewed time.Time // by the holder's clock
-	Scope   string    // namespace of the holder's Jobs; * for all, empty if not stated
+	Scope   string    // namespace of the holder's Jobs; * for all, empty if the Lease does not say
 	Cron    bool      // the holder runs the CronJobs of Scope too
-	Before  bool      // written before the first release: its log is no longer readable
-	// Acquired is the resource version by which the holder took the Lease. Such versions are in the order of one API
-	// server's writes to objects of a kind. 0 if unknown.
+	Before  bool      // written before the first release, whose logs cannot be read any more
+	// Acquired is the resource version of the write that took the Lease; 0 if unknown. Resource versions show the order
+	// of the API server's writes.
 	Acquired uint64
 	Log
 }
@@ -70,7 +72,7 @@ func saidBy(object *coordinationv1.Lease) Said {
 	s.Stream, s.Replica = cut(a[StreamAnnotation]), cut(a[ReplicaAnnotation])
 	s.Before = s.LogID != "" && a[MarkAnnotation] == ""
 	s.Acquired, _ = strconv.ParseUint(a[TakenAnnotation], 10, 64)
-	if s.Acquired == 0 { // this holder wrote it once
+	if s.Acquired == 0 { // the holder has written the Lease only once, with this version
 		s.Acquired = version(object)
 	}
 	s.Epoch, _ = strconv.ParseUint(a[EpochAnnotation], 10, 64) // 0 for a foreign value
@@ -82,15 +84,16 @@ func saidBy(object *coordinationv1.Lease) Said {
 	return s
 }
 
-// mostText limits how much of a text in a Lease is read. Ours are shorter, but a tenant's may have a megabyte and
-// would appear in logs and errors.
+// mostText limits how many bytes of a text in a Lease are read. Our texts are shorter, but a tenant could write a
+// megabyte, which would appear in logs and errors.
 const mostText = 256
 
 func cut(text string) string { return text[:min(len(text), mostText)] }
 
 const yes, mark = "true", "1"
 
-// annotate sets what the holder runs, with which log, and since which version; taken is 0 while it takes the Lease.
+// annotate sets the annotations that say what the holder runs, with which log, and since which version. taken is 0 in
+// the write that takes the Lease.
 func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if object.Annotations == nil {
 		object.Annotations = map[string]string{}
@@ -101,7 +104,7 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	if taken != 0 {
 		a[TakenAnnotation] = strconv.FormatUint(taken, 10)
 	}
-	delete(a, CronAnnotation) // of the previous holder
+	delete(a, CronAnnotation) // the previous holder may have set it
 	if c.Cron {
 		a[CronAnnotation] = yes
 	}
@@ -117,8 +120,8 @@ func annotate(object *coordinationv1.Lease, c *Config, l Log, taken uint64) {
 	}
 }
 
-// ended reports whether the holder has certainly ended: it had locked the LOCK file that this process holds now, of the
-// same log. A copy of the log has another LOCK file, and its holder may live.
+// ended reports whether the holder of the Lease has certainly ended: this process holds the lock on the very file LOCK
+// that the holder had locked, of the same log. A copy of the log has another LOCK file, and the holder may be alive.
 func (s *Said) ended(own Log) bool {
 	return s.Lock != "" && s.Lock == own.Lock && s.Identity == own.Identity &&
 		(s.Head < own.Head || s.Head == own.Head && s.Hash == own.Hash)

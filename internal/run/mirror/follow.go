@@ -17,9 +17,9 @@ import (
 
 const (
 	each        = time.Second     // how often controllers are asked
-	headWithin  = 2 * time.Second // time limit for heads
+	headWithin  = 2 * time.Second // time limit for asking all controllers how far their logs are
 	partWithin  = 20 * time.Second
-	mostAtATime = 16 // controllers asked at once
+	mostAtATime = 16 // most controllers asked at the same time
 )
 
 // Run follows the log until ctx ends, and then returns nil. It returns an error if the copy cannot be written.
@@ -39,7 +39,7 @@ func (m *Mirror) Run(ctx context.Context) (err error) {
 	}
 }
 
-// round finds the leader and brings the copy up to its head. It returns no error for a controller that fails.
+// round finds the controller to copy from, and copies all its new records. A controller that fails is no error.
 func (m *Mirror) round(ctx context.Context) error {
 	a, err := m.choose(ctx)
 	if err != nil {
@@ -66,8 +66,8 @@ func (m *Mirror) round(ctx context.Context) error {
 	}
 }
 
-// choose asks all controllers for their heads. It prefers a controller that leads, then one with the log of the copy,
-// then the newest head.
+// choose asks all controllers how far their logs are, and returns the one to copy from. It prefers one that leads, then
+// one with the same log as the copy, then the one with the most records.
 func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	ctx, cancel := context.WithTimeout(ctx, headWithin)
 	defer cancel()
@@ -80,7 +80,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 	fail := func(err error) {
 		mu.Lock()
 		defer mu.Unlock()
-		failed = cmp.Or(failed, err) // one is enough to report
+		failed = cmp.Or(failed, err) // one error is enough to report
 	}
 	limit, logID := make(chan struct{}, mostAtATime), m.logID()
 	for _, client := range m.config.Clients {
@@ -116,7 +116,7 @@ func (m *Mirror) choose(ctx context.Context) (answered, error) {
 // errNobody: the name of the controllers has no address.
 var errNobody = errors.New("there is no controller")
 
-// best returns the controller to copy from.
+// best returns the controller to copy from, in the order of preference that choose documents.
 func best(all []answered, logID string) answered {
 	better := func(a, b *answered) bool {
 		if a.head.Leads != b.head.Leads {
@@ -128,7 +128,7 @@ func best(all []answered, logID string) answered {
 		if a.head.Sequence != b.head.Sequence {
 			return a.head.Sequence > b.head.Sequence
 		}
-		return a.address < b.address // a stable choice
+		return a.address < b.address // so that the choice is always the same
 	}
 	found := all[0]
 	for i := range all[1:] {
@@ -139,7 +139,7 @@ func best(all []answered, logID string) answered {
 	return found
 }
 
-// logID returns the log of the copy; empty if there is no copy.
+// logID returns the ID of the copied log; empty if there is no copy.
 func (m *Mirror) logID() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -149,7 +149,7 @@ func (m *Mirror) logID() string {
 	return m.kept.log.Identity().LogID
 }
 
-// step fetches one part. more reports whether the controller has more.
+// step copies the records of one answer. more reports whether the controller has more.
 func (m *Mirror) step(ctx context.Context, a *answered) (more bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, partWithin)
 	defer cancel()
@@ -188,7 +188,7 @@ func (m *Mirror) step(ctx context.Context, a *answered) (more bool, err error) {
 	return part.Head.Sequence > k.log.Head().Sequence, nil
 }
 
-// begin begins a copy.
+// begin starts a new copy, with the records of one answer. more reports whether the controller has more.
 func (m *Mirror) begin(ctx context.Context, a *answered) (more bool, err error) {
 	part, err := a.client.Records(ctx, a.address, 0, events.Hash{})
 	if err != nil {
@@ -210,7 +210,7 @@ func (m *Mirror) begin(ctx context.Context, a *answered) (more bool, err error) 
 	return part.Head.Sequence > k.log.Head().Sequence, nil
 }
 
-// again deletes the copy and returns why; the next round begins it again.
+// again deletes the copy, and returns an error with the reason; the next round starts a new copy.
 func (m *Mirror) again(a *answered, why error) error {
 	m.logger.Warn("the copy of the log is thrown away and begun again", "controller", a.name(), "error", why)
 	if err := errors.Join(m.close(), m.remove()); err != nil {
@@ -224,7 +224,7 @@ type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// chosen logs a change of the controller.
+// chosen logs that the copy is read from another controller than before.
 func (m *Mirror) chosen(a answered) {
 	m.mu.Lock()
 	was := m.seen.asked
@@ -236,18 +236,18 @@ func (m *Mirror) chosen(a answered) {
 	}
 }
 
-// answered notes that a controller answered with head at the instant at of this machine's clock. whole says that the
-// copy has all records up to that head.
+// answered notes that a controller answered with head at the time at of this machine's clock. whole says that the copy
+// has all records up to that head.
 func (m *Mirror) answered(a answered, head feed.Head, at time.Time, whole bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.seen.asked, m.seen.at, m.seen.gone, m.seen.whole = a, m.config.Clock(), nil, whole
-	if whole { // the copy has all that the controller had at head.Now
+	if whole { // the copy has all records that the controller had at head.Now
 		m.seen.known = known{now: max(events.Time(head.Now), events.Time(head.Time)), at: at}
 	}
 }
 
-// gone notes why no controller gives its records.
+// gone notes, and logs once, why no controller can be copied from.
 func (m *Mirror) gone(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return

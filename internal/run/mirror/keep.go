@@ -19,18 +19,18 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// kept is an open copy, with the goroutines that tend its files.
+// kept is an open copy, with the goroutines that maintain its files.
 type kept struct {
 	log      *boltlog.Log
 	lists    history.Lists
 	logger   *slog.Logger
-	compared bool // the end was compared with the controller's since the open; owned by the writing goroutine
+	compared bool // the end was compared with the controller's log since the open; owned by the writing goroutine
 
-	stop  context.CancelFunc // stops the goroutines that tend the files
-	after sync.WaitGroup     // waits for them
+	stop  context.CancelFunc // stops the goroutines that maintain the files
+	after sync.WaitGroup     // waits for these goroutines
 }
 
-// openKept opens the existing copy; nil if there is none. It deletes a copy that is damaged, or half made because of a
+// openKept opens the existing copy; nil if there is none. It deletes a copy that is damaged, or incomplete after a
 // crash.
 func (m *Mirror) openKept() (*kept, error) {
 	if _, err := boltlog.Restoring(m.dir); !errors.Is(err, fs.ErrNotExist) {
@@ -63,10 +63,10 @@ func (m *Mirror) open() (*kept, error) {
 	return k, nil
 }
 
-// packEvery is the time between looks for sealed files to pack.
+// packEvery is the time between checks for sealed files to compress.
 const packEvery = time.Minute
 
-// pack packs sealed files until ctx ends.
+// pack compresses (packs) sealed files until ctx ends.
 func (k *kept) pack(ctx context.Context) {
 	tick := time.NewTicker(packEvery)
 	defer tick.Stop()
@@ -108,7 +108,7 @@ func (m *Mirror) remove() error {
 	return nil
 }
 
-// makeKept begins a copy with the first part of a log.
+// makeKept starts a new copy, with the records of the first answer.
 func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
 	if err := m.remove(); err != nil {
 		return nil, err
@@ -145,7 +145,8 @@ func (m *Mirror) makeKept(ctx context.Context, part *feed.Part) (*kept, error) {
 	return k, nil
 }
 
-// take appends received records, waits until they are durable, and prunes the files that the controller pruned.
+// take appends received records and waits until they are durable. If they say that the controller pruned files, it
+// prunes these in the copy.
 func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	k.compared = true
 	var last store.Commit
@@ -169,7 +170,8 @@ func (k *kept) take(ctx context.Context, runs []feed.Run) error {
 	return nil
 }
 
-// pruned returns the first record that the log keeps, by the newest Pruned among the records; 0 if there is none.
+// pruned returns the oldest record that the log still has, according to the newest Pruned record in runs; 0 if there is
+// none.
 func pruned(runs []feed.Run) (keep events.Sequence, err error) {
 	for _, run := range slices.Backward(runs) {
 		for _, stored := range slices.Backward(run.Records) {

@@ -17,20 +17,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// folder is the copy's folder in Config.Dir. No controller's log has this name.
+// folder is the name of the copy's folder in Config.Dir. No controller's log has this name.
 const folder = "mirror"
 
-// Config says where the copy is, and which controllers' log it copies. Dir and Clients are required.
+// Config says where to keep the copy, and from which controllers. Dir and Clients are required.
 type Config struct {
-	Dir     string // the copy uses a folder of its own in it
+	Dir     string // the copy is in a folder of this directory
 	Clients []*feed.Client
-	Where   string           // where the controllers answer, for messages
-	Log     store.Options    // how the copy is opened: what this program can read, and what its readers need
+	Where   string           // addresses of the controllers, for messages
+	Log     store.Options    // options of the copy: what this program can read, and what readers need
 	Clock   func() time.Time // of this machine; nil for time.Now
 	Logger  *slog.Logger     // nil for the default
 }
 
-// Mirror is a copy of a log. Make it with New.
+// Mirror keeps a copy of a log. Make it with New.
 type Mirror struct {
 	config Config
 	dir    string
@@ -41,32 +41,32 @@ type Mirror struct {
 	seen seen
 }
 
-// seen is what is known about the controllers.
+// seen is what is known about the controllers from their answers.
 type seen struct {
-	asked answered  // the controller asked last
-	at    time.Time // when it answered, or the start of this process
+	asked answered  // the controller that answered last
+	at    time.Time // when it answered; before the first answer, the start of this process
 	gone  error     // why no controller answers; nil while one does
-	whole bool      // the copy had the head in its answer
-	known known     // as of when the copy was last complete
+	whole bool      // the copy has all records that this answer named
+	known known     // the time up to which the copy is complete
 }
 
-// answered is a controller that answered.
+// answered is a controller and its answer about its log.
 type answered struct {
 	client  *feed.Client
 	address string
 	head    feed.Head
 }
 
-// known is an instant by the controller's clock up to which the copy has all records.
+// known is a time up to which the copy has all records.
 type known struct {
 	now events.Time
-	at  time.Time // the same instant by this machine's clock
+	at  time.Time // the same time by this machine's clock
 }
 
-// silentFor is how long a controller, which is asked each second, may be silent before answers say so.
+// silentFor: a controller is asked each second; if it has not answered for this long, answers to readers say so.
 const silentFor = 4 * time.Second
 
-// New opens the existing copy, if any. It returns store.HeldError if another process has it open.
+// New opens the existing copy, if there is one. It returns store.HeldError if another process has it open.
 func New(c Config) (*Mirror, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -82,7 +82,7 @@ func New(c Config) (*Mirror, error) {
 
 var _ reader.Log = (*Mirror)(nil)
 
-// Open is described by reader.Log. While there is no copy, it fails with status 503.
+// Open implements reader.Log. While there is no copy, it returns an error with status 503.
 func (m *Mirror) Open(_ context.Context, d *store.Damage, note func(string)) (reader.Opened, error) {
 	m.mu.Lock()
 	k, s := m.kept, m.seen
@@ -115,7 +115,8 @@ func (m *Mirror) Open(_ context.Context, d *store.Damage, note func(string)) (re
 	return reader.Opened{Source: local, NotListed: func(context.Context) string { return s.asked.head.NotListed }}, nil
 }
 
-// away returns since when no controller answers, and up to which record the log is known; nil while one answers.
+// away returns an error that says since when no controller answers, and which is the newest known record; nil while one
+// answers.
 func (m *Mirror) away(k *kept, s *seen) error {
 	gone := s.gone
 	if gone == nil && m.config.Clock().Sub(s.at) > silentFor {
@@ -132,7 +133,7 @@ func (m *Mirror) away(k *kept, s *seen) error {
 	return e
 }
 
-// notYetError: there is no copy to answer from.
+// notYetError: there is no copy yet from which a question could be answered.
 type notYetError struct{ says string }
 
 func (e *notYetError) Error() string { return e.says }

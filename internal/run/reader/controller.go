@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	askedEach   = 2 * time.Second // time between questions to a controller about its head
+	askedEach   = 2 * time.Second // time between requests to a controller for its newest record
 	askedWithin = 2 * time.Second
 )
 
@@ -31,15 +31,16 @@ type Controller struct {
 	seen seen
 }
 
-// seen is what is known about the controller.
+// seen is what is known about the controller from its answers.
 type seen struct {
-	record events.Sequence // newest record known; 0 before the first answer
+	record events.Sequence // newest known record; 0 before the first answer
 	time   events.Time     // of that record
-	at     time.Time       // time of its last answer, or the start of this process
+	at     time.Time       // when it answered last; before the first answer, the start of this process
 	gone   error           // why it does not answer; nil while it does
 }
 
-// NewController reads through client, and closes it in the end. name is the controller's address, for messages.
+// NewController returns a Controller that reads through client, and closes client when Run ends. name is the
+// controller's address, for messages.
 func NewController(client *serve.Client, name string, clock func() time.Time, logger *slog.Logger) *Controller {
 	c := &Controller{client: client, name: name, clock: clock, logger: logger, seen: seen{at: clock()}}
 	client.Away = c.away
@@ -50,12 +51,12 @@ func NewController(client *serve.Client, name string, clock func() time.Time, lo
 type AwayError struct {
 	Name   string
 	Since  time.Time       // time of its last answer
-	Record events.Sequence // newest record known; 0 for none
+	Record events.Sequence // newest known record; 0 for none
 	Time   events.Time     // of that record
 	Cause  error
 }
 
-// Error says since when the controller is away, and which record is the newest known.
+// Error says since when the controller does not answer, and which is the newest known record.
 func (e *AwayError) Error() string {
 	zone := words.Zone{}
 	known := "it has not answered since this reader started, so no record is known"
@@ -82,7 +83,7 @@ func (c *Controller) away(err error) error {
 	return &AwayError{Name: c.name, Since: c.seen.at, Record: c.seen.record, Time: c.seen.time, Cause: err}
 }
 
-// Open is described by Log. It returns an AwayError while the controller does not answer.
+// Open implements Log. It returns an AwayError while the controller does not answer.
 func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (Opened, error) {
 	c.mu.Lock()
 	gone := c.seen.gone
@@ -97,12 +98,12 @@ func (c *Controller) Open(_ context.Context, d *store.Damage, _ func(string)) (O
 	}}, nil
 }
 
-// kept is a client whose connections outlive a request: its Close does nothing.
+// kept is a client whose connections outlive a single request: its Close does nothing.
 type kept struct{ *serve.Client }
 
 func (kept) Close() {}
 
-// Run is described by Log. It asks the controller for its head every askedEach.
+// Run implements Log. It asks the controller every 2 seconds for its newest record.
 func (c *Controller) Run(ctx context.Context) error {
 	defer c.client.Close()
 	tick := time.NewTicker(askedEach)
@@ -117,7 +118,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 }
 
-// look asks once.
+// look asks the controller once, and notes the answer or the error.
 func (c *Controller) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askedWithin)
 	defer cancel()

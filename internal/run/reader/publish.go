@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/internal/run/finding"
 )
 
-// Publish names the ConfigMap in which the reader says how it is reached: see package finding.
+// Publish names the ConfigMap in which the reader publishes its address for users; see package finding.
 type Publish struct {
 	Namespace, Name string // of the ConfigMap, which must exist
-	Pod             string // in which this process runs
+	Pod             string // pod in which this process runs
 }
 
-// publish keeps the reader's part of the ConfigMap until ctx ends.
+// publish keeps the reader's keys in the ConfigMap up to date until ctx ends.
 func (r *Reader) publish(ctx context.Context) error {
 	in := r.config.Publish
 	if in == nil {
@@ -27,7 +27,7 @@ func (r *Reader) publish(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("publish how the reader is reached: %w", err)
 	}
-	_, text, _ := net.SplitHostPort(at.Host) // the listener's
+	_, text, _ := net.SplitHostPort(at.Host) // the port on which the server listens
 	port, err := strconv.Atoi(text)
 	if err != nil {
 		return fmt.Errorf("publish how the reader is reached: %w", err)

@@ -22,16 +22,16 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/identity"
 )
 
-// Config says what is read, and how users reach it. Address, Client and Log are required. The reader serves only TLS,
-// because tokens cross the connection.
+// Config says which log is read, and how users reach the reader. Address, Client and Log are required. The reader
+// serves only TLS, because clients send tokens.
 type Config struct {
 	Address string // host and port to listen on; port 0 for any free one
 	// CertFile and KeyFile are read again when they change. If they are empty, New makes a certificate for the names
 	// and addresses in Hosts.
 	CertFile, KeyFile string
 	Hosts             []string
-	Base              string   // path below which it answers, such as /ledger; empty for the root
-	Publish           *Publish // where users find it; nil for nowhere
+	Base              string   // path prefix of all answers, such as /ledger; empty for the root
+	Publish           *Publish // where to publish the reader's address; nil for nowhere
 	Client            kubernetes.Interface
 	Log               Log
 	Where             string           // name of the log in the head of each page
@@ -46,7 +46,7 @@ type Reader struct {
 	who    *identity.Identity
 	server *httpport.Server
 	own    *httpport.Own // nil for a certificate from files
-	ends   chan struct{} // closed when Run ends: events of pages are answers without an end
+	ends   chan struct{} // closed when Run ends, to end the event streams of open pages
 }
 
 // The time limit for sending an answer, and how long a stop waits for answers in flight.
@@ -55,7 +55,7 @@ const (
 	stopWithin = 5 * time.Second
 )
 
-// New listens on the port. Requests are answered only in Run.
+// New opens the port. Requests are answered only while Run runs.
 func New(c Config) (*Reader, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -73,7 +73,7 @@ func New(c Config) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve readers: %w", err)
 	}
-	// Package identity verifies the certificate, even if the CA was renewed meanwhile
+	// Package identity verifies the client certificate, even if the CA was renewed in the meantime
 	secure.ClientAuth = tls.RequestClientCert
 	r.server, err = httpport.Listen(httpport.Config{
 		Address: c.Address, TLS: secure, Logger: c.Logger, Handler: r.Handler(), Answer: c.Within + sentWithin,
@@ -96,7 +96,8 @@ func (r *Reader) certificate() (config *tls.Config, err error) {
 	return r.own.TLS, nil
 }
 
-// Pin returns the SHA-256 of a generated certificate's key, in curl's format; empty for a certificate from a file.
+// Pin returns the SHA-256 of a generated certificate's public key, in the format of curl's --pinnedpubkey; empty for a
+// certificate from a file.
 func (r *Reader) Pin() string {
 	if r.own == nil {
 		return ""
@@ -104,7 +105,8 @@ func (r *Reader) Pin() string {
 	return r.own.Pin
 }
 
-// Authority returns the CA by which clients check the reader's certificate, in PEM. That of a file changes with it.
+// Authority returns the CA by which clients can check the reader's certificate, in PEM. It is read again if the
+// certificate comes from a file.
 func (r *Reader) Authority() ([]byte, error) {
 	if r.own == nil {
 		return httpport.Authority(r.config.CertFile)
@@ -132,7 +134,7 @@ func (r *Reader) Run(ctx context.Context) error {
 	return all.Wait()
 }
 
-// Handler answers questions and pages below the base path. It refuses requests without an identity.
+// Handler returns the handler of questions and pages. It refuses requests without an identity.
 func (r *Reader) Handler() http.Handler {
 	shared := turns.New(turns.Config{})
 	user := func(q *http.Request) string { return userOf(q.Context()).Key() }
@@ -165,11 +167,11 @@ func (r *Reader) Handler() http.Handler {
 	})
 }
 
-// userKey is the context key of a request's identity.User.
+// userKey is the context key under which a request's identity.User is stored.
 type userKey struct{}
 
 func userOf(ctx context.Context) identity.User {
-	user, _ := ctx.Value(userKey{}).(identity.User) // Handler lets no request without one through
+	user, _ := ctx.Value(userKey{}).(identity.User) // Handler refuses requests without a user
 	return user
 }
 

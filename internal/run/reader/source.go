@@ -15,12 +15,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log is the log to read.
+// Log is the log that the reader reads.
 type Log interface {
-	// Open returns the current log for one request, which closes it. Known damage, and damage met later, is noted in d;
-	// note takes sentences for the user. If the error has a method HTTPStatus, the answer has that status.
+	// Open returns the current log for one request, which closes it. d collects known damage of the log, and damage
+	// found later; note receives sentences for the user. If the error has a method HTTPStatus, the answer has that
+	// status.
 	Open(ctx context.Context, d *store.Damage, note func(string)) (Opened, error)
-	// Run tends the log until ctx ends, and then returns nil.
+	// Run keeps the log usable until ctx ends, and then returns nil.
 	Run(ctx context.Context) error
 }
 
@@ -32,7 +33,7 @@ type Opened struct {
 	NotListed func(context.Context) string
 }
 
-// question returns the source for a question.
+// question returns the source from which a question is answered.
 func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (ask.Source, func(), error) {
 	src, _, err := r.source(q.Context(), page.About{Namespace: namespace}, told)
 	if err != nil {
@@ -41,8 +42,8 @@ func (r *Reader) question(q *http.Request, namespace string, told serve.Told) (a
 	return src, src.Close, nil
 }
 
-// page returns the source for a page. It asks again who the user is: for the events of a page it is called as long as
-// the page is open.
+// page returns the source from which a page is made. It checks the user's identity again on each call, because an open
+// page calls it repeatedly to get new events.
 func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note func(string)) (page.Given, error) {
 	if _, err := r.who.User(q); err != nil {
 		return page.Given{}, err
@@ -54,7 +55,8 @@ func (r *Reader) page(q *http.Request, about page.About, d *store.Damage, note f
 	return page.Given{Source: src, Only: only, Done: src.Close}, nil
 }
 
-// source returns the log, or, with only set, the part of it in the one namespace that the request's user may read.
+// source returns the log for the user of a request. If the user may read one namespace only, it returns that namespace
+// in only, and a source limited to it.
 func (r *Reader) source(
 	ctx context.Context, about page.About, told serve.Told,
 ) (src ask.Source, only string, err error) {
@@ -86,8 +88,8 @@ func (r *Reader) source(
 	return src, right.Namespace, nil
 }
 
-// ofRecord returns the right to read the namespace of record at. Without it the error is refusal, for every record
-// alike.
+// ofRecord returns the right to read the namespace of record at. Without that right it returns refusal, the same error
+// for every record.
 func (r *Reader) ofRecord(
 	ctx context.Context, log history.Source, at events.Sequence, refusal error,
 ) (identity.Right, error) {

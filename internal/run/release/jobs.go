@@ -16,18 +16,19 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// jobs is what is known about the Jobs before pods are listed.
+// jobs is what is known about the Jobs before the pods are listed.
 type jobs struct {
 	unfinished []Item
-	ours       map[types.UID]bool // of the unfinished Jobs: whether spec.managedBy is ours
-	// counted has the finished Jobs of the built-in controller, or of ours in its place, whose status includes every
-	// pod. The finalizer of such a pod serves nobody, and the built-in controller leaves it: it never finishes a Job
-	// before it has freed its pods. Ours, killed between the two steps, leaves some.
+	ours       map[types.UID]bool // for each unfinished Job, whether spec.managedBy names Jobledger
+	// counted has the finished Jobs for the built-in controller whose status counts every pod. Their pods do not need
+	// the finalizer any more. The built-in controller removes it before it finishes a Job, so it does not look at these
+	// pods again. Our controller can leave some with the finalizer, if it is killed after it finished the Job in the
+	// built-in controller's place.
 	counted map[types.UID]bool
 }
 
-// jobs lists the Jobs. List the pods afterwards: then a pod that the built-in controller frees before it finishes a Job
-// is already free.
+// jobs lists the Jobs. The caller lists the pods afterwards: the built-in controller removes the finalizer of a pod
+// before it finishes the Job, so it has removed the finalizers of all Jobs that are listed as finished.
 func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	all := jobs{ours: map[types.UID]bool{}, counted: map[types.UID]bool{}}
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -56,8 +57,9 @@ func (c *Config) jobs(ctx context.Context) (jobs, error) {
 	return all, nil
 }
 
-// abandoned returns the Jobs without a controller once ours is gone: Jobs whose spec.managedBy is ours, which nobody
-// can change, and, if the built-in finalizer is removed, the Jobs of pods that held it.
+// abandoned returns the unfinished Jobs that no controller runs once ours is gone. These are the Jobs whose
+// spec.managedBy names Jobledger, because that field cannot be changed. If the built-in finalizer is removed, the Jobs
+// of the pods with it count, too.
 func (c *Config) abandoned(all jobs, held []heldPod) []Item {
 	owners := map[types.UID]bool{}
 	for i := range held {
@@ -74,7 +76,7 @@ func finished(job *batchv1.Job) bool {
 	})
 }
 
-// state returns how far a Job has got, in the words of its status.
+// state returns in words how far a Job is, by its status.
 func state(job *batchv1.Job) string {
 	var parts []string
 	switch {

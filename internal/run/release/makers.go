@@ -18,17 +18,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// maker is a kind of object that may give new Jobs spec.managedBy, or ask for it.
+// maker is a kind of object that may set spec.managedBy of new Jobs to our controller, or require it.
 type maker struct {
 	schema.GroupVersionResource
 	kind    string
-	cluster bool // cluster-scoped
-	// makes reports whether an object gives or asks for it. If nil, any mention of our controller counts.
+	cluster bool // cluster-scoped kind
+	// makes reports whether an object of this kind does so. If nil, any mention of our controller's name counts.
 	makes func(*unstructured.Unstructured) bool
 	do    string // what the operator can do about it
 }
 
-// JobsLabel is the label of namespaces whose Jobs the policies of deploy/policy give to us.
+// JobsLabel is the label of namespaces in which the policies of deploy/policy set spec.managedBy to our controller.
 const JobsLabel = "jobledger.dev/jobs"
 
 func admission(version, resource, kind string) maker {
@@ -45,8 +45,8 @@ func custom(group, version, resource, kind string, cluster bool) maker {
 	}
 }
 
-// makers lists all kinds to check: those in deploy/, those that docs/beside.md names, and the policy engines. Of
-// several versions of a kind, only the first that the server has is asked for.
+// makers lists all kinds to check: those in deploy/, those that docs/beside.md names, and those of policy engines. The
+// inner lists are versions of one kind; only the first version that the server has is listed.
 var makers = [][]maker{
 	{
 		admission("v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
@@ -82,8 +82,9 @@ var makers = [][]maker{
 	{custom("mutations.gatekeeper.sh", "v1", "assign", "Assign", true)},
 }
 
-// makers returns the objects that make Jobs of ours, which no controller runs once ours is gone. A kind that may not be
-// listed is reported, and remains. With one namespace, cluster-scoped objects are reported, but do not count.
+// makers returns the objects that cause new Jobs for our controller: nobody would run these once our controller is
+// gone. A kind that may not be listed is reported as one unknown object that remains. If the config names one
+// namespace, cluster-scoped objects are reported, but not counted.
 func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	if c.Dynamic == nil {
 		return nil, nil
@@ -95,7 +96,7 @@ func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 			}
 			items, err := c.look(ctx, &m)
 			if apierrors.IsNotFound(err) {
-				continue // the server does not have it
+				continue // the server does not have this kind
 			}
 			if err != nil {
 				return nil, err
@@ -107,7 +108,7 @@ func (c *Config) makers(ctx context.Context) (found []Item, err error) {
 	return found, nil
 }
 
-// look returns the objects of one kind.
+// look returns the objects of one kind that cause new Jobs for our controller.
 func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	whole := m.cluster || c.Namespace == ""
 	tell := func(o *unstructured.Unstructured, message string) {
@@ -145,10 +146,10 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	case err == nil || apierrors.IsNotFound(err) || ctx.Err() != nil:
 		return found, err
 	case m.cluster && c.Namespace != "":
-		return found, nil // it does not count for the namespace
+		return found, nil // for a single namespace these objects do not count
 	}
 	why := fmt.Sprintf("you may not list %s (deploy/release/clusterrole.yaml)", m.GroupResource())
-	if !apierrors.IsForbidden(err) { // for example, an engine's webhook is gone; no other step waits for it
+	if !apierrors.IsForbidden(err) { // for example, the webhook of a policy engine is gone; the other steps go on
 		why = fmt.Sprintf("list %s: %v", m.GroupResource(), err)
 	}
 	unknown := &unstructured.Unstructured{}
@@ -157,7 +158,7 @@ func (c *Config) look(ctx context.Context, m *maker) (found []Item, err error) {
 	return found, nil
 }
 
-// finds reports whether an object makes Jobs of ours. An object that has completed makes none.
+// finds reports whether an object causes new Jobs for our controller. An object that has completed causes none.
 func (m *maker) finds(object *unstructured.Unstructured) bool {
 	if m.makes != nil {
 		return m.makes(object)
@@ -168,7 +169,7 @@ func (m *maker) finds(object *unstructured.Unstructured) bool {
 	return !slices.Contains(over, phase) && !slices.Contains(over, state) && contains(object.Object["spec"], events.ManagedBy)
 }
 
-// namesUs reports whether an admission object is ours by its name, labels or annotations, or names our controller.
+// namesUs reports whether an admission object names our controller, or is ours by its name, labels or annotations.
 func namesUs(object *unstructured.Unstructured) bool {
 	own := []any{object.GetName()}
 	for key := range object.GetLabels() {

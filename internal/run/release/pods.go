@@ -21,16 +21,16 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// heldPod is a pod with finalizers of ours.
+// heldPod is a pod with a finalizer that is to be removed.
 type heldPod struct {
 	namespace, name string
 	uid             types.UID
-	job             types.UID // its controller; empty for none
+	job             types.UID // UID of its controlling owner; empty for none
 	finalizers      []string
 }
 
-// heldPods lists pods page by page. It keeps the needed fields of each pod with a finalizer to remove, or with the
-// built-in one if its Job has counted all pods.
+// heldPods lists the pods page by page. It returns the pods with a finalizer that the config names, and the pods with
+// the built-in finalizer whose Job is in counted. Only the needed fields of a pod are kept.
 func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]heldPod, error) {
 	var held []heldPod
 	list := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -62,14 +62,14 @@ func (c *Config) heldPods(ctx context.Context, counted map[types.UID]bool) ([]he
 	return held, nil
 }
 
-// Pods are patched together at a time, and reported in order, one portion after another.
+// How many pods are patched at the same time, and how many are patched before their results are reported, in order.
 const (
 	together = 16
 	portion  = 256
 )
 
-// releasePods removes finalizers, and returns how many pods still hold one in the end. The number includes pods that
-// could not be patched, and pods created meanwhile.
+// releasePods removes the finalizers, and returns how many pods still have one at the end. These are pods that could
+// not be patched, and pods that were created in the meantime.
 func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[types.UID]bool) (remain int, err error) {
 	told := map[types.UID]bool{}
 	for pods := range slices.Chunk(held, portion) {
@@ -77,7 +77,7 @@ func (c *Config) releasePods(ctx context.Context, held []heldPod, counted map[ty
 		var group errgroup.Group
 		group.SetLimit(together)
 		for i := range pods {
-			group.Go(func() error { // ends after a bounded number of tries
+			group.Go(func() error { // ends after at most 6 tries
 				items[i] = c.releasePod(ctx, &pods[i])
 				return nil
 			})
@@ -114,7 +114,7 @@ func (h *heldPod) item() Item {
 	}
 }
 
-// releasePod removes a pod's finalizers, and returns the result.
+// releasePod removes the finalizers of one pod, and returns the result.
 func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 	item := h.item()
 	switch reason, kept := c.kept[h.namespace]; {
@@ -128,7 +128,7 @@ func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 		return item
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":                                 h.uid, // a precondition
+		"uid":                                 h.uid, // a precondition: the patch fails for another pod
 		"$deleteFromPrimitiveList/finalizers": h.finalizers,
 	}})
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *Config) releasePod(ctx context.Context, h *heldPod) Item {
 	return item
 }
 
-// aboutUID reports whether the server refused a patch because another pod now has the name.
+// aboutUID reports whether the server refused a patch because another pod has the name now.
 func aboutUID(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
@@ -166,7 +166,7 @@ const (
 	tries     = 6
 )
 
-// again calls f until it succeeds, fails for good, or was tried tries times.
+// again calls f until it succeeds, fails with an error that will not pass, or has been called 6 times.
 func again(ctx context.Context, f func() error) error {
 	wait := firstWait
 	for try := 1; ; try++ {
@@ -187,7 +187,7 @@ func again(ctx context.Context, f func() error) error {
 	}
 }
 
-// mayPass reports whether the same request may succeed a little later.
+// mayPass reports whether the same request may succeed a little later, judging by its error.
 func mayPass(err error) bool {
 	var network net.Error
 	return apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) ||

@@ -22,24 +22,25 @@ type Config struct {
 	Namespace  string   // the only namespace; empty for all
 	Finalizers []string // finalizers to remove from pods
 	DryRun     bool     // only read
-	// Drained: a controller has run its Jobs to their end. Pods that still hold a finalizer are reported, and keep it.
+	// Drained: a controller has run its Jobs to their end (--drain) and removes the finalizers itself. Pods that still
+	// have one are reported, and keep it.
 	Drained bool
-	// Dynamic lists objects that make Jobs, including kinds unknown to this program. Served reports whether the API
-	// server has a version of a group; if nil, all versions are asked for.
+	// Dynamic lists the objects that cause new Jobs for our controller, including kinds unknown to this program. Served
+	// reports whether the API server has a version of a group; if nil, every version is tried.
 	Dynamic dynamic.Interface
 	Served  func(schema.GroupVersion) bool
-	// Ignore lists Leases, as NAMESPACE/NAME, whose holders are no controllers: some user with the right to write
-	// Leases in that namespace wrote them.
+	// Ignore lists Leases, as NAMESPACE/NAME, whose holders are not controllers: another user who may write Leases in
+	// that namespace wrote them.
 	Ignore []string
 	Tell   func(Item)        // called for each object, in order
 	Note   func(text string) // called while Run waits, with the reason; may be nil
 
-	kept map[string]string // namespaces whose pods are left alone, with the reason
+	kept map[string]string // namespaces whose pods are not changed, with the reason
 }
 
-// Item is an object, and what happens to it.
+// Item is an object in the report, and what was done with it.
 type Item struct {
-	Kind      string    `json:"kind"` // Pod, Job, Lease, or a kind that makes Jobs
+	Kind      string    `json:"kind"` // Pod, Job, Lease, or a kind that causes new Jobs
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
@@ -48,20 +49,20 @@ type Item struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-// The actions.
+// The values of Item.Action.
 const (
 	RemoveFinalizer = "remove finalizer"
-	LeftUnmanaged   = "left unmanaged" // no controller runs the Job from now on
+	LeftUnmanaged   = "left unmanaged" // after the release no controller runs this Job
 	DeleteLease     = "delete"
-	MakesJobs       = "makes Jobs of ours" // no controller runs them from now on
+	MakesJobs       = "makes Jobs of ours" // the object causes new Jobs that no controller will run
 )
 
-// The results.
+// The values of Item.Result.
 const (
 	Done    = "done"
-	Gone    = "gone"    // another client removed it first
+	Gone    = "gone"    // another client deleted it first
 	Failed  = "failed"  // the message says why
-	Remains = "remains" // it was not touched; the message says why
+	Remains = "remains" // it was not changed; the message says why
 	Left    = "left"    // another user has to remove it; the message says why
 )
 
@@ -70,12 +71,13 @@ type Summary struct {
 	Pods    int `json:"pods"`
 	Jobs    int `json:"jobs"`
 	Leases  int `json:"leases"`
-	Makers  int `json:"makers"`  // objects that make Jobs of ours
-	Remains int `json:"remains"` // pods with a finalizer, Leases, and makers, that are left in the end
+	Makers  int `json:"makers"`  // objects that cause new Jobs for our controller
+	Remains int `json:"remains"` // pods with a finalizer, Leases, and makers that are left at the end
 }
 
-// Run finds what is ours, reports it and, unless it is a dry run, removes it. It returns an error if it could not look,
-// or if a controller runs. Objects that could not be removed are reported, and counted in the summary.
+// Run finds what Jobledger left in the cluster, reports it and, unless it is a dry run, removes it. It returns an error
+// if it could not list everything, or if a controller runs. Objects that could not be removed are reported, and counted
+// in the summary.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	if c.Note == nil {
 		c.Note = func(string) {}
@@ -120,8 +122,8 @@ func Run(ctx context.Context, c Config) (Summary, error) {
 	return s, nil
 }
 
-// releaseLeases deletes the Leases, except one that tenants of other namespaces share. pods says that some of our pods
-// remain.
+// releaseLeases deletes the Leases. It keeps a Lease that a tenant may have written, unless the release is for that
+// tenant's namespace. pods says that some pods keep their finalizer.
 func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods bool, s *Summary) {
 	for _, l := range leases {
 		if judged := l.Judged(); judged.Word == lease.Tenants && c.Namespace == "" {
@@ -135,9 +137,9 @@ func (c *Config) releaseLeases(ctx context.Context, leases []*lease.Found, pods 
 	}
 }
 
-// refuseBeside returns an error if a controller runs, by a Lease that is trusted for everything in the config's scope.
-// A Lease written by a tenant counts only in the tenant's namespace: kept has these namespaces, with the message for
-// their pods.
+// refuseBeside returns an error if a controller runs for which a fully trusted Lease speaks. A Lease that a tenant may
+// have written only protects the pods of the tenant's namespace: kept has these namespaces, with the message for their
+// pods.
 func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept map[string]string, err error) {
 	beside := slices.Clone(leases)
 	// A controller of all namespaces also runs the Jobs of this one
@@ -181,7 +183,8 @@ func (c *Config) refuseBeside(ctx context.Context, leases []*lease.Found) (kept 
 	return kept, nil
 }
 
-// leaveLease reports a Lease that is valid for one namespace only: a user of that namespace may have written it.
+// leaveLease reports a Lease that is trusted for its own namespace only, because a user of that namespace may have
+// written it. It does not delete the Lease.
 func (c *Config) leaveLease(l *lease.Found) {
 	object := l.Object()
 	c.Tell(Item{
@@ -190,8 +193,8 @@ func (c *Config) leaveLease(l *lease.Found) {
 	})
 }
 
-// deleteLease deletes a Lease, and reports whether it is gone or will be. If other objects remain, it keeps the Lease:
-// it says which log ran the Jobs, and a controller that continues with that log needs it.
+// deleteLease deletes a Lease, and reports whether it is gone; in a dry run, whether it would be. If others is set,
+// pods keep their finalizer, and the Lease stays: it names the log that a controller needs to finish these pods.
 func (c *Config) deleteLease(ctx context.Context, l *lease.Found, others bool) bool {
 	object := l.Object()
 	item := Item{Kind: "Lease", Namespace: object.Namespace, Name: object.Name, UID: object.UID, Action: DeleteLease}

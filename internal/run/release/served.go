@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// ServedGroups returns a function that reports whether the API server has a version of a group; nil if the server does
-// not say, and then all versions are asked for.
+// ServedGroups returns a function that reports whether the API server has a version of a group. The function is nil if
+// the server does not answer the question; every version is then tried.
 func ServedGroups(client kubernetes.Interface) (func(schema.GroupVersion) bool, error) {
 	groups, err := client.Discovery().ServerGroups()
 	switch {

@@ -1,5 +1,6 @@
-// Package replicametrics has the metrics by which each replica of a log tells what it knows of the others, and how far
-// behind it is. They are the same whether the records come through a stream or from the controller that leads.
+// Package replicametrics has the metrics about replication. With them, each replica of a log reports how far behind it
+// is, and what it knows about the other replicas. They are the same for a log in a NATS stream and for one that is
+// copied from the leading controller.
 //
 //	v := replicametrics.View{Host: "jobledger-1", AsOf: current, Now: time.Now(), Others: others}
 //	v.Collect(all)

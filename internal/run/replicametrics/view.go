@@ -8,12 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Desc describes a metric of a replica. Every such metric has the same beginning of its name.
+// Desc describes a metric about replication; its name gets the prefix jobledger_replication_.
 func Desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("jobledger_replication_"+name, help, labels, nil)
 }
 
-// Each process has its own view: a standby compares the others with its own log.
+// Each process reports its own view: lag_records compares another replica with this process's log.
 var (
 	heard = Desc("replicas_heard", "Other replicas of the log that were heard within the last 3 s.")
 	lag   = Desc("lag_records",
@@ -25,40 +25,40 @@ var (
 		"How long ago this replica had read all that there was of the log; 0 while it leads, NaN before it was so for the first time.")
 )
 
-// awayAfter is the time without a word after which another replica counts as away.
+// awayAfter is the time without an answer after which another replica counts as gone.
 const awayAfter = 3 * time.Second
 
-// Other is another replica, as heard last.
+// Other is what this replica knows about another one.
 type Other struct {
-	Host, ID string // together unique; the same after a restart
-	Lacks    uint64 // records of this replica that it had not
+	Host, ID string // together unique, and the same after a restart
+	Lacks    uint64 // number of this replica's records that the other one lacked
 	Silent   time.Duration
-	Leads    bool // it said that it leads
+	Leads    bool // it said that it leads when it was heard last
 }
 
-// View is what a replica knows.
+// View is what a replica knows about itself and the others.
 type View struct {
-	Host   string // of this one
-	Leads  bool   // this one leads
+	Host   string // host of this replica
+	Leads  bool   // this replica leads
 	Others []Other
-	AsOf   time.Time // this one had read all that there was then; zero before
+	AsOf   time.Time // when this replica last had all records of the log; zero for never
 	Now    time.Time
 }
 
-// Host returns the host of a process with that identity, which stays the same when the process is started again.
+// Host returns the host part of a process's identity, which does not change when the process restarts.
 func Host(identity string) string {
 	host, _, _ := strings.Cut(identity, "_")
 	return host
 }
 
-// Describe sends the metrics of a View.
+// Describe sends the descriptions of all metrics that View.Collect sends.
 func Describe(all chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{heard, lag, silent, leads, behind} {
 		all <- d
 	}
 }
 
-// Collect sends the values.
+// Collect sends the values of the metrics.
 func (v *View) Collect(all chan<- prometheus.Metric) {
 	near := 0
 	for _, o := range v.Others {
@@ -75,7 +75,7 @@ func (v *View) Collect(all chan<- prometheus.Metric) {
 	Gauge(all, behind, v.behind())
 }
 
-// behind returns for how many seconds this replica has lacked something.
+// behind returns how many seconds ago this replica had all records; 0 if it leads, NaN if it never had.
 func (v *View) behind() float64 {
 	switch {
 	case v.Leads:
@@ -86,7 +86,7 @@ func (v *View) behind() float64 {
 	return v.Now.Sub(v.AsOf).Seconds()
 }
 
-// Gauge sends one value.
+// Gauge sends the value of one metric.
 func Gauge(all chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels ...string) {
 	all <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 }

@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	askEvery   = 250 * time.Millisecond // time between questions to the stream's leader about the end of the stream
-	mostBehind = time.Second            // a process that is further behind does not bid for the Lease
-	checkEvery = time.Minute            // time between checks of the settings
+	askEvery   = 250 * time.Millisecond // time between requests to NATS for the end of the stream
+	mostBehind = time.Second            // a process that last had everything longer ago does not bid for the Lease
+	checkEvery = time.Minute            // time between checks of the stream's settings
 )
 
-// current is how far behind a follower is. It is safe for concurrent use.
+// current knows how far behind the stream a follower is. A place is the sequence number of a message in the stream. It
+// is safe for concurrent use.
 type current struct {
 	mu    sync.Mutex
-	place uint64    // the newest place that the stream's leader reported at asked
-	asked time.Time // when place was asked for; zero while no place is awaited
-	asOf  time.Time // all that the stream had at this time was read
-	err   error     // why the newest request failed
+	place uint64    // the stream's newest place, as NATS answered at the request of asked
+	asked time.Time // time of that request; zero if place is read already
+	asOf  time.Time // everything that the stream had at this time was read
+	err   error     // error of the newest request; nil if it succeeded
 }
 
-// note records the answer to a request made at asked.
+// note notes the answer to a request that was sent at the time asked.
 func (c *current) note(asked time.Time, place uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,8 +35,8 @@ func (c *current) note(asked time.Time, place uint64, err error) {
 	}
 }
 
-// read records that all messages through place were read. If that reaches the awaited place, the follower is current as
-// of that request.
+// read notes that all messages through place were read. If that includes the place that note noted, everything is read
+// that the stream had at the time of that request.
 func (c *current) read(place uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +45,7 @@ func (c *current) read(place uint64) {
 	}
 }
 
-// behind returns why the process is behind at now; nil if it is not.
+// behind returns why the process is too far behind at the time now; nil if it is not.
 func (c *current) behind(now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,22 +60,22 @@ func (c *current) behind(now time.Time) error {
 	return fmt.Errorf("the stream of the log is read as of %s ago", now.Sub(c.asOf).Round(time.Second))
 }
 
-// forget makes the process behind until all that the stream has is read again.
+// forget makes the process count as behind until it has read everything in the stream again.
 func (c *current) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.place, c.asked, c.asOf = 0, time.Time{}, time.Time{}
 }
 
-// last returns as of when the process was current; zero if it never was.
+// last returns a time as of which the process had read everything; zero if there was none.
 func (c *current) last() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.asOf
 }
 
-// Behind returns why this process may not take the Lease now: it is not connected, or has not read all that the stream
-// had a second ago. It returns nil if it may.
+// Behind returns why this process may not take the Lease now: it is not connected, or has not read everything that the
+// stream had a second ago. It returns nil if it may.
 func (m *Member) Behind() error {
 	if f := m.follower.Load(); f != nil {
 		m.current.read(f.Place())
@@ -82,11 +83,11 @@ func (m *Member) Behind() error {
 	return m.current.behind(time.Now())
 }
 
-// Released returns a channel that gets a value when the leader has released the stream: it is about to give the Lease
-// back. Call it after Begin.
+// Released returns a channel that gets a value when the leader has written its last record to the stream and is about
+// to release the Lease. Call it after Begin.
 func (m *Member) Released() <-chan struct{} { return m.released }
 
-// ask asks the stream's leader for the end of the stream.
+// ask asks NATS for the newest place in the stream, and notes the answer.
 func (m *Member) ask(ctx context.Context) {
 	asked := time.Now()
 	bound, cancel := context.WithTimeout(ctx, mostBehind)
@@ -98,9 +99,9 @@ func (m *Member) ask(ctx context.Context) {
 	m.current.note(asked, place, err)
 }
 
-// Watch asks the stream's leader for the end of the stream, until Take is called. Until ctx ends, it also checks the
-// stream's settings each minute. It calls say with why the process is behind, or with "" if it is not. It returns an
-// error if a setting loses data.
+// Watch asks NATS four times a second for the end of the stream, until Take is called. It calls say with the reason why
+// the process is behind, or with "" if it is not. Until ctx ends, it also checks the stream's settings each minute, and
+// returns an error if a setting can lose data.
 func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -127,7 +128,7 @@ func (m *Member) Watch(ctx context.Context, say func(string)) error {
 	}
 }
 
-// check checks the settings once more. A server that does not answer changes nothing.
+// check checks the stream's settings again. If the server does not answer, it returns nil.
 func (m *Member) check(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()

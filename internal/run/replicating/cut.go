@@ -15,40 +15,42 @@ import (
 )
 
 const (
-	markEvery = time.Second      // time between marks of a leader
-	cutEvery  = 10 * time.Second // default time between cuts
+	markEvery = time.Second      // time between two marks (places where the stream may be cut) of a leader
+	cutEvery  = 10 * time.Second // default time between two cuts
 	mostMarks = 1024
 
 	// DefaultMembers is the default number of replicas of a log.
 	DefaultMembers = 3
-	// DefaultMaxBytes is the default size of a stream from which it waits no longer for a replica that is away: 4 GiB.
+	// DefaultMaxBytes is the default size at which the leader cuts the stream without waiting for an absent replica: 4
+	// GiB.
 	DefaultMaxBytes = 4 << 30
 
-	leastCopies = 2 // disks that must have a record before it is cut
+	leastCopies = 2 // number of disks that must have a record before it is cut from the stream
 )
 
-// ErrPurged: the stream was cut, and not by its leader. What went may be on the leader's disk alone.
+// ErrPurged: someone other than the leader removed messages from the stream. Only the leader's disk may have their
+// records.
 var ErrPurged = errors.New("messages of the stream of the log were removed, and not by a controller")
 
-// mark is a place for a message of this leader, and the head that the message would continue.
+// mark is a place in the stream where it may be cut, and the last record before that place.
 type mark struct {
 	place uint64
 	head  store.Head
 }
 
-// copies is the state of the replicas on which a cut is decided.
+// copies is what is known about the replicas when the leader decides how much of the stream to cut.
 type copies struct {
 	own     store.Head
-	others  []exchange.Head // with the same history as own
+	others  []exchange.Head // replicas that have the same records as the leader
 	bytes   int64           // size of the stream
 	members int
 	most    int64
 }
 
-// through returns the record up to which the stream may be cut, or why it may not be cut. Records that are cut are on
-// two disks, the leader's and that of a replica heard within 3 s: the stream is never the only other copy. Below the
-// bound in bytes, the cut also waits for each replica that was heard once and is away, and for as many replicas as
-// there should be. Above it, a replica that lags or is away must fetch from another one.
+// through returns the record up to which the stream may be cut, or why it may not be cut. A record is cut only if two
+// disks have it: the leader's, and that of a replica heard within the last 3 s. Below the size limit, the cut also
+// waits for each replica that was heard once, and until as many replicas as configured have been heard. Above the limit
+// it does not; a replica that is behind or absent must then fetch records from another one.
 func (c *copies) through() (at events.Sequence, why string) {
 	present := []events.Sequence{c.own.Sequence}
 	all := []events.Sequence{c.own.Sequence}
@@ -78,16 +80,17 @@ func (c *copies) through() (at events.Sequence, why string) {
 	return at, why
 }
 
-// cutter cuts the stream behind the records that the replicas have on disk. It belongs to one goroutine of the leader.
+// cutter removes old messages from the stream, after the replicas have their records on disk. It belongs to one
+// goroutine of the leader.
 type cutter struct {
 	m     *Member
 	marks []mark // oldest first
-	told  string // why nothing is cut, or which replica no longer counts
-	first uint64 // where the stream begins, as this leader found or left it
+	told  string // the reason that was logged last
+	first uint64 // first place in the stream, as this leader found it or cut it
 }
 
-// run marks and cuts until ctx ends. It retries a cut that fails. It returns an error if somebody else cut the stream:
-// what went may be on no other disk.
+// run marks and cuts until ctx ends. It tries again after a failed cut. It returns ErrPurged if someone else removed
+// messages: no other disk may have their records.
 func (c *cutter) run(ctx context.Context) error {
 	tick := time.NewTicker(markEvery)
 	defer tick.Stop()
@@ -111,13 +114,13 @@ func (c *cutter) run(ctx context.Context) error {
 	}
 }
 
-// mark adds a mark at the place behind the newest message.
+// mark adds a mark after the newest message.
 func (c *cutter) mark() {
 	s := c.m.line.State()
 	c.add(mark{place: s.Place + 1, head: s.Head})
 }
 
-// add appends a mark. If there are more than mostMarks, it keeps every second one.
+// add appends a mark. If there are more than 1024 marks, it removes every second one.
 func (c *cutter) add(next mark) {
 	if n := len(c.marks); n > 0 && c.marks[n-1].place == next.place {
 		return
@@ -135,7 +138,7 @@ func (c *cutter) add(next mark) {
 	c.marks = thin
 }
 
-// cut cuts the stream before the newest message that may become its first one.
+// cut removes the messages before the newest mark up to which the replicas have all records.
 func (c *cutter) cut(ctx context.Context) error {
 	now, err := c.m.stream.Ask(ctx)
 	if err != nil {
@@ -180,17 +183,17 @@ func (c *cutter) cut(ctx context.Context) error {
 	return nil
 }
 
-// same reports whether a replica has the leader's history. A replica with another history is logged, and does not
-// count.
+// same reports whether a replica has the same records as the leader. A replica with other records is logged, and not
+// counted.
 func (c *cutter) same(h *exchange.Head) (bool, error) {
 	_, own := c.m.log.Durable()
 	if h.Head.Sequence > own.Sequence {
-		return !h.Away(), nil // this disk is still writing that group; it allows no cut
+		return !h.Away(), nil // this disk is still writing these records; the replica's end allows no cut
 	}
 	hash, err := c.m.log.Chain(h.Head.Sequence)
 	switch {
 	case errors.Is(err, store.ErrPruned):
-		return true, nil // so far behind that it fetches everything
+		return true, nil // the replica is so far behind that it fetches everything again
 	case err != nil:
 		return false, err
 	case hash != h.Head.Hash:
@@ -201,8 +204,8 @@ func (c *cutter) same(h *exchange.Head) (bool, error) {
 	return true, nil
 }
 
-// good reports whether the message at the mark may be the first one of the stream. A reader that begins there takes
-// term and writer from it. So it must be a message of this leader that counts, and not a later part of a segment.
+// good reports whether the message at the mark may become the stream's first one. Readers take the term and the writer
+// from that message. So it must be a valid message of this leader, and not a continuation of an earlier message.
 func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
 	data, found, err := c.m.stream.At(ctx, m.place)
 	if err != nil || !found {
@@ -213,7 +216,7 @@ func (c *cutter) good(ctx context.Context, m mark) (bool, error) {
 	return err == nil && s.Writer == state.Writer && s.Term == state.Term && s.Part == 1 && s.Before == m.head, nil
 }
 
-// tell logs once why the stream is not cut, or is cut without a replica.
+// tell logs once why old messages are not cut from the stream, or that they are cut although a replica is absent.
 func (c *cutter) tell(k *copies, why string) {
 	full := k.bytes >= k.most
 	for i := range k.others {

@@ -16,15 +16,15 @@ import (
 type Examined struct {
 	Servers string   // the addresses, without secrets
 	Missing bool     // there is no stream yet; the first controller creates it
-	Wrong   []string // what it refuses: a sentence each
-	Unseen  string   // why it is not known whether the servers sync; empty if it is, or if nobody asked
-	Holders []string // servers that hold the stream
-	Bytes   int64    // of the stream
+	Wrong   []string // why a controller would refuse it: one sentence each
+	Unseen  string   // why it is not known whether the servers sync; empty if nothing is unclear
+	Holders []string // names of the servers that store the stream
+	Bytes   int64    // size of the stream
 	Named   string   // NAME/INCARNATION of the stream
 }
 
-// Examine looks at the NATS servers and the stream of a log, and changes nothing. It returns an error if the servers do
-// not answer. c needs Dial, Stream and Dir; Dir may be empty.
+// Examine looks at the NATS servers and at the stream of a log, and changes nothing. It returns an error if the servers
+// do not answer. It needs Dial and Stream of c; Dir may be empty.
 func Examine(ctx context.Context, c Config) (e Examined, err error) {
 	e.Servers = c.Dial.Servers()
 	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
@@ -63,7 +63,7 @@ func Examine(ctx context.Context, c Config) (e Examined, err error) {
 	return e, nil
 }
 
-// unmade returns why the stream could not be created as it must be.
+// unmade returns why a controller could not create the stream with safe settings.
 func unmade(conn *natsgo.Conn, c *Config) (wrong []string) {
 	if server := conn.ConnectedServerVersion(); stream.Older(server) {
 		wrong = append(wrong, fmt.Sprintf("the server is nats-server %s, want %s or newer", server, stream.LeastServer))
@@ -87,7 +87,7 @@ func notOurs(c *Config, f *File) []string {
 	case err != nil:
 		return []string{err.Error()}
 	case before != nil && before.Log == f.Log && before.Stream == f.Stream && f.after == before.Incarnation:
-		return nil // it was made in the place of that one
+		return nil // it was made in place of the stream that REPLICA names
 	case before != nil && !slices.Equal([]string{before.Log, before.Of()}, []string{f.Log, f.Of()}):
 		return []string{fmt.Sprintf("it is incarnation %s of log %s, and %s in %s names incarnation %s of log %s",
 			f.Incarnation, f.Log, FileName, c.Dir, before.Incarnation, before.Log)}

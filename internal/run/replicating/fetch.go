@@ -20,14 +20,14 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// errTooOld: every replica has pruned the records after this log.
+// errTooOld: every replica has pruned the records that follow this log's end.
 var errTooOld = errors.New("the other replicas no longer keep what follows this log")
 
-// tooOldAfter is the number of rounds in which each known replica must say so before errTooOld is returned.
+// tooOldAfter is the number of times that every known replica must report this before errTooOld is returned.
 const tooOldAfter = 5
 
-// beginning returns the head that the first message of the stream continues; the zero head for the beginning of a log.
-// found is false for a stream without messages.
+// beginning returns the last record before the first message of the stream; zero if the stream begins with the log's
+// first record. found is false for a stream without messages.
 func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, err error) {
 	err = m.until(ctx, "read where the stream begins", func(ctx context.Context) (bool, error) {
 		first, err := m.stream.First(ctx)
@@ -45,14 +45,14 @@ func (m *Member) beginning(ctx context.Context) (head store.Head, found bool, er
 		if err == nil {
 			head, found = s.Before, true
 		}
-		return err == nil || first == 1, nil // a void message
+		return err == nil || first == 1, nil // a message that does not count, such as one from an earlier leader
 	})
 	return head, found, err
 }
 
-// Fill creates the log at address from another replica, if there is none and the stream no longer has its beginning. It
-// fetches sealed files as they are, each checked from end to end and against its neighbours, and then records. It waits
-// for a replica that the stream continues, and logs that it waits.
+// Fill creates the log at address from another replica, if there is no log and the stream does not have the log's first
+// records any more. It fetches whole sealed files, checks each of them and that they follow each other, and then
+// fetches records. It waits until there is a suitable replica, and logs that it waits.
 func (m *Member) Fill(ctx context.Context, address string) error {
 	there, err := open.Exists(address)
 	if err != nil {
@@ -73,7 +73,7 @@ func (m *Member) Fill(ctx context.Context, address string) error {
 	return nil
 }
 
-// fill creates the log from one replica.
+// fill creates the log from one replica. goal is the last record before the stream's first message.
 func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal store.Head) (err error) {
 	has, err := m.exchange.Files(ctx, h.Who, goal.Sequence)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Member) fill(ctx context.Context, address string, h exchange.Head, goal
 	return f.End()
 }
 
-// continues checks that the stream continues the replica behind record goal.
+// continues returns an error unless the replica has record goal, with the same hash chain value.
 func continues(has exchange.Has, goal store.Head) error {
 	switch {
 	case len(has.Files) == 0:
@@ -116,8 +116,8 @@ func continues(has exchange.Has, goal store.Head) error {
 	return nil
 }
 
-// catchUp appends the records that the log lacks before the beginning of the stream, from another replica. That replica
-// must have the chain value at the end of this log, and the one that the stream names.
+// catchUp fetches, from another replica, the records between the end of this log and the beginning of the stream. That
+// replica's hash chain must match both ends.
 func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	goal, _, err := m.beginning(ctx)
 	if err != nil {
@@ -146,10 +146,10 @@ func (m *Member) catchUp(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// atOnce is the number of groups appended before appendGroups waits for the disk.
+// atOnce is the number of groups of records that appendGroups appends before it waits for the disk.
 const atOnce = 16
 
-// appendGroups appends groups, and waits until they are durable.
+// appendGroups appends groups of records to the log, and waits until they are durable.
 func appendGroups(log replica.Log, groups iter.Seq2[store.StoredBatches, error]) error {
 	var newest store.Commit
 	settle := func() error {
@@ -174,8 +174,8 @@ func appendGroups(log replica.Log, groups iter.Seq2[store.StoredBatches, error])
 	return settle()
 }
 
-// Mend replaces a damaged sealed file of the log with that of another replica. It returns an error if no replica was
-// heard or none has the file whole.
+// Mend replaces a damaged sealed file of the log by the same file of another replica. It returns an error if no other
+// replica has the whole file.
 func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
 	mender, ok := m.log.(store.Mender)
 	if !ok {
@@ -192,7 +192,7 @@ func (m *Member) Mend(ctx context.Context, first events.Sequence) error {
 	return fmt.Errorf("fetch the file of record %d from another replica: %w", first, err)
 }
 
-// others returns the other replicas heard lately, the leader last.
+// others returns the other replicas that were heard lately, with the leader last.
 func (m *Member) others() []exchange.Head {
 	all := m.exchange.Heads()
 	slices.SortStableFunc(all, func(a, b exchange.Head) int {
@@ -207,8 +207,8 @@ func (m *Member) others() []exchange.Head {
 	return all
 }
 
-// around tries one replica after another, again and again, until try succeeds or fails for good. It returns errTooOld
-// if every replica does so for tooOldAfter rounds. It logs why it waits.
+// around calls try for one replica after another, again and again, until try succeeds or fails with an error that
+// cannot pass. If try returns errTooOld for every replica in 5 rounds, around does, too. It logs why it waits.
 func (m *Member) around(ctx context.Context, try func(context.Context, exchange.Head) error) error {
 	var told time.Time
 	for tries := 0; ; tries++ {
@@ -240,7 +240,7 @@ func (m *Member) around(ctx context.Context, try func(context.Context, exchange.
 	}
 }
 
-// Exchange announces this replica's head to the others, and answers their requests, until ctx ends. The log must stay
+// Exchange tells the other replicas how far this log is, and answers their requests, until ctx ends. The log must stay
 // open until then.
 func (m *Member) Exchange(ctx context.Context) error {
 	shared, ok := m.log.(store.Shared)

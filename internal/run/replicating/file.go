@@ -12,43 +12,43 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// FileName is the name of a file in the directory of a log that is a replica of a stream. A program that wrote the log
-// without the stream would give it another history, so it must refuse (see RefuseAlone).
+// FileName is a file in the directory of a log that is replicated by a stream. A program that wrote the log without the
+// stream would add records that the other replicas do not have, so it must refuse (see RefuseAlone).
 const FileName = "REPLICA"
 
-// mostFile is the number of bytes read of that file.
+// mostFile limits the bytes that are read of this file.
 const mostFile = 4 << 10
 
-// File is the content of the file, as JSON.
+// File is the content of the file REPLICA, as JSON.
 type File struct {
 	Log         string `json:"log"`         // ID of the log
 	Stream      string `json:"stream"`      // name of the stream
-	Incarnation string `json:"incarnation"` // new for each stream of that name
-	// Begun says that the stream had a claim. If it has none now, it has lost it.
+	Incarnation string `json:"incarnation"` // ID of the stream; another one for each stream with the same name
+	// Begun says that a leader has written to the stream. If the stream is empty now, it has lost that.
 	Begun bool `json:"begun"`
-	// Replica is random, and identifies this directory among the replicas. A copy of the directory has the same one.
+	// Replica is a random ID of this directory, by which replicas are told apart. A copied directory has the same ID.
 	Replica string `json:"replica,omitempty"`
-	// Servers are those of --replicate when the stream was found last. Others that have no such stream may be the wrong
-	// ones.
+	// Servers is the value of --replicate when the stream was last found. If other servers do not have the stream, they
+	// may be the wrong servers.
 	Servers string `json:"servers,omitempty"`
-	// Refill is what the stream got again from this directory, until the log has a record of it.
+	// Refill is what was stored in the stream again from this directory, until the log has a record that says so.
 	Refill *Refill `json:"refill,omitempty"`
 
-	// after is the incarnation in whose place the stream was made, sealed by the log's key; empty for the first one.
+	// after is the incarnation that this stream replaced, authenticated with the log's key; empty for the first stream.
 	after string
 }
 
-// Refill is an events.StreamRefilled.
+// Refill has the fields of an events.StreamRefilled.
 type Refill struct {
 	From    events.Sequence `json:"from"`
 	Through events.Sequence `json:"through"`
 	Place   uint64          `json:"place"`
 }
 
-// Of returns the name of the stream in a Lease, such as prod/6f2c: its name and incarnation.
+// Of returns the stream's name and incarnation, such as prod/6f2c. The Lease names the stream in this way.
 func (f *File) Of() string { return f.Stream + "/" + f.Incarnation }
 
-// ReadFile reads the file in dir; nil if there is none.
+// ReadFile reads the file REPLICA in dir; nil if there is none.
 func ReadFile(dir string) (*File, error) {
 	path := filepath.Join(dir, FileName)
 	text, err := regular.Read(path, mostFile)
@@ -65,7 +65,7 @@ func ReadFile(dir string) (*File, error) {
 	return &f, nil
 }
 
-// write writes the file into dir, atomically and durably.
+// write writes the file REPLICA into dir, atomically and durably.
 func (f *File) write(dir string) (err error) {
 	defer func() {
 		if err != nil {
@@ -95,7 +95,8 @@ func (f *File) write(dir string) (err error) {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// RefuseAlone returns an error if the log in dir is a replica, for a program that would write it without its stream.
+// RefuseAlone returns an error if the log in dir is replicated by a stream. A program that would write the log without
+// the stream calls it.
 func RefuseAlone(dir string) error {
 	f, err := ReadFile(dir)
 	if f == nil || err != nil {

@@ -38,80 +38,80 @@ const (
 const (
 	logOf         = "jobledger.dev/log-id"
 	incarnationOf = "jobledger.dev/incarnation"
-	afterOf       = "jobledger.dev/after" // the incarnation in whose place this one was made
-	sealOf        = "jobledger.dev/seal"  // of all of these, by the log's key
+	afterOf       = "jobledger.dev/after" // the incarnation that this one replaced
+	sealOf        = "jobledger.dev/seal"  // an authentication code of the other values, made with the log's key
 )
 
 const (
-	answerTime = 5 * time.Second // a request to NATS without an answer for so long is made again
+	answerTime = 5 * time.Second // a request to NATS is sent again after this time without an answer
 	tellAfter  = 10 * time.Second
 	firstPause = 100 * time.Millisecond
 	mostPause  = 2 * time.Second
 )
 
-// Config says which stream to join, and how. All fields but Unsafe, NewStream, Name, Monitor, Members, MaxBytes,
+// Config says which stream to join, and how. All fields except Unsafe, NewStream, Name, Monitor, Members, MaxBytes,
 // CutEvery, GiveUp and Step are required.
 type Config struct {
 	Dial      dial.Config
-	Stream    string // its name
-	Replicas  int    // servers that hold it, when it is created
-	Unsafe    bool   // fewer than stream.LeastReplicas servers may hold it
-	NewStream bool   // it may be created, or differ from the one before
+	Stream    string // name of the stream
+	Replicas  int    // number of servers that store the stream, when it is created
+	Unsafe    bool   // fewer than stream.LeastReplicas servers may store the stream
+	NewStream bool   // the stream may be created, or be another one than before
 	Key       events.Key
 	Reader    events.ReaderVersion // version of this program as a reader
-	Least     events.ReaderVersion // the least version of a reader of its records
+	Least     events.ReaderVersion // oldest version of a reader that can read its records
 	Dir       string               // the log's directory
-	Name      string               // of the process, for messages
-	Monitor   []string             // addresses of NATS servers where fsync is verified, by Dial.CA; empty to trust them
-	Members   int                  // replicas of the log that the stream waits for; 0 for DefaultMembers
-	MaxBytes  int64                // size from which the stream waits for no absent replica; 0 for DefaultMaxBytes
-	CutEvery  time.Duration        // time between a leader's cuts of the stream; 0 for 10 s
-	GiveUp    time.Duration        // a leader without acknowledgements for so long ends; 0 for 15 s
+	Name      string               // name of this process for messages
+	Monitor   []string             // addresses of NATS servers that show whether they sync; empty to trust them
+	Members   int                  // number of replicas of the log; 0 for DefaultMembers
+	MaxBytes  int64                // size at which a cut does not wait for absent replicas; 0 for DefaultMaxBytes
+	CutEvery  time.Duration        // time between two cuts of the stream by a leader; 0 for 10 s
+	GiveUp    time.Duration        // a leader ends after this time without an acknowledgement; 0 for 15 s
 	Logger    *slog.Logger
-	Step      func(step string) // called at each step of a refill, for tests that end the process there; nil for none
+	Step      func(step string) // called at each step of a refill, for tests; nil for none
 }
 
-// Own is what this process knows before it sees the stream.
+// Own is what this process knows before it looks for the stream.
 type Own struct {
-	LogID string // of the log in its directory; empty if there is none
-	Lease string // the stream that the Lease names, as File.Of returns it; empty for none
-	LogOf string // the log that the Lease names; empty for none
+	LogID string // ID of the log in its directory; empty if there is none
+	Lease string // stream that the Lease names, as File.Of returns it; empty for none
+	LogOf string // ID of the log that the Lease names; empty for none
 }
 
-// Member is a process with a replica of a stream's log.
+// Member is a process that has a replica of a log, and reads or writes the log's stream.
 type Member struct {
 	config   Config
 	conn     *natsgo.Conn
 	js       jetstream.JetStream
 	stream   *stream.Stream
-	begins   bool // the log may begin the stream although it has records
+	begins   bool // the log may be the first to write to the stream, although the log has records
 	line     *line.Line
 	log      store.Opened
 	current  current
 	lost     lost
-	takes    atomic.Bool // Take was called: nothing is followed any more
-	leads    atomic.Bool // Take has succeeded
+	takes    atomic.Bool // Take was called: the stream is not followed any more
+	leads    atomic.Bool // Take has succeeded: this process is the stream's writer
 	exchange *exchange.Exchange
 	monitors monitors
-	bytes    atomic.Int64 // size of the stream when it was asked for last
+	bytes    atomic.Int64 // size of the stream at the last request
 	released chan struct{}
-	first    uint64 // where the stream began when it was taken over
+	first    uint64 // first place in the stream when this process took it over
 
-	follower atomic.Pointer[replica.Follower] // nil until the stream was there
-	stale    bool                             // another follower is wanted; owned by Follow, then by Take
+	follower atomic.Pointer[replica.Follower] // nil until the stream was found
+	stale    bool                             // the follower must be replaced; used by Follow first, and then by Take
 
 	mu   sync.Mutex
-	file File // see of and note
+	file File // what is known of the stream; use of and note
 }
 
-// of returns what is known of the stream.
+// of returns what is known of the stream, which is also in the file REPLICA.
 func (m *Member) of() File {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.file
 }
 
-// note changes what is known of the stream, and writes it to the log's directory.
+// note changes what is known of the stream, and writes it to the file REPLICA.
 func (m *Member) note(change func(*File)) error {
 	m.mu.Lock()
 	change(&m.file)
@@ -120,12 +120,12 @@ func (m *Member) note(change func(*File)) error {
 	return now.write(m.config.Dir)
 }
 
-// fileOf returns which log and which incarnation a stream is of, by its metadata.
+// fileOf returns the log and the incarnation that a stream's metadata name.
 func fileOf(name string, c *jetstream.StreamConfig) File {
 	return File{Log: c.Metadata[logOf], Stream: name, Incarnation: c.Metadata[incarnationOf]}
 }
 
-// found is fileOf, with the incarnation in whose place the stream was made, if the log's key has sealed that.
+// found returns the same as fileOf, and the incarnation that this stream replaced, if the metadata have a valid seal.
 func (c *Config) found(of *jetstream.StreamConfig) File {
 	f := fileOf(c.Stream, of)
 	f.after = of.Metadata[afterOf]
@@ -135,13 +135,13 @@ func (c *Config) found(of *jetstream.StreamConfig) File {
 	return f
 }
 
-// seal returns the seal of a stream's metadata, by the log's key.
+// seal returns an authentication code of a stream's metadata, made with the log's key.
 func (c *Config) seal(f *File) string {
 	return c.Key.Hash("replicated stream", f.Log, []byte(f.Of()+"/"+f.after))
 }
 
-// Join connects to NATS, finds the stream, or creates it if it may, and checks it. While NATS does not answer, it waits
-// and logs this. It returns an error if something is wrong with the stream.
+// Join connects to NATS, finds the stream, or creates it if that is allowed, and checks it. While NATS does not answer,
+// it waits and logs that. It returns an error if something is wrong with the stream.
 func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	before, err := ReadFile(c.Dir)
 	if err != nil {
@@ -181,7 +181,7 @@ func Join(ctx context.Context, c Config, own Own) (*Member, error) {
 	return m, nil
 }
 
-// hear starts to listen to the other replicas.
+// hear starts to listen to the messages of the other replicas.
 func (m *Member) hear(before *File) (err error) {
 	m.file.Replica = unique()
 	if before != nil && before.Replica != "" {
@@ -204,13 +204,14 @@ func (m *Member) Close() { m.conn.Close() }
 // LogID returns the ID of the stream's log.
 func (m *Member) LogID() string { return m.of().Log }
 
-// Named returns the name of the stream in a Lease.
+// Named returns the stream's name and incarnation, as the Lease names the stream.
 func (m *Member) Named() string { f := m.of(); return f.Of() }
 
 // Replica returns the ID of the directory of this process's log.
 func (m *Member) Replica() string { return m.of().Replica }
 
-// find finds the stream, or creates it if there is none and it may be created.
+// find finds the stream. If there is none, it creates it if that is allowed. If there was one, it may leave it to the
+// leader to create it again.
 func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	missing := func() error {
 		switch {
@@ -252,7 +253,8 @@ func (m *Member) find(ctx context.Context, own Own, before *File) error {
 	})
 }
 
-// look reads which log the stream belongs to, and checks the stream's settings.
+// look checks the stream's settings, and returns the log and the incarnation that its metadata name. done is false if
+// NATS does not answer.
 func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	name := m.config.Stream
 	now, err := m.stream.Ask(ctx)
@@ -278,7 +280,7 @@ func (m *Member) look(ctx context.Context) (f File, done bool, err error) {
 	return f, true, nil
 }
 
-// right returns an error if the stream does not belong to this process's log.
+// right returns an error if the stream is not the one of this process's log.
 func (m *Member) right(own Own, before *File) error {
 	other := func(which, has string) error {
 		return fmt.Errorf("the stream %s on these NATS servers is incarnation %s, and %s names %s: "+
@@ -293,13 +295,13 @@ func (m *Member) right(own Own, before *File) error {
 	case before != nil && !m.succeeds(before, &m.file):
 		return other(FileName+" in "+m.config.Dir, before.Of())
 	case own.LogOf == m.file.Log && own.Lease != "" && own.Lease != m.file.Of() &&
-		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the one in whose place it was made
+		own.Lease != m.file.Stream+"/"+m.file.after: // the Lease may still name the stream that this one replaced
 		return other("the Lease", own.Lease)
 	}
 	return nil
 }
 
-// until repeats try until it is done or ctx ends. It logs why it waits.
+// until calls try until it is done or ctx ends. It logs why it waits.
 func (m *Member) until(ctx context.Context, what string, try func(context.Context) (done bool, err error)) error {
 	var told time.Time
 	for tries := 0; ; tries++ {
@@ -320,7 +322,7 @@ func (m *Member) until(ctx context.Context, what string, try func(context.Contex
 	}
 }
 
-// unique returns a unique random text.
+// unique returns a random text that no other call returns.
 func unique() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails

@@ -12,30 +12,32 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// A stream is lost if its servers say that there is none (deleted, or their data are gone), or if it ends before a
-// message that was read (restored from an older copy, or its newest part was not on their disks). Followers then wait
-// for the process that leads next, and begin with the stream again; see refill.go for that process.
+// A stream is lost in two cases. Its servers say that it does not exist: it was deleted, or their data are gone. Or it
+// ends before a message that was read already: it was restored from an older copy, or its newest messages were not on
+// the servers' disks. Followers then wait for the process that leads next, and afterwards read the stream from its
+// beginning. For that process see refill.go.
 
-// ErrGone: the servers say that they have no stream of that name, and there was one.
+// ErrGone: there was a stream, and the servers say that they do not have it any more.
 var ErrGone = errors.New("the stream of the log is gone: its NATS servers say that they have none of that name")
 
 // errShort: the stream lost records that this process's log has.
 var errShort = errors.New("the stream of the log has less than the logs of its replicas")
 
-// lostFor is how long the servers must say so. A server that was cut off may say it for a moment.
+// lostFor is how long the servers must report the loss before it counts. A server that was cut off from the others may
+// report it for a moment.
 const lostFor = 3 * time.Second
 
-// lost is what the servers say about a stream that lost messages. It is safe for concurrent use.
+// lost notes what the servers say about a stream that lost messages. It is safe for concurrent use.
 type lost struct {
 	mu    sync.Mutex
-	gone  time.Time               // since when there is said to be none; zero while there is one
-	back  time.Time               // since when it is said to end before the newest message that was read
-	stop  context.CancelCauseFunc // ends the follower; nil while there is none
+	gone  time.Time               // since when the servers say that there is no stream; zero while there is one
+	back  time.Time               // since when the stream ends before a message that was read
+	stop  context.CancelCauseFunc // stops the reading of the stream; nil while it is not read
 	named string                  // the stream that the Lease names
-	waits string                  // why this process does not lead a stream that is short
+	waits string                  // why this process does not lead with a stream that lost records
 }
 
-// words returns what to say of a stream that is short; text of another one.
+// words returns the text for probes: about a stream that lost records if short is not nil, else text.
 func (l *lost) words(short error, text string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,14 +48,15 @@ func (l *lost) words(short error, text string) string {
 	return cmp.Or(l.waits, short.Error())
 }
 
-// follows sets what ends the follower.
+// follows sets the function that stops the reading of the stream.
 func (l *lost) follows(stop context.CancelCauseFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stop = stop
 }
 
-// said records an answer, and ends the follower with ErrWentBack once the same one has been given for lostFor.
+// said notes an answer of the servers. If the loss has been reported for 3 seconds, it stops the reading of the stream
+// with ErrWentBack.
 func (l *lost) said(at time.Time, gone, back bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,15 +77,15 @@ func (l *lost) said(at time.Time, gone, back bool) {
 	}
 }
 
-// isGone reports whether there has been no stream for lostFor.
+// isGone reports whether the servers have said for 3 seconds that there is no stream.
 func (l *lost) isGone(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.gone.IsZero() && now.Sub(l.gone) >= lostFor
 }
 
-// heed looks for a loss in the answer of the servers to where the stream ends, which was asked at a time. It returns
-// err, or why the process is behind.
+// heed looks for a loss in NATS's answer about the end of the stream, to a request sent at the time asked. It returns
+// why the process counts as behind; nil if nothing is wrong.
 func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err error) error {
 	if stream.Gone(err) {
 		m.lost.said(asked, true, false)
@@ -98,7 +101,7 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 		}
 		return err
 	}
-	now, err := m.stream.Ask(ctx) // one whose messages were all cut has no newest one
+	now, err := m.stream.Ask(ctx) // a stream whose messages were all cut has no newest message
 	switch {
 	case err != nil:
 		return err
@@ -110,8 +113,8 @@ func (m *Member) heed(ctx context.Context, asked time.Time, place uint64, err er
 	return fmt.Errorf("%w: it ends at place %d, and was read through %d", errShort, now.Last, f.Place())
 }
 
-// begun notes in REPLICA that the stream has a claim. One without any has lost it then, for this process and for the next
-// one in this directory.
+// begun notes in the file REPLICA that a leader has written to the stream. If the stream is empty later, this process
+// and its successors know that it lost something.
 func (m *Member) begun(f *replica.Follower) error {
 	if f == nil || m.of().Begun {
 		return nil
@@ -122,10 +125,10 @@ func (m *Member) begun(f *replica.Follower) error {
 	return m.note(func(f *File) { f.Begun = true })
 }
 
-// mayBegin reports whether the log may begin a stream without a claim, although it has records.
+// mayBegin reports whether this log, although it has records, may be the first to write to an empty stream.
 func (m *Member) mayBegin() bool { return m.begins && !m.of().Begun }
 
-// again waits for the stream, and begins with it again.
+// again waits until there is a stream, and reads it from its beginning.
 func (m *Member) again(ctx context.Context) error {
 	log, ok := m.log.(replica.Log)
 	if !ok {
@@ -140,7 +143,8 @@ func (m *Member) again(ctx context.Context) error {
 	return m.resume(ctx, log)
 }
 
-// recognize looks for the stream that goes on with the one before, and notes it.
+// recognize looks for the stream, which may have replaced the one before, and notes its incarnation. Another stream is
+// an error.
 func (m *Member) recognize(ctx context.Context) (done bool, err error) {
 	f, done, err := m.look(ctx)
 	if !done || err != nil {
@@ -155,8 +159,7 @@ func (m *Member) recognize(ctx context.Context) (done bool, err error) {
 	return true, m.note(func(now *File) { now.Incarnation = f.Incarnation })
 }
 
-// succeeds reports whether a stream is the one before, or was made in its place: by a holder of the log's key, or as
-// the Lease says.
+// succeeds reports whether f is the same stream as before, or one that replaced it: its metadata or the Lease say so.
 func (m *Member) succeeds(before, f *File) bool {
 	m.lost.mu.Lock()
 	named := m.lost.named
@@ -165,14 +168,14 @@ func (m *Member) succeeds(before, f *File) bool {
 		(f.Incarnation == before.Incarnation || f.after == before.Incarnation || named == f.Of())
 }
 
-// Saw is told which stream the Lease names.
+// Saw is called with the stream that the Lease names.
 func (m *Member) Saw(named string) {
 	m.lost.mu.Lock()
 	defer m.lost.mu.Unlock()
 	m.lost.named = cmp.Or(named, m.lost.named)
 }
 
-// Waits is told why this process does not lead a stream that is short, for Watch to say.
+// Waits is called with the reason why this process does not lead with a stream that lost records. Watch passes it on.
 func (m *Member) Waits(why error) {
 	m.lost.mu.Lock()
 	told := m.lost.waits == why.Error()
@@ -183,15 +186,15 @@ func (m *Member) Waits(why error) {
 	}
 }
 
-// Short returns why the stream cannot just be claimed: ErrGone, or another error if it ends before this process's log.
-// It returns nil if it can, or if that is not known.
+// Short returns how the stream lost records that this process's log has: ErrGone, or another error. It returns nil if
+// the stream lost none, or if that is not known.
 func (m *Member) Short() error {
 	if m.lost.isGone(time.Now()) {
 		return ErrGone
 	}
 	f := m.follower.Load()
 	if f == nil || m.Behind() != nil {
-		return nil //nolint:nilerr // not known
+		return nil //nolint:nilerr // it is not known
 	}
 	_, own := m.log.Durable()
 	ends, term := f.Ends()

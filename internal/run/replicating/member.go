@@ -15,21 +15,22 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/takeover"
 )
 
-// errNoReplica is returned for a log that cannot be a replica.
+// errNoReplica is returned for a kind of log that cannot be a replica.
 var errNoReplica = errors.New("this kind of log cannot follow a stream")
 
-// Options returns o with the stream's log ID and key, and the hook of its writer.
+// Options returns o with the stream's log ID and key, and with the function that stores records in the stream before
+// the log does.
 func (m *Member) Options(o store.Options) store.Options {
 	o.LogID, o.Key, o.Before = m.LogID(), &m.config.Key, m.line.Before
 	return o
 }
 
-// Log wraps the opened log for the leader: its Room includes the stream.
+// Log wraps the opened log for the leader: its method Room counts a stream that is full or unreachable as a full disk.
 func (m *Member) Log(log store.Opened) store.Log { return line.Of(log, m.line) }
 
-// Begin takes the opened log, and finds where the stream continues it. It writes REPLICA to the log's directory. If the
-// stream no longer has records that the log lacks, it fetches them from another replica. Until Take has succeeded, only
-// the Member may append to the log.
+// Begin takes the opened log, writes the file REPLICA, and finds the first message in the stream that the log lacks. If
+// the stream no longer has all records that the log lacks, it fetches them from another replica. Until Take has
+// succeeded, only the Member may append to the log.
 func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	to, ok := log.(replica.Log)
 	if !ok {
@@ -42,7 +43,8 @@ func (m *Member) Begin(ctx context.Context, log store.Opened) error {
 	return m.resume(ctx, to)
 }
 
-// resume finds where the stream continues the log.
+// resume finds the first message in the stream that the log lacks. Records that the stream no longer has are fetched
+// from another replica.
 func (m *Member) resume(ctx context.Context, log replica.Log) error {
 	err := m.begin(ctx, log)
 	for errors.Is(err, replica.ErrBehind) {
@@ -72,8 +74,9 @@ func (m *Member) begin(ctx context.Context, log replica.Log) error {
 	})
 }
 
-// Follow follows the stream until ctx ends, and then returns nil. If the stream lost messages, or is gone, it begins
-// with it again, once there is one. It returns an error if the log cannot be continued.
+// Follow copies records from the stream into the log until ctx ends, and then returns nil. If the stream lost messages
+// or is gone, it waits for the stream and reads it from its beginning. It returns an error if the log cannot be
+// continued.
 func (m *Member) Follow(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if m.stale {
@@ -105,7 +108,7 @@ func (m *Member) Follow(ctx context.Context) error {
 	return nil
 }
 
-// explain adds what an operator can do.
+// explain adds to an error what an operator can do.
 func explain(err error) error {
 	switch {
 	case errors.Is(err, replica.ErrBehind), errors.Is(err, stream.ErrCut):
@@ -119,15 +122,15 @@ func explain(err error) error {
 	return err
 }
 
-// takeWithin is how long a process that holds the Lease waits for the next step of a takeover before it gives up and
-// lets another try.
+// takeWithin limits each step of a takeover. After this time without progress, the process gives the Lease up, so that
+// another one can try.
 const takeWithin = 30 * time.Second
 
 var errSlow = fmt.Errorf("the stream of the log does not answer: the Lease is given back after %s", takeWithin)
 
-// Take claims the stream. Call it after Follow has returned, with the Lease held and a ctx that ends with the Lease. A
-// stream that is gone is made again, and one that ends before the log gets the rest from it: the caller has asked Short
-// and Yields. After an error the process must end.
+// Take makes this process the stream's only writer. Call it after Follow has returned, with the Lease held, and with a
+// ctx that ends when the Lease is lost. If the stream is gone, Take creates it again. If it lost records, Take stores
+// them again from this log; the caller must have called Short and Yields. After an error the process must end.
 func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err error) {
 	m.takes.Store(true)
 	to, ok := m.log.(takeover.Log)
@@ -167,16 +170,16 @@ func (m *Member) Take(ctx context.Context, holds func() bool) (term uint64, err 
 	return term, m.note(func(f *File) { f.Begun = true })
 }
 
-// ErrAway: the stream has not acknowledged appended records for Config.GiveUp.
+// ErrAway: the stream has not acknowledged records for the time Config.GiveUp.
 var ErrAway = errors.New("the stream of the log does not answer: the Lease is given back, for one that reaches it")
 
 const (
 	giveUp  = 15 * time.Second // default of Config.GiveUp
-	lookFor = time.Second      // time between checks of it
+	lookFor = time.Second      // time between checks whether that time is over
 )
 
-// Write stores the log's appended records in the stream until ctx ends, and then returns nil. Before ctx ends the log
-// must be closed, or have nothing left to commit. It returns an error, such as ErrAway, if the process cannot continue.
+// Write stores the log's appended records in the stream until ctx ends, and then returns nil. Before ctx ends, the log
+// must be closed, or every record must be stored. It returns an error, such as ErrAway, if the process cannot continue.
 func (m *Member) Write(ctx context.Context) error {
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -213,11 +216,11 @@ func (m *Member) Write(ctx context.Context) error {
 	return err
 }
 
-// Release records in the stream that this process sends nothing more. All appended records must be durable.
+// Release writes to the stream that this process will write nothing more. All appended records must be durable.
 func (m *Member) Release(ctx context.Context) error {
 	id, head := m.log.Durable()
 	return m.line.Release(ctx, id, head)
 }
 
-// Head returns the durable end of the log.
+// Head returns the log's last durable record.
 func (m *Member) Head() (events.Identity, store.Head) { return m.log.Durable() }

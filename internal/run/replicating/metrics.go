@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/exchange"
 )
 
-// The metrics of the stream, beside those of every replica.
+// The metrics of the stream, in addition to those of every replica.
 var (
 	waiting = replicametrics.Desc("waiting_seconds",
 		"How long the oldest group of records has been waiting for the stream to store it.")
@@ -20,7 +20,7 @@ var (
 		"Messages of the stream that were read and count for nothing: of a writer that was succeeded, or foreign.")
 )
 
-// Describe is described by prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (m *Member) Describe(all chan<- *prometheus.Desc) {
 	replicametrics.Describe(all)
 	for _, d := range []*prometheus.Desc{waiting, bytes, voids, lostStream} {
@@ -28,7 +28,7 @@ func (m *Member) Describe(all chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is described by prometheus.Collector. It may be called after Begin.
+// Collect implements prometheus.Collector. Call it only after Begin.
 func (m *Member) Collect(all chan<- prometheus.Metric) {
 	_, own := m.log.Durable()
 	v := replicametrics.View{
@@ -60,7 +60,7 @@ func (m *Member) Collect(all chan<- prometheus.Metric) {
 	all <- prometheus.MustNewConstMetric(voids, prometheus.CounterValue, float64(void))
 }
 
-// label returns the host of a replica and the beginning of its ID, which both stay the same when it is started again.
+// label returns the host of a replica and the first 8 digits of its ID. Both stay the same after a restart.
 func label(h *exchange.Head) (host, id string) {
 	const digits = 8
 	return replicametrics.Host(h.Name), h.Replica[:min(digits, len(h.Replica))]

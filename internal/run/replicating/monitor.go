@@ -16,13 +16,13 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// MonitorFlag is the name of the flag with the monitoring addresses of the NATS servers.
+// MonitorFlag is the name of the flag with the monitoring addresses of the NATS servers; messages name it.
 const MonitorFlag = "replicate-monitor"
 
-// mostVarz is the number of bytes read of a server's answer.
+// mostVarz limits the bytes that are read of a server's answer.
 const mostVarz = 1 << 20
 
-// varz has the needed fields of a NATS server's answer to /varz at its monitoring address.
+// varz has those fields of a NATS server's /varz answer that are needed here.
 type varz struct {
 	Name      string `json:"server_name"`
 	Version   string `json:"version"`
@@ -33,7 +33,7 @@ type varz struct {
 	} `json:"jetstream"`
 }
 
-// CheckMonitor returns what is wrong with a comma-separated list of monitoring addresses; nil if it is valid.
+// CheckMonitor returns an error unless addresses is a valid, comma-separated list of monitoring addresses.
 func CheckMonitor(addresses string) error {
 	for _, one := range strings.Split(addresses, ",") {
 		u, err := url.Parse(one)
@@ -53,8 +53,8 @@ type monitors struct {
 	client    *http.Client
 }
 
-// newMonitors returns the monitors at the addresses. ca is a file with the certificates that those of https are checked
-// against; empty for the system's.
+// newMonitors returns the monitors at the addresses. ca is a file with the CA certificates for https addresses; empty
+// for the system's.
 func newMonitors(addresses []string, ca string) (monitors, error) {
 	m := monitors{addresses: addresses, client: http.DefaultClient}
 	if ca == "" || len(addresses) == 0 {
@@ -74,9 +74,9 @@ func newMonitors(addresses []string, ca string) (monitors, error) {
 	return m, nil
 }
 
-// unsynced returns the servers that hold the stream and are known to lose acknowledged messages, or do not appear at
-// the monitoring addresses. A server that is offline is checked when it is back. It returns an error if addresses do
-// not answer and a server is therefore unseen.
+// unsynced returns sentences about servers that store the stream, but do not sync their disks or are missing among the
+// monitoring addresses. It returns an error if it could not check a server because addresses do not answer. An offline
+// server is checked when it is back.
 func (m *monitors) unsynced(ctx context.Context, holders []string) (wrong []string, err error) {
 	seen := map[string]varz{}
 	var unanswered error

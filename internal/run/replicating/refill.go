@@ -17,15 +17,16 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/takeover"
 )
 
-// surveyWithin bounds the question to all replicas how far they are.
+// surveyWithin is the time limit for asking all replicas how far their logs are.
 const surveyWithin = 2 * time.Second
 
-// The steps of a refill at which tests end the process, in order. Those of takeover come between Made and Recorded.
+// The steps of a refill (storing lost records in the stream again) at which tests end the process, in order. The steps
+// of package takeover come between Made and Recorded.
 const (
-	Making   = "making"   // a stream that is gone is about to be made
-	Made     = "made"     // it is made
-	Taken    = "taken"    // the stream has all; the log has no record of that
-	Recorded = "recorded" // the log has
+	Making   = "making"   // a stream that is gone is about to be created
+	Made     = "made"     // the stream is created
+	Taken    = "taken"    // the stream has all records; the log has no record of the refill yet
+	Recorded = "recorded" // the log has a record of the refill
 )
 
 func (m *Member) step(step string) {
@@ -34,14 +35,14 @@ func (m *Member) step(step string) {
 	}
 }
 
-// remakes reports whether a process that finds no stream may make it again: the log in its directory was in one, on
-// these servers. If they are others, they may be the wrong ones.
+// remakes reports whether a process that finds no stream may later create it again: the log in its directory was in
+// this stream, on these servers. Other servers may be the wrong ones.
 func (m *Member) remakes(own Own, before *File) bool {
 	return before != nil && !m.config.NewStream && own.LogID == before.Log && before.Stream == m.config.Stream &&
 		before.Servers != "" && before.Servers == m.config.Dial.Servers()
 }
 
-// restore makes the stream again if it is gone, and begins with it.
+// restore creates the stream again if it is gone, and finds where the stream and the log meet.
 func (m *Member) restore(ctx context.Context, holds func() bool, log replica.Log) error {
 	err := m.until(ctx, "make the stream of the log again", func(ctx context.Context) (done bool, err error) {
 		if done, err = m.recognize(ctx); !stream.Gone(err) {
@@ -72,7 +73,8 @@ func (m *Member) restore(ctx context.Context, holds func() bool, log replica.Log
 	return m.resume(ctx, log)
 }
 
-// survey asks all replicas for their heads. It waits for the whole bound unless as many answer as there should be.
+// survey asks all replicas how far their logs are. It waits for 2 seconds, or until as many have answered as there
+// should be.
 func (m *Member) survey(ctx context.Context) ([]exchange.Head, error) {
 	bound, cancel := context.WithTimeout(ctx, surveyWithin)
 	defer cancel()
@@ -84,9 +86,10 @@ func (m *Member) survey(ctx context.Context) ([]exchange.Head, error) {
 	return heads, errors.Join(err, ctx.Err())
 }
 
-// Yields returns an error if this process may not lead a stream that lost records: another replica has more of the log,
-// or it is not certain that this log has all that was done. It is if had says so, or if the replica that led last
-// answers with no more. It asks all replicas, and gives them 2 s.
+// Yields returns an error if this process may not lead with a stream that lost records: another replica has more
+// records, or this log may lack records on which the previous leader acted. It lacks none if had is true. It also lacks
+// none if the replica with the ID last, which led before, answers that it has no more records. Yields asks all
+// replicas, and waits up to 2 s.
 func (m *Member) Yields(ctx context.Context, had bool, last string) error {
 	heads, err := m.survey(ctx)
 	if err != nil {
@@ -107,11 +110,11 @@ func (m *Member) Yields(ctx context.Context, had bool, last string) error {
 	return nil
 }
 
-// errUnproved: this log may lack records that the leader before had.
+// errUnproved: this log may lack records that the previous leader had.
 var errUnproved = errors.New("it is not known whether this log has all records")
 
-// compare returns the replicas whose logs end on this log's chain, the shortest first. It returns an error if one has
-// more. One with another history is named, and does not count.
+// compare returns the replicas whose records are all in this log, the shortest log first. It returns an error if a
+// replica has more records. A replica with other records is logged, and not counted.
 func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []exchange.Head, err error) {
 	id, own := m.log.Durable()
 	ctx, cancel := context.WithTimeout(ctx, surveyWithin)
@@ -128,7 +131,7 @@ func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []excha
 		}
 		hash, err := m.log.Chain(at)
 		switch {
-		case errors.Is(err, store.ErrPruned) && !more: // it fetches the log anew
+		case errors.Is(err, store.ErrPruned) && !more: // the replica is so old that it will fetch the log again
 		case err != nil:
 			return nil, err
 		case theirs != nil && *theirs != hash:
@@ -145,7 +148,7 @@ func (m *Member) compare(ctx context.Context, heads []exchange.Head) (on []excha
 	return on, nil
 }
 
-// base returns where a stream that lost records goes on. It is takeover.Config.Short.
+// base returns the record after which a stream that lost records continues. It is the callback takeover.Config.Short.
 func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base, err error) {
 	heads, err := m.survey(ctx)
 	if err != nil {
@@ -160,7 +163,7 @@ func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base
 		b = takeover.Base{Identity: state.Identity, Head: state.Head}
 		err = m.keeps(state.Head.Sequence + 1)
 	case len(on) > 0:
-		// Two disks have what is before that: nothing of it need be in the stream
+		// Two disks have all records before this one, so the stream does not need them
 		b = takeover.Base{Identity: m.log.Identity(), Head: on[0].Head}
 		b.Identity.Epoch = on[0].Epoch
 		err = m.keeps(on[0].Head.Sequence + 1)
@@ -173,7 +176,7 @@ func (m *Member) base(ctx context.Context, state natslog.State) (b takeover.Base
 	return b, err
 }
 
-// keeps returns an error if the log no longer keeps a record that the stream is to get.
+// keeps returns an error if this log has pruned record at, which must be stored in the stream.
 func (m *Member) keeps(at events.Sequence) error {
 	files, err := m.log.(store.Shared).Files()
 	if err == nil && len(files) > 0 && files[0].First > at {
@@ -184,8 +187,9 @@ func (m *Member) keeps(at events.Sequence) error {
 	return err
 }
 
-// newestFile returns the head before the newest file of the log, or behind the newest change of the epoch in it. With
-// no other replica at hand the stream gets that file: it is the only other copy.
+// newestFile returns the last record before the newest file of the log; if the epoch changed in that file, it returns
+// the last record of that change. If no other replica answers, the stream gets all records after this one, as their
+// only other copy.
 func (m *Member) newestFile(ctx context.Context) (b takeover.Base, err error) {
 	log := m.log.(store.Shared)
 	files, err := log.Files()
@@ -220,7 +224,8 @@ func (m *Member) newestFile(ctx context.Context) (b takeover.Base, err error) {
 	return b, nil
 }
 
-// refills notes what the stream is about to get again, so that the log gets a record of it also after a crash.
+// refills notes, in the file REPLICA, which records are about to be stored in the stream again. So the log gets a
+// record of it even after a crash.
 func (m *Member) refills(now *events.StreamRefilled) error {
 	missing := uint64(0)
 	if now.Through >= now.From {
@@ -229,7 +234,7 @@ func (m *Member) refills(now *events.StreamRefilled) error {
 	m.config.Logger.Warn("the stream of the log lost records: storing them there again", "from", uint64(now.From),
 		"through", uint64(now.Through), "records", missing, "behindPlace", now.Place)
 	return m.note(func(f *File) {
-		if r := f.Refill; r != nil { // a crash cut it
+		if r := f.Refill; r != nil { // a crash interrupted an earlier refill
 			f.Refill = &Refill{From: min(r.From, now.From), Through: now.Through, Place: r.Place}
 			return
 		}
@@ -237,7 +242,8 @@ func (m *Member) refills(now *events.StreamRefilled) error {
 	})
 }
 
-// Refilled returns what the stream got again, and the log has no record of; nil for nothing. Call it after Take.
+// Refilled returns what was stored in the stream again and is not yet recorded in the log; nil for nothing. Call it
+// after Take.
 func (m *Member) Refilled() *events.StreamRefilled {
 	r := m.of().Refill
 	if r == nil {
@@ -247,7 +253,7 @@ func (m *Member) Refilled() *events.StreamRefilled {
 	return &events.StreamRefilled{From: r.From, Through: r.Through, Place: r.Place}
 }
 
-// Recorded is told that the log has that record, durably.
+// Recorded is called when the record of the refill is durable in the log.
 func (m *Member) Recorded() error {
 	m.step(Recorded)
 	return m.note(func(f *File) { f.Refill = nil })

@@ -18,52 +18,52 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// VerifyConfig says which replicas to compare. All fields but Own, OwnName, Members and Listen are required.
+// VerifyConfig says which replicas to compare. All fields except Own, OwnName, Members and Listen are required.
 type VerifyConfig struct {
 	Dial    dial.Config
 	Stream  string
 	Reader  events.ReaderVersion // version of this program as a reader
-	Own     store.Archive        // a log on this machine, which is compared too; nil for none
+	Own     store.Archive        // a log on this machine to compare, too; nil for none
 	OwnName string               // for messages
-	Members int                  // replicas that there should be; 0 for DefaultMembers
-	Listen  time.Duration        // how long to listen for replicas, while fewer than Members were heard; 0 for 3 s
+	Members int                  // number of replicas that should exist; 0 for DefaultMembers
+	Listen  time.Duration        // longest time to wait for Members replicas; 0 for 3 s
 }
 
-// Standing says how a replica's log and the stream relate. The values are part of the JSON of verify.
+// Standing says whether a replica's log has the same records as the stream. The values are part of the JSON of verify.
 type Standing string
 
-// The standings.
+// The values of Standing.
 const (
-	OnChain  Standing = "on-chain"     // its newest record is one of the stream's chain
+	OnChain  Standing = "on-chain"     // its last record has the stream's hash chain value
 	OffChain Standing = "off-chain"    // it has another record there, or one that the stream does not have
-	Unknown  Standing = "not-compared" // nobody who answers has the chain value that its newest record must have
+	Unknown  Standing = "not-compared" // nothing that answers knows the chain value for its last record
 )
 
-// VerifiedReplica is what was found of one replica.
+// VerifiedReplica is the result for one replica.
 type VerifiedReplica struct {
 	Name     string     `json:"name"`
-	ID       string     `json:"id,omitempty"` // of its directory; empty for a log on this machine
+	ID       string     `json:"id,omitempty"` // ID of its directory; empty for a log on this machine
 	Leads    bool       `json:"leads"`
 	Answers  bool       `json:"answers"`
 	Head     VerifyHead `json:"head"`
-	Behind   uint64     `json:"behind"` // records of the stream that it lacks
+	Behind   uint64     `json:"behind"` // number of records in the stream that it lacks
 	Standing Standing   `json:"standing"`
-	Why      string     `json:"why,omitempty"` // why it does not answer, is off the chain, or was not compared
+	Why      string     `json:"why,omitempty"` // why it does not answer, is off-chain, or was not compared
 
 	who   string
-	first events.Sequence // the oldest record that it keeps
+	first events.Sequence // the oldest record that it still has
 	head  store.Head
-	chain events.Hash // behind its newest record, by its own log
+	chain events.Hash // hash chain value after its last record, computed by its own log
 }
 
-// VerifyHead is the newest record of a replica, or of the stream.
+// VerifyHead is the last record of a replica, or of the stream.
 type VerifyHead struct {
 	Record uint64 `json:"record"`
 	Hash   string `json:"hash"`
 	Time   string `json:"time,omitempty"`
 }
 
-// VerifiedStream is what was found of the stream.
+// VerifiedStream is the result for the stream.
 type VerifiedStream struct {
 	Name        string     `json:"name"`
 	Incarnation string     `json:"incarnation"`
@@ -73,26 +73,26 @@ type VerifiedStream struct {
 	Messages    uint64     `json:"messages"`
 	Bytes       int64      `json:"bytes"`
 	Void        uint64     `json:"voidMessages"`
-	Released    bool       `json:"released"` // its last writer has ended in good order
+	Released    bool       `json:"released"` // its last writer has stopped cleanly
 	First       uint64     `json:"firstRecord"`
 	Head        VerifyHead `json:"head"`
 }
 
-// Verified is what Verify found.
+// Verified is the result of Verify.
 type Verified struct {
 	Stream   VerifiedStream    `json:"stream"`
 	Replicas []VerifiedReplica `json:"replicas"` // by name; a log on this machine last
-	Wanted   int               `json:"wanted"`   // replicas
+	Wanted   int               `json:"wanted"`   // number of replicas that should exist
 	Heard    int               `json:"heard"`
-	Compared int               `json:"compared"` // logs with a known standing
-	OneChain bool              `json:"oneChain"` // no log is off the chain, and at least one was compared
+	Compared int               `json:"compared"` // number of logs that were compared
+	OneChain bool              `json:"oneChain"` // at least one log was compared, and none is off-chain
 }
 
-// ErrNoMessages: the stream of the log has no claim, so nothing can be compared with it.
+// ErrNoMessages: no leader has written to the stream yet, so nothing can be compared with it.
 var ErrNoMessages = errors.New("the stream of the log has no records yet")
 
-// Verify compares the replicas of a log, and the stream. It reads the whole stream; replicas are asked for the chain
-// value at their end.
+// Verify compares the replicas of a log with its stream. It reads the whole stream, and asks each replica for the hash
+// chain value after its last record.
 func Verify(ctx context.Context, c VerifyConfig) (v Verified, err error) {
 	defer func() {
 		if err != nil {
@@ -107,7 +107,7 @@ func Verify(ctx context.Context, c VerifyConfig) (v Verified, err error) {
 	return k.run(ctx)
 }
 
-// connect finds the stream, and listens to its replicas from now on.
+// connect finds the stream, and starts to listen to its replicas.
 func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 	conn, err := c.Dial.Connect(append(stream.Options(), natsgo.RetryOnFailedConnect(false))...)
 	if err != nil {
@@ -146,13 +146,13 @@ func connect(ctx context.Context, c VerifyConfig) (k *verifying, err error) {
 	return &verifying{config: c, file: f, stream: s, exchange: x, close: conn.Close}, nil
 }
 
-// verifying is one Verify.
+// verifying is the state of one Verify.
 type verifying struct {
 	config   VerifyConfig
 	file     File
 	stream   *stream.Stream
 	exchange *exchange.Exchange
-	close    func() // the connection
+	close    func() // closes the connection to NATS
 	replicas []VerifiedReplica
 }
 
@@ -166,14 +166,14 @@ func (k *verifying) run(ctx context.Context) (v Verified, err error) {
 	if err := k.own(); err != nil {
 		return v, err
 	}
-	chain, err := k.read(ctx) // last: the stream has a record before any disk has it
+	chain, err := k.read(ctx) // the stream is read last, because it has each record before any disk has it
 	if err != nil {
 		return v, err
 	}
 	for i := range k.replicas {
 		k.compare(&k.replicas[i], chain)
 	}
-	for i := range k.replicas { // behind the others: it may be compared with those that are on the chain
+	for i := range k.replicas { // after the others, because it may be compared with those that are on-chain
 		k.compareLate(ctx, &k.replicas[i], chain)
 	}
 	v.OneChain = true
@@ -196,10 +196,10 @@ func (k *verifying) run(ctx context.Context) (v Verified, err error) {
 const (
 	listenFor   = 3 * time.Second
 	listenEvery = 50 * time.Millisecond
-	askWithin   = 6 * time.Second // one replica, with all tries
+	askWithin   = 6 * time.Second // for one replica, with all tries
 )
 
-// listen waits until as many replicas are heard as there should be, or until the time is over.
+// listen waits until the wanted number of replicas is heard, or the time is over.
 func (k *verifying) listen(ctx context.Context, wanted int) error {
 	tick := time.NewTicker(listenEvery)
 	defer tick.Stop()
@@ -222,12 +222,13 @@ func (k *verifying) listen(ctx context.Context, wanted int) error {
 	return nil
 }
 
-// askAll asks each replica for its end, and for its chain value at the end that it has told before.
+// askAll asks each replica for its last record, and for its chain value after the record that it named as its last
+// before.
 func (k *verifying) askAll(ctx context.Context) {
 	var asked sync.WaitGroup
 	for i := range k.replicas {
 		r := &k.replicas[i]
-		asked.Go(func() { // ends within askWithin
+		asked.Go(func() { // ends within 6 seconds
 			bound, cancel := context.WithTimeout(ctx, askWithin)
 			defer cancel()
 			has, err := k.exchange.Files(bound, r.who, r.head.Sequence)
@@ -245,7 +246,7 @@ func (k *verifying) askAll(ctx context.Context) {
 	asked.Wait()
 }
 
-// own adds the log on this machine.
+// own adds the log on this machine to the replicas.
 func (k *verifying) own() error {
 	log := k.config.Own
 	if log == nil {
@@ -263,9 +264,9 @@ func (k *verifying) own() error {
 	return err
 }
 
-// read reads the stream to its present end.
+// read reads the stream up to its current end. It tries again if the leader cuts the stream in the meantime.
 func (k *verifying) read(ctx context.Context) (c *streamChain, err error) {
-	const tries = 3 // the leader may cut the stream meanwhile
+	const tries = 3 // the leader may cut the stream in the meantime
 	for range tries {
 		c = &streamChain{own: k.config.Reader, at: map[events.Sequence]*events.Hash{}}
 		for _, r := range k.replicas {
@@ -278,7 +279,8 @@ func (k *verifying) read(ctx context.Context) (c *streamChain, err error) {
 	return c, err
 }
 
-// compare sets the standing of a replica whose end is a record of the stream.
+// compare sets the standing of a replica by the stream's chain value for the replica's last record, if the stream has
+// it.
 func (k *verifying) compare(r *VerifiedReplica, c *streamChain) {
 	end := c.state.Head
 	r.Head = headOf(r.head)
@@ -299,7 +301,8 @@ func (k *verifying) compare(r *VerifiedReplica, c *streamChain) {
 	}
 }
 
-// compareLate sets the standing of a replica that ends before the stream begins, by a replica that is on the chain.
+// compareLate sets the standing of a replica whose last record is older than the stream's first. It compares it with a
+// replica that is on-chain.
 func (k *verifying) compareLate(ctx context.Context, r *VerifiedReplica, c *streamChain) {
 	if r.Standing != "" {
 		return

@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// errOther: an object has other bytes than were put.
+// errOther: an object does not have the bytes that were written.
 var errOther = errors.New("it has other bytes than were put")
 
 // fetch copies an object to the file at path, durably, and compares its bytes with the manifest.
@@ -65,13 +65,13 @@ func sameBytes(path string, o copylog.Object) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // opened for reading
+	defer func() { _ = f.Close() }() // opened only for reading
 	sum := sha256.New()
 	n, err := copyTo(sum, f)
 	return err == nil && n == o.Bytes && events.Hash(sum.Sum(nil)) == o.SHA256
 }
 
-// last makes the last file, if it is not copied as a whole, and returns the head of the log.
+// last writes the log's last file, if it is not copied as it is, and returns the log's last record.
 func (w *working) last(ctx context.Context) (store.Head, events.Identity, error) {
 	switch {
 	case w.Cut != nil:
@@ -79,7 +79,7 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	case w.Last != nil:
 		spec := boltlog.FileSpec{First: w.Last.First, Begin: w.Last.Begin, Term: w.Last.Term, Offsets: w.Last.Offsets}
 		if w.Short() {
-			spec.Term = w.termBefore() // the records name later ones
+			spec.Term = w.termBefore() // terms that begin in the file itself are in its records
 		}
 		return w.write(ctx, spec, w.fromSegments(ctx, w.Segments()))
 	}
@@ -87,7 +87,7 @@ func (w *working) last(ctx context.Context) (store.Head, events.Identity, error)
 	return end.End, events.Identity{LogID: w.Copy.Identity.LogID, Epoch: end.Epoch}, nil
 }
 
-// termBefore returns the newest term that began in the log before its last file.
+// termBefore returns the newest term (a process's time as the log's writer) that began before the log's last file.
 func (w *working) termBefore() uint64 {
 	first := w.before
 	if first == 0 {
@@ -97,11 +97,11 @@ func (w *working) termBefore() uint64 {
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = s.Close() }() // opened for reading
+	defer func() { _ = s.Close() }() // opened only for reading
 	return s.Term
 }
 
-// cut fetches a sealed file, and writes it again up to the wanted record.
+// cut fetches a sealed file, and writes a new file with its records up to the last wanted one.
 func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity, err error) {
 	f := *w.Cut
 	temp := filepath.Join(w.Dir, "cut.tmp")
@@ -140,7 +140,7 @@ func (w *working) cut(ctx context.Context) (head store.Head, id events.Identity,
 
 var errEnough = errors.New("enough")
 
-// write writes the last file from its records: whole batches up to the wanted record or time.
+// write writes the last file: the whole batches of stored up to the last wanted record or time.
 func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.Seq2[[]byte, error]) (store.Head, events.Identity, error) {
 	head, id, err := boltlog.WriteFile(ctx, w.Dir, spec, w.wanted(stored))
 	if err != nil {
@@ -157,7 +157,7 @@ func (w *working) write(ctx context.Context, spec boltlog.FileSpec, stored iter.
 	return head, id, nil
 }
 
-// wanted yields the whole batches that end at or before the wanted record or time.
+// wanted yields the whole batches of stored that end no later than the last wanted record or time.
 func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	if w.Through == 0 && w.At == 0 {
 		return stored
@@ -189,7 +189,7 @@ func (w *working) wanted(stored iter.Seq2[[]byte, error]) iter.Seq2[[]byte, erro
 	}
 }
 
-// sealed rebuilds the files that the copy has as segments, except the last one.
+// sealed rebuilds the sealed files that the copy has as segments, except the last file.
 func (w *working) sealed(ctx context.Context) error {
 	for _, t := range w.Sealed {
 		spec := boltlog.FileSpec{First: t.First, Begin: t.Begin, Term: t.Term, Offsets: t.Offsets}
@@ -205,7 +205,7 @@ func (w *working) sealed(ctx context.Context) error {
 	return nil
 }
 
-// fromSegments fetches the segments in order, and yields their records.
+// fromSegments fetches the segments in order, and yields the records in them.
 func (w *working) fromSegments(ctx context.Context, segments []copylog.File) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, s := range segments {
@@ -245,7 +245,7 @@ func (w *working) segment(ctx context.Context, s copylog.File) ([][]byte, error)
 	return stored, nil
 }
 
-// key fetches the log's key, if the copy has it.
+// key fetches the log's key, if the copy has it and it is wanted.
 func (w *working) key(ctx context.Context) error {
 	if w.Key == nil {
 		return nil

@@ -21,8 +21,8 @@ type Config struct {
 	Dir      string // must be empty, or contain an unfinished restore of the same log
 
 	Through events.Sequence // last record to restore; 0 for all
-	At      events.Time     // last time to restore; 0 for all
-	All     bool            // also the files that the log had pruned
+	At      events.Time     // restore records up to this time; 0 for all
+	All     bool            // also restore files that the log itself had pruned
 
 	WithoutKey bool // do not restore the log's key
 
@@ -37,11 +37,11 @@ type Plan struct {
 	Files  []copylog.File // copied as they are
 	Sealed []copylog.Tail // rebuilt from segments, before the last file
 	Last   *copylog.Tail  // the last file, if it is rebuilt from segments
-	Cut    *copylog.File  // the last file, if it is a sealed one to cut at the wanted record
+	Cut    *copylog.File  // a sealed file that becomes the last file, cut after the last wanted record
 	Key    *copylog.Object
 	Bytes  int64 // bytes to fetch
 
-	// First record of the file before the last one; 0 if there is none or the last one is copied as it is
+	// First record of the file before the last one; 0 if there is none
 	before events.Sequence
 }
 
@@ -68,7 +68,7 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 		p.Key = p.Copy.Key
 	}
 	if p.Through == p.Copy.Head.Sequence {
-		p.Through = 0 // which is everything
+		p.Through = 0 // 0 stands for everything
 	}
 	if p.At >= p.Copy.Head.Time {
 		p.At = 0
@@ -82,7 +82,7 @@ func Make(ctx context.Context, config *Config) (*Plan, error) {
 	return p, nil
 }
 
-// choose picks the files to restore, and where the last one ends.
+// choose selects the files to restore, and how the last one is made.
 func (p *Plan) choose() error {
 	all := p.Copy.Runs()
 	end := len(all)
@@ -94,7 +94,7 @@ func (p *Plan) choose() error {
 		}
 	}
 	last := all[end-1]
-	begin := end - 1 // the last run of files without a hole, limited to what the log kept
+	begin := end - 1 // go back to the last hole, or to the first record that the log kept
 	for begin > 0 && joined(all[begin-1], all[begin]) && (p.All || all[begin].First() > p.Copy.First) {
 		begin--
 	}
@@ -130,7 +130,7 @@ func (p *Plan) take(r copylog.Run) {
 	}
 }
 
-// joined reports whether b directly follows a.
+// joined reports whether b begins with the record after a.
 func joined(a, b copylog.Run) bool { return a.End().Sequence+1 == b.First() }
 
 // parts returns the files and segments to fetch, in log order.
@@ -158,7 +158,7 @@ func (p *Plan) objects() (all []copylog.Object) {
 	return all
 }
 
-// Segments returns the segments of the last file to fetch.
+// Segments returns those segments of the last file that are fetched.
 func (p *Plan) Segments() []copylog.File {
 	if p.Last == nil {
 		return nil
@@ -171,7 +171,8 @@ func (p *Plan) Segments() []copylog.File {
 	return p.Last.Segments
 }
 
-// Check checks that each object exists with its size, and names those that do not. It reads no content.
+// Check checks that each object exists with the right size, and returns an error that names each one that does not. It
+// reads no content.
 func (p *Plan) Check(ctx context.Context) error {
 	var errs []error
 	for _, o := range p.objects() {
@@ -198,8 +199,7 @@ func (p *Plan) Short() bool {
 	return p.Cut != nil || parts[len(parts)-1].End != p.Copy.Head || p.Last != nil && (p.Through != 0 || p.At != 0)
 }
 
-// empty checks that the directory can take the restore: it must be empty, or contain an unfinished restore of the same
-// log.
+// empty returns an error unless the directory is empty, or contains an unfinished restore of the same log.
 func (p *Plan) empty() error {
 	note, err := boltlog.Restoring(p.Dir)
 	if err == nil {

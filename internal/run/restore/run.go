@@ -24,16 +24,16 @@ type Result struct {
 	Identity events.Identity
 	First    events.Sequence
 	Head     store.Head
-	Short    bool     // the copy has later records
-	Notes    []string // derived objects that could not be restored and can be made again
+	Short    bool     // the copy has later records than the restored log
+	Notes    []string // objects that could not be restored, and are made again when needed
 }
 
-// DamageError: an object is missing, or differs from what was put.
+// DamageError: an object of the copy is missing, or differs from what was written.
 type DamageError struct {
 	Place   string
 	Name    string
 	Cause   error
-	Through events.Sequence // the copy is whole up to this record, before the object; 0 for none
+	Through events.Sequence // the copy is complete up to this record, which is before the object; 0 for none
 }
 
 // Error names the object, and what can be restored without it.
@@ -66,7 +66,7 @@ func (p *Plan) damaged(name string, cause error) error {
 	return &DamageError{Place: p.Place.String(), Name: name, Cause: cause, Through: through}
 }
 
-// working is one run of a plan.
+// working is the state of one run of a plan.
 type working struct {
 	*Plan
 	mu    sync.Mutex
@@ -74,10 +74,10 @@ type working struct {
 	notes []string
 }
 
-// atOnce is how many files are fetched at a time: one can be checked while another arrives.
+// atOnce is how many files are fetched at a time: one can be checked while another is being received.
 const atOnce = 2
 
-// Run restores the log. It returns a DamageError if the copy is not whole.
+// Run restores the log. It returns a DamageError if an object of the copy is missing or damaged.
 func (p *Plan) Run(ctx context.Context) (Result, error) {
 	if err := p.empty(); err != nil {
 		return Result{}, err
@@ -118,15 +118,15 @@ func (p *Plan) Run(ctx context.Context) (Result, error) {
 	return result, w.look(head)
 }
 
-// room refuses a restore before it begins if the disk has too little space. Files rebuilt from segments take more space
-// than it counts.
+// room returns an error, before the restore begins, if the disk has less free space than the objects need. Files that
+// are rebuilt from segments then take more space than their objects.
 func (w *working) room(free func(dir string) (int64, error)) error {
 	has, err := free(w.Dir)
 	if err != nil {
 		return nil //nolint:nilerr // this system does not tell
 	}
 	need := w.Bytes
-	for _, f := range w.Files { // already there from an unfinished restore
+	for _, f := range w.Files { // files that an unfinished restore has left
 		if info, err := os.Lstat(filepath.Join(w.Dir, boltlog.FileName(f.First))); err == nil {
 			need -= info.Size()
 		}
@@ -137,13 +137,13 @@ func (w *working) room(free func(dir string) (int64, error)) error {
 	return nil
 }
 
-// look opens the log once, and checks that it has the restored head and that its files follow each other.
+// look opens the log, and checks that its last record is the restored one and that its files follow each other.
 func (w *working) look(head store.Head) error {
 	log, err := boltlog.OpenReadOnly(w.Dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }() // opened for reading
+	defer func() { _ = log.Close() }() // opened only for reading
 	if has := log.Head(); has != head {
 		return fmt.Errorf("the log in %s ends with record %d, hash %s, and not with record %d, hash %s", w.Dir, has.Sequence, has.Hash, head.Sequence, head.Hash)
 	}
@@ -155,7 +155,7 @@ func (w *working) look(head store.Head) error {
 	return nil
 }
 
-// clear removes what an unfinished restore left and this one will not make, or does not know to be complete.
+// clear deletes the files of an unfinished restore, except the sealed files that this restore would fetch.
 func (w *working) clear() error {
 	entries, err := os.ReadDir(w.Dir)
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *working) clear() error {
 	return nil
 }
 
-// files fetches the sealed files, two at a time. After a failure it begins no later file, and finishes the earlier
+// files fetches the sealed files, two at a time. After a failure it starts no later file, but finishes the earlier
 // ones. So it returns the error of the first damaged file in the log.
 func (w *working) files(ctx context.Context) error {
 	var group errgroup.Group
@@ -184,7 +184,7 @@ func (w *working) files(ctx context.Context) error {
 	failed := len(w.Files)
 	var first error
 	for i, f := range w.Files {
-		group.Go(func() error { // ends with its file
+		group.Go(func() error { // ends when the file is fetched
 			mu.Lock()
 			skip := failed < i
 			mu.Unlock()
@@ -200,11 +200,11 @@ func (w *working) files(ctx context.Context) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // no function returns an error
+	_ = group.Wait() // the functions return no error
 	return first
 }
 
-// file fetches a sealed file and the objects derived from it.
+// file fetches a sealed file and the objects derived from it (its index and list of Jobs).
 func (w *working) file(ctx context.Context, f copylog.File) error {
 	path := filepath.Join(w.Dir, boltlog.FileName(f.First))
 	if !sameBytes(path, f.Object) {
@@ -260,7 +260,7 @@ func (w *working) came(o copylog.Object) {
 	w.Tell(o.Name, w.done, w.Bytes)
 }
 
-// checked reads a fetched file with its chain, and compares it with the manifest.
+// checked reads a fetched file, checks its hash chain, and compares it with the manifest.
 func (w *working) checked(ctx context.Context, f copylog.File, path string) (err error) {
 	s, err := boltlog.OpenSealed(path, f.First)
 	if err != nil {

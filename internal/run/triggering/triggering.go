@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
 
-// Config names the CronJob. All fields but Note are required.
+// Config names the CronJob. All fields except Note are required.
 type Config struct {
 	Client          kubernetes.Interface
 	Namespace, Name string
@@ -26,19 +26,19 @@ type Config struct {
 	Note            func(text string) // called while Run waits, with the reason; may be nil
 }
 
-// Asked is the request that was made, and the controller that will handle it.
+// Asked describes the request that was made, and the controller that will handle it.
 type Asked struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
 	At        time.Time `json:"at"`
 	ID        string    `json:"id"`
-	By        string    `json:"by,omitempty"` // empty if the server does not tell
+	By        string    `json:"by,omitempty"` // name of the caller; empty if the server does not tell
 	Holder    string    `json:"holder"`       // the controller that runs the CronJobs of the namespace
 	Lease     string    `json:"lease"`
 }
 
-// Run requests a run now. Its error says why nothing was requested.
+// Run requests a run of the CronJob now. Its error says why nothing was requested.
 func Run(ctx context.Context, c Config) (Asked, error) {
 	if c.Note == nil {
 		c.Note = func(string) {}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, c Config) (Asked, error) {
 	}
 	request := trigger.Request{At: c.Now().UTC().Truncate(time.Millisecond), ID: newID(), By: by}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":         cronJob.UID, // a precondition
+		"uid":         cronJob.UID, // a precondition: the patch fails for another CronJob
 		"annotations": map[string]string{trigger.Annotation: request.String()},
 	}})
 	if err != nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, c Config) (Asked, error) {
 	}, nil
 }
 
-// refuse returns why the CronJob cannot run now, under any controller; nil if it can.
+// refuse returns why the CronJob cannot run now, whichever controller runs it; nil if it can.
 func refuse(cronJob *batchv1.CronJob) error {
 	switch {
 	case cronJob.DeletionTimestamp != nil:
@@ -87,11 +87,12 @@ func refuse(cronJob *batchv1.CronJob) error {
 	return nil
 }
 
-// caller returns the API server's name for the caller; empty if it does not tell.
+// caller returns the name under which the API server knows the caller; empty if the server does not tell.
 func (c *Config) caller(ctx context.Context) (string, error) {
 	review, err := c.Client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	switch {
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err): // optional: the field manager is recorded in any case
+	// the name is optional: the field manager is recorded in any case
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("ask the API server who you are: %w", err)

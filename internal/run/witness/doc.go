@@ -1,8 +1,9 @@
-// Package witness finds out whether a log lacks a record that a witness of the log names.
+// Package witness detects that a log has lost records. A witness is something outside the log that stores which record
+// was the log's last, such as the Lease or the copy of the log.
 //
 //	is, err := witness.Lacks(log, events.Loss{Witness: events.WitnessLease, Epoch: 1, Sequence: 900, Hash: hash})
 //
-// A witness is a place outside the log that stores its head, such as the Lease or the copy. The functions are safe for
+// The functions are safe for concurrent use.
 // concurrent use.
 //
 // Read witness.go.
