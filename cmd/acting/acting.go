@@ -2,12 +2,13 @@ package acting
 
 import (
 	"github.com/spf13/cobra"
-	_ "golang.org/x/crypto/x509roots/fallback" // the roots of public servers, such as a NATS service, where the system has none
+	// CA certificates of public servers, such as a NATS service, for a system without any
+	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/jobledger/jobledger/cmd/cli"
 )
 
-// Commands returns the commands that do more than read a log.
+// Commands returns the commands of this package: those that do more than read a log.
 func Commands(c *cli.CLI) []*cobra.Command {
 	return []*cobra.Command{
 		newRun(c), newServe(c), newSubscribe(c), newDoctor(c), newPrune(c),

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// copyFlags say where a controller copies its log.
+// copyFlags are the flags of run about the copy of its log.
 type copyFlags struct {
 	to       string
 	unfenced bool
@@ -19,7 +19,7 @@ func (f *copyFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.unfenced, controller.UnfencedFlag, false, "copy also to a server that knows no conditional writes, where a second writer is not held off")
 }
 
-// validate returns the error of config.
+// validate returns the error that config would return.
 func (f *copyFlags) validate() error {
 	_, err := f.config()
 	return err

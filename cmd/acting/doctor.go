@@ -26,7 +26,7 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// doctorFlags are the flags of run, and those of doctor itself.
+// doctorFlags are the flags of run, and the additional ones of doctor.
 type doctorFlags struct {
 	run     RunFlags
 	account string
@@ -75,13 +75,13 @@ answer is one.`,
 	return cmd
 }
 
-// Flags of run that the help of doctor shows.
+// shownOfDoctor are the flags of run that the help of doctor shows; doctor accepts the others, too.
 var shownOfDoctor = []string{
 	"log", "kubeconfig", "context", "namespace", "manage", cronFlag, "gang-scheduling", "log-max-size", controller.CopyFlag, controller.UnfencedFlag, "nats-url", "nats-context",
 	replicating.Flag, "replicate-stream", "replicate-creds", "replicate-ca", replicating.MonitorFlag, replicating.KeyFlag,
 }
 
-// config returns what to check, or a usage error.
+// config returns what doctor checks, or a usage error.
 func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	if err := f.output.Validate(); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (f *doctorFlags) config(flags *pflag.FlagSet) (*doctor.Config, error) {
 	return config, f.published(config)
 }
 
-// published sets where records are published.
+// published sets the NATS server and stream to check, if the flags name a server.
 func (f *doctorFlags) published(config *doctor.Config) error {
 	if !f.run.nats.where() {
 		return nil
@@ -140,7 +140,7 @@ func (f *doctorFlags) published(config *doctor.Config) error {
 	return nil
 }
 
-// settings returns the controller's settings. --log may be missing.
+// settings returns the controller's settings. Unlike run, doctor works without --log.
 func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	if f.run.log != "" {
 		return f.run.Settings(flags)
@@ -150,7 +150,7 @@ func (f *doctorFlags) settings(flags *pflag.FlagSet) (events.Settings, error) {
 	return f.run.Settings(flags)
 }
 
-// readiness returns a function that asks the controller of the log in dir for /readyz?verbose.
+// readiness returns a function that asks the controller that writes the log in dir for /readyz?verbose.
 func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	return func(ctx context.Context) ([]string, bool, error) {
 		address, err := regular.Read(filepath.Join(dir, serve.AddressFile), cli.MostAddress)
@@ -168,7 +168,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return nil, false, nil // a killed controller left its address
+			return nil, false, nil // a killed controller leaves its address behind
 		}
 		defer response.Body.Close()
 		text, err := io.ReadAll(io.LimitReader(response.Body, 64<<10))
@@ -179,7 +179,7 @@ func readiness(dir string) func(context.Context) ([]string, bool, error) {
 	}
 }
 
-// lookAgain is the time between two looks of --wait.
+// lookAgain is the time between two rounds of checks with --wait.
 const lookAgain = 2 * time.Second
 
 func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorFlags) error {
@@ -202,7 +202,7 @@ func runDoctor(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *doctorF
 	return examine(ctx, c, config, f)
 }
 
-// examine runs the checks once, and prints the findings as they come, or as one document.
+// examine runs the checks once. It prints each finding at once, or all of them as one document.
 func examine(ctx context.Context, c *cli.CLI, config *doctor.Config, f *doctorFlags) error {
 	page := c.Page(&f.output)
 	all := []doctor.Finding{}
@@ -232,5 +232,5 @@ func examine(ctx context.Context, c *cli.CLI, config *doctor.Config, f *doctorFl
 	return nil
 }
 
-// styles maps levels to styles on a terminal.
+// styles has the terminal style of each level; the others are plain.
 var styles = map[doctor.Level]show.Style{doctor.Problem: show.Trouble, doctor.Warning: show.Trouble, doctor.Unknown: show.Trouble}

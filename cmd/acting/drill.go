@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// drillFlags say which copy to test, where, and what to compare it with.
+// drillFlags are the flags of drill: which copy to test, where, and what to compare it with.
 type drillFlags struct {
 	cli.JobFlags
 	output             cli.OutputFlag
@@ -73,7 +73,7 @@ The report says who ran the drill, when, at which head, what was checked and how
 	return cmd
 }
 
-// config returns the drill that the flags choose, or a usage error.
+// config returns the configuration of the drill that the flags choose, or a usage error.
 func (f *drillFlags) config(c *cli.CLI) (*drill.Config, error) {
 	if err := f.output.Validate(); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func runDrill(ctx context.Context, c *cli.CLI, f *drillFlags) error {
 	return nil
 }
 
-// write writes the report into the files of --report.
+// write writes the report into the two files that --report names.
 func (f *drillFlags) write(report *drill.Report) error {
 	if f.report == "" {
 		return nil
@@ -172,7 +172,7 @@ func (f *drillFlags) show(c *cli.CLI, report *drill.Report) error {
 	if !report.Passed {
 		result = "did not pass"
 	}
-	log := "" // unknown when the manifest cannot be read
+	log := "" // unknown if the manifest cannot be read
 	if of := report.Copy; of.LogID != "" {
 		log = fmt.Sprintf("; log %s.%d, head %d %s", words.Clean(of.LogID), of.Epoch, of.Head, of.Hash)
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// withFailpoints wraps the place of a copy with points at which the environment can make this process end.
+// withFailpoints wraps the destination of a copy with points at which an environment variable can make this process
+// end. Crash tests use it.
 func withFailpoints(place copylog.Place) (copylog.Place, error) {
 	points, err := failpoint.FromEnv(os.Getenv)
 	if err != nil {

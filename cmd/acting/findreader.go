@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/finding"
 )
 
-// FindReader finds the reader of a cluster, and connects to it as the user of the kubeconfig.
+// FindReader finds the reader of a cluster ('jobledger serve'), and connects to it as the user of the kubeconfig.
 func FindReader(ctx context.Context, in cli.Cluster) (*serve.Reader, error) {
 	loader, err := kubeconfigOf(in.Kubeconfig, in.Context)
 	if err != nil {

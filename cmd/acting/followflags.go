@@ -18,11 +18,13 @@ import (
 	"github.com/jobledger/jobledger/internal/run/replicating"
 )
 
-// followFlags name the controllers that follow each other's log. Without one the log is this controller's alone.
+// followFlags are the flags about the controllers that copy each other's log. Without any, no other controller has this
+// controller's log.
 type followFlags struct {
 	controllers []string // URLs
-	authorities string   // a file; empty for the system's
-	token       string   // a file; empty for the token with which the API server is asked
+	authorities string   // file with CA certificates; empty for the system's
+	// file with a token; empty for the token with which this process authenticates to the API server
+	token string
 }
 
 func (f *followFlags) add(flags *pflag.FlagSet) {
@@ -35,10 +37,10 @@ func (f *followFlags) add(flags *pflag.FlagSet) {
 		"with --follow, file with the token that they are shown; the one that the API server is shown unless given")
 }
 
-// wanted reports whether to follow other controllers.
+// wanted reports whether the log is shared with other controllers in this way.
 func (f *followFlags) wanted() bool { return len(f.controllers) > 0 }
 
-// goTogether refuses flags of run that contradict --follow, or have no effect without it.
+// goTogether returns a usage error for flags of run that contradict --follow, or have no effect without it.
 func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode events.Mode) error {
 	if !f.wanted() {
 		for _, name := range []string{following.AuthorityFlag, following.TokenFlag} {
@@ -87,7 +89,7 @@ func (f *followFlags) goTogether(run *RunFlags, flags *pflag.FlagSet, mode event
 	return nil
 }
 
-// config returns whom to follow; nil for nobody.
+// config returns the configuration for copying the leader's log; nil without --follow.
 func (f *followFlags) config(cluster *controller.Cluster, keyFile string) (*controller.FollowConfig, error) {
 	if !f.wanted() {
 		return nil, nil
@@ -116,13 +118,13 @@ func (f *followFlags) config(cluster *controller.Cluster, keyFile string) (*cont
 	return c, err
 }
 
-// readToken reads the token file, because the token of a ServiceAccount changes.
+// readToken reads the token file. Each request calls it, because the token of a ServiceAccount changes.
 func (f *followFlags) readToken() (string, error) { return readToken(f.token) }
 
 // errNoToken: the token file is empty.
 var errNoToken = errors.New("it is empty")
 
-// readToken reads a file with a token.
+// readToken returns the token in a file.
 func readToken(file string) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -134,7 +136,7 @@ func readToken(file string) (string, error) {
 	return string(text), nil
 }
 
-// readAuthorities reads the certificates in a file that a flag names; nil for no file.
+// readAuthorities returns the CA certificates in a file; nil for no file. flag is the flag that names the file.
 func readAuthorities(flag, file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil

@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// gangFlag chooses the Jobs for which gangs are made. Without a value it means all.
+// gangFlag is the name of the flag that chooses for which Jobs gangs are made: a Workload and a PodGroup, so that all
+// pods start together. Without a value the flag means all.
 const gangFlag = "gang-scheduling"
 
 func addGangFlag(flags *pflag.FlagSet, value *string) {
@@ -16,7 +17,7 @@ func addGangFlag(flags *pflag.FlagSet, value *string) {
 	flags.Lookup(gangFlag).NoOptDefVal = "all"
 }
 
-// gangSettings parses the flag's value. The server decides by which version of the API gangs are made.
+// gangSettings parses the flag's value. Which version of the gang API is used depends on the server, at the start.
 func gangSettings(value string) (on bool, rule events.GangRule, err error) {
 	switch value {
 	case "", "false":

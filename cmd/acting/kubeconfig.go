@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// KubeNamespace returns the namespace of a kubeconfig's context; empty without a kubeconfig. Empty names mean those that
-// kubectl takes.
+// KubeNamespace returns the namespace of a kubeconfig's context; empty without a kubeconfig. Empty arguments stand for
+// what kubectl would use.
 func KubeNamespace(kubeconfig, context string) (string, error) {
 	loader, err := kubeconfigOf(kubeconfig, context)
 	if err != nil {
@@ -20,7 +20,7 @@ func KubeNamespace(kubeconfig, context string) (string, error) {
 	}
 	namespace, _, err := loader.Namespace()
 	if clientcmd.IsEmptyConfig(err) {
-		return "", nil // reading a log needs no cluster
+		return "", nil // not an error: reading a log needs no cluster
 	}
 	if err != nil {
 		return "", fmt.Errorf("find out the namespace of the kubeconfig (-n names one): %w", err)
@@ -28,7 +28,7 @@ func KubeNamespace(kubeconfig, context string) (string, error) {
 	return namespace, nil
 }
 
-// kubeconfigOf reads the kubeconfig at path, else those of $KUBECONFIG, else the one in the home directory.
+// kubeconfigOf returns the kubeconfig at path, if given; else those of $KUBECONFIG, else the one in the home directory.
 func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = path
@@ -46,8 +46,8 @@ func kubeconfigOf(path, context string) (clientcmd.ClientConfig, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: context}), nil
 }
 
-// knownContext checks that the kubeconfig has the context, and otherwise names those that it has. It leaves other
-// errors to the connection.
+// knownContext returns an error if the kubeconfig does not have the context; the error names the contexts that it has.
+// Other errors show when the client connects.
 func knownContext(loader clientcmd.ClientConfig, named string) error {
 	config, err := loader.RawConfig()
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	logJSON = "json"
 )
 
-// newLogger returns the logger of a run, and makes the client libraries log through it.
+// newLogger returns the logger of a run. Kubernetes' client libraries log through it, too.
 func newLogger(out io.Writer, format string, verbosity int) *slog.Logger {
 	if format == "" {
 		format = logJSON

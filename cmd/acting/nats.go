@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// embeddedURL returns the address of the NATS server in the process of the log's controller.
+// embeddedURL returns the address of the NATS server that runs in the process of a log's controller.
 func embeddedURL(log string) (string, error) {
 	text, err := regular.Read(filepath.Join(log, controller.NATSFile), cli.MostAddress)
 	if err != nil {
@@ -25,25 +25,27 @@ func embeddedURL(log string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// embeddedReader returns an option to connect to that server as a reader. It reads the password for each connection,
-// because it may change.
+// embeddedReader returns an option to connect to a controller's own NATS server as a user who may only read. It reads
+// the password for each connection, because the password may change.
 func embeddedReader(log string) natsgo.Option {
 	return natsgo.UserInfoHandler(func() (user, password string) {
 		text, err := regular.Read(filepath.Join(log, controller.ReaderFile), cli.MostAddress)
 		if err != nil {
-			return "", "" // the server answers that it needs one
+			return "", "" // the server then answers that it needs a password
 		}
 		return readerUser, strings.TrimSpace(string(text))
 	})
 }
 
-// readerUser repeats embedded.Reader, so that reading programs do not link the server.
+// readerUser is the same as embedded.Reader. It is repeated here so that programs that only read do not link the
+// server.
 const readerUser = "reader"
 
-// embeddedDialer connects to the current address of that server: each start of the controller may change it.
+// embeddedDialer connects to a controller's own NATS server. It looks up the address for each connection, because each
+// start of the controller may change it.
 type embeddedDialer struct{ log string }
 
-// Dial reads the address again, because the one that the client knows may be outdated.
+// Dial ignores the address that the client knows, because it may be outdated.
 func (d embeddedDialer) Dial(network, _ string) (net.Conn, error) {
 	text, err := embeddedURL(d.log)
 	if err != nil {
@@ -56,8 +58,8 @@ func (d embeddedDialer) Dial(network, _ string) (net.Conn, error) {
 	return net.DialTimeout(network, at.Host, connectTimeout)
 }
 
-// natsFlags say where NATS is, and as which user to connect. No flag takes a password, which every user of the machine
-// would see: it belongs in a context or a file.
+// natsFlags are the flags that say where NATS is, and as which user to connect. No flag takes a password, because every
+// user of the machine could see it: passwords belong in a context or a file.
 type natsFlags struct{ dial.Config }
 
 func (f *natsFlags) add(cmd *cobra.Command) {
@@ -73,15 +75,15 @@ func (f *natsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Domain, "nats-domain", "", "JetStream domain")
 	for _, name := range []string{"nats-creds", "nats-nkey", "nats-ca", "nats-cert", "nats-key"} {
 		if err := cmd.MarkFlagFilename(name); err != nil {
-			panic(err) // there is no such flag
+			panic(err) // only if there is no such flag
 		}
 	}
 }
 
-// where reports whether a flag says where NATS is.
+// where reports whether a flag names a NATS server.
 func (f *natsFlags) where() bool { return f.URL != "" || f.Context != "" }
 
-// check refuses secrets in --nats-url.
+// check returns a usage error if --nats-url contains a secret.
 func (f *natsFlags) check() error {
 	if hasSecret(f.URL) {
 		return cli.Usage("--nats-url: everybody on this machine can see the secret in it; put it into a context (--nats-context) or a file (--nats-creds)")
@@ -89,5 +91,5 @@ func (f *natsFlags) check() error {
 	return nil
 }
 
-// hasSecret reports whether the URLs contain a secret.
+// hasSecret reports whether URLs contain a user or password.
 func hasSecret(urls string) bool { return strings.Contains(urls, "@") }

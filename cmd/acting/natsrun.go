@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// streamFlags say what is published on NATS, and how. Nothing is published unless they name a server, or run one in
-// this process.
+// streamFlags are the flags about publishing records on NATS. Nothing is published unless they name a server, or run
+// one in this process.
 type streamFlags struct {
 	natsFlags
 	cluster  string
@@ -32,12 +32,12 @@ type streamFlags struct {
 	embeddedBytes string
 }
 
-// contentTypes maps the values of --nats-data.
+// contentTypes maps the values of --nats-data to content types.
 var contentTypes = map[string]string{"protobuf": nats.Protobuf, "json": nats.JSON}
 
 const (
 	defaultMaxAge = 7 * 24 * time.Hour
-	natsDir       = "nats" // in the log's directory: storage of the server in this process
+	natsDir       = "nats" // folder in the log's directory where the server in this process stores its data
 )
 
 func (f *streamFlags) add(cmd *cobra.Command) {
@@ -56,10 +56,10 @@ func (f *streamFlags) add(cmd *cobra.Command) {
 	cli.CompleteWith(cmd, "nats-data", "protobuf", "json")
 }
 
-// wanted reports whether anything is to be published.
+// wanted reports whether records are to be published.
 func (f *streamFlags) wanted() bool { return f.embedded || f.where() }
 
-// validate refuses contradictory flags.
+// validate returns a usage error for flags that contradict each other.
 func (f *streamFlags) validate() error {
 	if err := f.check(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (f *streamFlags) validate() error {
 	return err
 }
 
-// goTogether refuses flags that the other flags make useless.
+// goTogether returns a usage error for flags that have no effect with the other flags.
 func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	refuse := func(why string, names ...string) error {
 		for _, name := range names {
@@ -115,7 +115,7 @@ func (f *streamFlags) goTogether(flags *pflag.FlagSet) error {
 	return cmp.Or(ofServer, ofStream)
 }
 
-// size parses a size in Kubernetes' format, such as 10Gi.
+// size parses a size in the format of Kubernetes, such as 10Gi.
 func size(flag, text string) (int64, error) {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Value() <= 0 {
@@ -124,8 +124,8 @@ func size(flag, text string) (int64, error) {
 	return q.Value(), nil
 }
 
-// server configures the server in this process. The stream gets 9/10 of the server's space: a full server accepts
-// nothing more, but a full stream drops its oldest messages.
+// server returns the configuration of the NATS server in this process, and of its stream. The stream may use 9/10 of
+// the server's space, because a full stream drops its oldest messages, but a full server accepts no messages.
 func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig, error) {
 	room, err := size("nats-embedded-size", f.embeddedBytes)
 	stream := f.stream
@@ -138,7 +138,7 @@ func (f *streamFlags) server(log string) (embedded.Config, publish.StreamConfig,
 	}, stream, err
 }
 
-// config returns what the controller publishes, with its log in that directory.
+// config returns what the controller publishes. log is the log's directory.
 func (f *streamFlags) config(log string) (c controller.StreamConfig, err error) {
 	if !f.wanted() {
 		return c, nil

@@ -20,14 +20,14 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// releaseFlags say how to remove Jobledger.
+// releaseFlags are the flags of release: how to remove Jobledger from a cluster.
 type releaseFlags struct {
-	run       RunFlags // a drain is a run
+	run       RunFlags // flags of run, because a drain runs the controller
 	letGo     bool
 	drain     bool
 	dryRun    bool
 	finalizer []string
-	ignore    []string // Leases whose holders are no controllers
+	ignore    []string // Leases whose holders are not controllers
 	output    cli.OutputFlag
 }
 
@@ -89,13 +89,13 @@ func newRelease(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// The flags of run that the help of release shows, and the flags that have a meaning without --drain.
+// The flags of run that the help of release shows, and the flags that are allowed without --drain.
 var (
 	shownOfRun = []string{"drain", "log", "kubeconfig", "context", "namespace", "manage"}
 	ofLetGo    = []string{"log", "kubeconfig", "context", "namespace", "let-go", "dry-run", "finalizer", "ignore-lease", "output"}
 )
 
-// check refuses contradictory flags.
+// check returns a usage error for flags that contradict each other.
 func (f *releaseFlags) check(flags *pflag.FlagSet) (err error) {
 	if err := f.output.Validate(); err != nil {
 		return err
@@ -181,7 +181,7 @@ func runRelease(ctx context.Context, c *cli.CLI, flags *pflag.FlagSet, f *releas
 	return nil
 }
 
-// notInUse refuses a log that a process writes.
+// notInUse returns an error if a process writes the log.
 func notInUse(f *releaseFlags) error {
 	if f.run.log == "" || f.dryRun {
 		return nil
@@ -197,7 +197,7 @@ func notInUse(f *releaseFlags) error {
 	return cli.ExplainOpen(open.Place(f.run.log), err)
 }
 
-// drainFirst runs the controller until it has nothing left to do.
+// drainFirst runs the controller until it has no work left (a drain).
 func drainFirst(ctx context.Context, c *cli.CLI, f *releaseFlags, settings events.Settings) error {
 	logger := newLogger(c.Err, f.run.logFormat, f.run.verbosity)
 	running, end := context.WithCancel(ctx)

@@ -20,9 +20,9 @@ import (
 
 const replicasFlag = "replicas"
 
-// Replicas are the flags of verify that say which replicas to compare.
+// Replicas are the flags of verify about comparing replicas of a log.
 type Replicas struct {
-	dial.Config // flags set URL, Creds and CA
+	dial.Config // flags set only URL, Creds and CA
 	wanted      bool
 	stream      string
 	members     int
@@ -41,7 +41,7 @@ func NewReplicas(verify *cobra.Command) *Replicas {
 	return f
 }
 
-// Check refuses flags that do not go together. wanted says whether replicas are to be compared.
+// Check returns a usage error for flags that contradict each other. wanted says whether replicas are to be compared.
 func (f *Replicas) Check(flags *pflag.FlagSet) (wanted bool, err error) {
 	if err := f.output.Validate(); err != nil {
 		return false, err
@@ -70,7 +70,7 @@ func (f *Replicas) Check(flags *pflag.FlagSet) (wanted bool, err error) {
 	return true, nil
 }
 
-// Verify compares the replicas, and the log in dir if it is not empty, and prints what it finds.
+// Verify compares the replicas of a log, and prints the result. If dir is not empty, it also compares the log in dir.
 func (f *Replicas) Verify(ctx context.Context, c *cli.CLI, dir string) (err error) {
 	server, err := f.Config.Load()
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *Replicas) Verify(ctx context.Context, c *cli.CLI, dir string) (err erro
 	return err
 }
 
-// tell prints what was found, for people.
+// tell prints the result of the comparison as text.
 func (f *Replicas) tell(c *cli.CLI, v *replicating.Verified, notes []string) {
 	say := func(format string, args ...any) { fmt.Fprintln(c.Out, words.Clean(fmt.Sprintf(format, args...))) }
 	s := &v.Stream
@@ -155,7 +155,7 @@ func title(r *replicating.VerifiedReplica) string {
 	return "replica " + r.Name
 }
 
-// stands says how far a replica is.
+// stands returns words that say how far a replica is, and how it compares with the stream.
 func stands(r *replicating.VerifiedReplica, end replicating.VerifyHead) string {
 	text := fmt.Sprintf("record %d", r.Head.Record)
 	if r.Behind > 0 {

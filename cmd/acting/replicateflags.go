@@ -18,9 +18,10 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// replicateFlags name the stream that replicates the log. Without an address of NATS the log is not replicated.
+// replicateFlags are the flags about the NATS stream that replicates the log. Without an address of NATS the log is not
+// replicated.
 type replicateFlags struct {
-	dial.Config // flags set URL, Creds and CA
+	dial.Config // flags set only URL, Creds and CA
 	stream      string
 	keyFile     string
 	unsafe      bool
@@ -62,7 +63,8 @@ func (f *replicateFlags) add(flags *pflag.FlagSet) {
 		"from this size on the stream is cut behind what two replicas have, and keeps nothing for one that is away")
 }
 
-// addStreamAddress adds the flags that say, beside --replicate, which stream it is and as whom to connect.
+// addStreamAddress adds the flags that say, in addition to --replicate, which stream it is, and as which user to
+// connect.
 func addStreamAddress(flags *pflag.FlagSet, server *dial.Config, name *string) {
 	flags.StringVar(name, "replicate-stream", replicateStream, "name of that stream; run makes it if there is none")
 	flags.StringVar(&server.Creds, "replicate-creds", "", "file with a JWT and its key, for --replicate")
@@ -70,10 +72,10 @@ func addStreamAddress(flags *pflag.FlagSet, server *dial.Config, name *string) {
 		"file with the certificates that those servers' are checked against, at --replicate and at --replicate-monitor")
 }
 
-// wanted reports whether to replicate the log.
+// wanted reports whether the log is to be replicated.
 func (f *replicateFlags) wanted() bool { return f.URL != "" }
 
-// check refuses flags that cannot work or have no effect.
+// check returns a usage error for flags that cannot work or have no effect.
 func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	if !f.wanted() {
 		for _, name := range []string{
@@ -116,7 +118,7 @@ func (f *replicateFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// goTogether refuses flags of run that contradict a replicated log.
+// goTogether returns a usage error for flags of run that contradict --replicate.
 func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 	if !f.wanted() {
 		return nil
@@ -142,7 +144,7 @@ func (f *replicateFlags) goTogether(run *RunFlags, mode events.Mode) error {
 	return nil
 }
 
-// examined returns what doctor looks at. dir is the log's directory; it may be empty.
+// examined returns what doctor checks about the replication. dir is the log's directory; it may be empty.
 func (f *replicateFlags) examined(dir string) (doctor.Replicate, error) {
 	c, err := f.config(dir)
 	return doctor.Replicate{Config: c, Synced: f.synced}, err
@@ -150,7 +152,7 @@ func (f *replicateFlags) examined(dir string) (doctor.Replicate, error) {
 
 const keyBytes = len(events.Key{})
 
-// config returns the replication; nil for none.
+// config returns the configuration of the replication; nil without --replicate.
 func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	if !f.wanted() {
 		return nil, nil
@@ -174,7 +176,7 @@ func (f *replicateFlags) config(dir string) (*replicating.Config, error) {
 	return c, err
 }
 
-// readKey reads a key file, which other users of this machine must not be able to read.
+// readKey reads the log's key from a file. It refuses a file that every user of this machine may read.
 func readKey(file string) (key events.Key, err error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// retainFlags say how much of the log to keep.
+// retainFlags are the flags about how much of the log is kept.
 type retainFlags struct {
 	size string
 	keep store.Retention
 }
 
-// Limits of the flags. In a smaller log, the space allocated ahead would be most of it.
+// Limits of the flags. The log reserves disk space before it needs it; in a smaller log, that would be most of the
+// space.
 const (
 	leastLogSize = 16 << 20
 	mostLogSize  = 1 << 50
@@ -30,7 +31,7 @@ func (f *retainFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.keep.MaxAge, controller.MaxAgeFlag, 0, "how old records may be, about, such as 2160h: then they go; 0 for any age")
 }
 
-// validate refuses values outside the limits.
+// validate returns a usage error for values outside the limits.
 func (f *retainFlags) validate() error {
 	size, err := resource.ParseQuantity(f.size)
 	if f.keep.MaxBytes = size.Value(); err != nil || f.keep.MaxBytes != 0 && (f.keep.MaxBytes < leastLogSize || f.keep.MaxBytes > mostLogSize) {

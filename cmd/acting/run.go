@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// RunFlags are an operator's choices, for run, doctor and release.
+// RunFlags are the choices of an operator, in the commands run, doctor and release.
 type RunFlags struct {
 	log        string
 	kubeconfig string
@@ -40,7 +40,7 @@ type RunFlags struct {
 	messages   string
 	keep       events.Keep // parsed from messages
 	around     bool
-	epoch      uint64 // epoch to begin after a loss; 0 for none
+	epoch      uint64 // epoch to begin after a loss of records; 0 for none
 	numbers    settingFlags
 	elect      electFlags
 	retain     retainFlags
@@ -52,13 +52,13 @@ type RunFlags struct {
 	nats   streamFlags
 }
 
-// observeOthers is the only value of --observe.
+// observeOthers is the only value that --observe may have.
 const observeOthers = "others"
 
 const (
 	defaultListen = "127.0.0.1:10271"
 	cronFlag      = "cronjobs"
-	ttlFlag       = "ttl-after-finished" // the name of the built-in TTL controller, which this one replaces
+	ttlFlag       = "ttl-after-finished" // named like the built-in TTL controller, whose work it does
 )
 
 const runHelp = `Run Jobs. The controller watches them and decides. It writes each decision into the log before it
@@ -196,19 +196,19 @@ func (f *RunFlags) Add(cmd *cobra.Command) {
 	cli.CompleteWith(cmd, "log-format", logText, logJSON)
 	for _, err := range []error{cmd.MarkFlagDirname("log"), cmd.MarkFlagFilename("kubeconfig")} {
 		if err != nil {
-			panic(err) // there is no such flag
+			panic(err) // only if there is no such flag
 		}
 	}
 }
 
-// Settings returns the settings that the flags choose, or a usage error.
+// Settings returns the settings of the controller that the flags choose, or a usage error.
 func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	settings, err := f.validate()
 	if err != nil {
 		return settings, err
 	}
 	if f.namespace != "" && !flags.Changed("watch-cluster") {
-		f.around = false // a controller for one namespace has no rights beyond it
+		f.around = false // a controller for one namespace usually has no rights outside it
 	}
 	if err := f.nats.goTogether(flags); err != nil {
 		return settings, err
@@ -241,7 +241,7 @@ func (f *RunFlags) Settings(flags *pflag.FlagSet) (events.Settings, error) {
 	return settings, nil
 }
 
-// validate returns the chosen settings. It refuses what cannot run, and says what can.
+// validate returns the settings that the flags choose, or a usage error that says what is possible instead.
 func (f *RunFlags) validate() (settings events.Settings, err error) {
 	mode, err := f.mode()
 	if err != nil {
@@ -289,7 +289,7 @@ func (f *RunFlags) validate() (settings events.Settings, err error) {
 	return settings, f.nats.validate()
 }
 
-// recorded checks the flags for what is recorded besides decisions.
+// recorded checks the flags about what is recorded in addition to decisions.
 func (f *RunFlags) recorded() (err error) {
 	if f.keep, err = events.ParseKeep(f.messages); err != nil {
 		return cli.Usage("--keep-messages: %v", err)
@@ -297,7 +297,7 @@ func (f *RunFlags) recorded() (err error) {
 	return checkLabels(f.labels)
 }
 
-// mostLabels is the largest number of recorded labels of a Job.
+// mostLabels is the largest number of a Job's labels that are recorded.
 const mostLabels = 16
 
 func checkLabels(names []string) error {
@@ -324,8 +324,8 @@ func (f *RunFlags) mode() (events.Mode, error) {
 	return 0, cli.Usage("--manage=%s: must be delegated, all or observe", f.manage)
 }
 
-// runController runs the controller until ctx ends or a part fails. A draining controller calls drained, if not nil,
-// when it has nothing left to do.
+// runController runs the controller until ctx ends or a part fails. If the controller drains, it calls drained, unless
+// that is nil, when it has no work left.
 func runController(ctx context.Context, f *RunFlags, settings events.Settings, logger *slog.Logger, drained func()) error {
 	config, err := f.Config(settings, logger)
 	if err != nil {
@@ -339,7 +339,8 @@ func runController(ctx context.Context, f *RunFlags, settings events.Settings, l
 	return err
 }
 
-// Config returns the controller that the flags choose. It finds the cluster before it creates anything on disk.
+// Config returns the configuration of the controller that the flags choose. It finds the cluster before it creates
+// anything on disk.
 func (f *RunFlags) Config(settings events.Settings, logger *slog.Logger) (*controller.Config, error) {
 	cluster, err := connect(f)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// scrapeFlags say where and how probes and scrapers on other machines are answered.
+// scrapeFlags are the flags about the port for probes and metrics that other machines can reach.
 type scrapeFlags struct {
 	address           string // empty for no such port
 	certFile, keyFile string // empty for plain HTTP
@@ -28,10 +28,10 @@ func (f *scrapeFlags) add(flags *pflag.FlagSet) {
 		"at --metrics-bind-address, give records to who may get the non-resource URL /v1/ (jobledger serve --controllers)")
 }
 
-// validate refuses contradictory flags.
+// validate returns a usage error for flags that contradict each other.
 func (f *scrapeFlags) validate() error {
 	if f.address == "0" {
-		f.address = "" // the spelling of other controllers
+		f.address = "" // other controllers use 0 for no port
 	}
 	switch {
 	case (f.certFile == "") != (f.keyFile == ""):
@@ -52,14 +52,14 @@ func (f *scrapeFlags) validate() error {
 	return nil
 }
 
-// config returns what the flags choose.
+// config returns the configuration that the flags choose.
 func (f *scrapeFlags) config() controller.ScrapeConfig {
 	return controller.ScrapeConfig{
 		Address: f.address, CertFile: f.certFile, KeyFile: f.keyFile, Authorize: f.authorize, Readers: f.readers,
 	}
 }
 
-// checkAddress returns what is wrong with a listen address; nil if it is valid.
+// checkAddress returns an error unless address is a valid address to listen on.
 func checkAddress(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {

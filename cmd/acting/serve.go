@@ -31,24 +31,24 @@ import (
 
 // serveFlags are the flags of serve.
 type serveFlags struct {
-	job       cli.JobFlags // the log
-	mirror    mirrorFlags  // the controllers whose log to copy, instead of job
-	cluster   RunFlags     // for kubeconfig and context
+	job       cli.JobFlags // which log to read
+	mirror    mirrorFlags  // from which controllers to copy the log, instead of job
+	cluster   RunFlags     // used for kubeconfig and context only
 	listen    string
-	certFile  string // empty for a certificate generated at the start
+	certFile  string // empty to generate a certificate at the start
 	keyFile   string
 	hosts     []string
 	base      string
-	publish   string // NAMESPACE/NAME; empty for none
+	publish   string // NAMESPACE/NAME of a ConfigMap; empty for none
 	pod       string
 	logFormat string
 }
 
-// mirrorFlags say from which controllers serve copies a log, and where to.
+// mirrorFlags are the flags of serve about a copy of the log: from which controllers, and where to.
 type mirrorFlags struct {
-	controllers []string // empty to read a log in place
-	authorities string   // a file; empty for the system's
-	token       string   // a file
+	controllers []string // empty to read a log where it is
+	authorities string   // file with CA certificates; empty for the system's
+	token       string   // file with a token
 	dir         string
 }
 
@@ -151,7 +151,7 @@ var (
 	basePath  = regexp.MustCompile(`^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`)
 )
 
-// serveUsers serves until ctx ends.
+// serveUsers answers users until ctx ends.
 func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	if err := f.validate(); err != nil {
 		return err
@@ -168,7 +168,7 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	config.Client = cluster.Client
 	config.CertFile, config.KeyFile, config.Hosts, config.Base = f.certFile, f.keyFile, f.names(), f.base
 	if namespace, name, is := strings.Cut(f.publish, "/"); is {
-		host, _ := os.Hostname() // without one the pod's name is empty, and no command finds it
+		host, _ := os.Hostname() // without a name the pod's name is empty, and no command finds it
 		config.Publish = &reader.Publish{Namespace: namespace, Name: name, Pod: cmp.Or(f.pod, host)}
 	}
 	r, err := reader.New(config)
@@ -182,7 +182,7 @@ func serveUsers(ctx context.Context, c *cli.CLI, f *serveFlags) error {
 	return watch.UnlessInterrupted(ctx, r.Run(ctx))
 }
 
-// validate refuses contradictory flags.
+// validate returns a usage error for flags that contradict each other.
 func (f *serveFlags) validate() error {
 	unset := func(string) string { return "" }
 	if err := f.mirror.validate(f.job.Source.Given(unset)); err != nil {
@@ -209,7 +209,7 @@ func (f *serveFlags) validate() error {
 	return nil
 }
 
-// validate refuses contradictory flags. source says whether a flag names a log.
+// validate returns a usage error for flags that contradict each other. source says whether another flag names a log.
 func (f *mirrorFlags) validate(source bool) error {
 	switch {
 	case len(f.controllers) == 0 && (f.dir != "" || f.authorities != ""):
@@ -222,7 +222,8 @@ func (f *mirrorFlags) validate(source bool) error {
 	return nil
 }
 
-// source sets the log to read: a mirror, the log of a running controller, or the one in a directory.
+// source sets the log to read: a copy of a controller's log, the log of a running controller, or the log in a
+// directory.
 func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Config) error {
 	if len(f.mirror.controllers) > 0 {
 		m, err := f.mirror.open(config.Logger)
@@ -247,7 +248,7 @@ func (f *serveFlags) source(ctx context.Context, c *cli.CLI, config *reader.Conf
 	return beside.try(ctx)
 }
 
-// open opens the mirror and its clients, without sending requests.
+// open opens the copy of the log, and prepares the clients of the controllers. It sends no requests.
 func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	authorities, err := readAuthorities(authoritiesFlag, f.authorities)
 	if err != nil {
@@ -274,13 +275,13 @@ func (f *mirrorFlags) open(logger *slog.Logger) (*mirror.Mirror, error) {
 	return m, nil
 }
 
-// readToken reads the token file, because the token of a ServiceAccount changes.
+// readToken reads the token file. Each request calls it, because the token of a ServiceAccount changes.
 func (f *mirrorFlags) readToken() (string, error) { return readToken(f.token) }
 
-// names returns this machine's names and the given ones, for a generated certificate.
+// names returns the host names for a generated certificate: those of this machine, and those of --tls-hosts.
 func (f *serveFlags) names() []string {
 	hosts := append([]string{"localhost", "127.0.0.1", "::1"}, f.hosts...)
-	host, _, _ := net.SplitHostPort(f.listen) // validate has checked it
+	host, _, _ := net.SplitHostPort(f.listen) // validate has checked the address
 	if ip := net.ParseIP(host); host != "" && (ip == nil || !ip.IsUnspecified()) {
 		hosts = append(hosts, host)
 	}
@@ -291,7 +292,7 @@ func (f *serveFlags) names() []string {
 	return slices.Compact(hosts)
 }
 
-// hostOf returns the name of a controller on pages.
+// hostOf returns the name by which web pages call a controller.
 func hostOf(server string) string {
 	if u, err := url.Parse(server); err == nil && u.Host != "" {
 		return u.Host
@@ -299,7 +300,7 @@ func hostOf(server string) string {
 	return server
 }
 
-// nameOf returns the name of a log on pages: the last two parts of its path.
+// nameOf returns the name by which web pages call a log: the last two parts of its path.
 func nameOf(dir string) string {
 	if filepath.IsAbs(dir) {
 		return filepath.Base(filepath.Dir(dir)) + "/" + filepath.Base(dir)

@@ -14,11 +14,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// openedFor is how long requests share an opened log. An answer, and the head that it names, are at most that old.
+// openedFor is how long requests share an opened log. So an answer shows the log as it was at most this long ago.
 const openedFor = time.Second
 
-// logBeside is the log in a directory. It opens the log again after a second, to see new records. While a controller
-// has the log open, it asks that controller. It is safe for concurrent use.
+// logBeside is the log in a directory, for serve. It opens the log again after a second, to see new records. While a
+// controller has the log open, it asks that controller instead. It is safe for concurrent use.
 type logBeside struct {
 	flags  cli.JobFlags
 	getenv func(string) string
@@ -27,16 +27,16 @@ type logBeside struct {
 	now *sharedLog
 }
 
-// sharedLog is an open log that requests share. The last user closes it.
+// sharedLog is an open log that several requests use. The last user closes it.
 type sharedLog struct {
 	src    history.Source
-	damage []error // known at the open
+	damage []error // damage that was known when the log was opened
 	notes  []string
 	at     time.Time
-	users  int // including the logBeside, while this is its now
+	users  int // number of requests that use it; the logBeside counts as one more while this is its now
 }
 
-// try opens the log once, so that a wrong directory is an error at the start.
+// try opens the log once, so that serve reports a wrong directory at the start.
 func (l *logBeside) try(ctx context.Context) error {
 	s, err := l.open(ctx)
 	if err == nil {
@@ -45,7 +45,8 @@ func (l *logBeside) try(ctx context.Context) error {
 	return err
 }
 
-// open opens the log like a command with these flags, and keeps the command's notes.
+// open opens the log in the same way as a command with these flags would, and collects the notes that a command would
+// print.
 func (l *logBeside) open(ctx context.Context) (*sharedLog, error) {
 	s := &sharedLog{at: time.Now(), users: 1}
 	var said strings.Builder
@@ -56,14 +57,14 @@ func (l *logBeside) open(ctx context.Context) (*sharedLog, error) {
 	}
 	s.damage = own.Met.Met()
 	for line := range strings.Lines(said.String()) {
-		if note, is := strings.CutPrefix(strings.TrimSpace(line), "note: "); is { // damage is reported on its own
+		if note, is := strings.CutPrefix(strings.TrimSpace(line), "note: "); is { // damage is reported in another way
 			s.notes = append(s.notes, note)
 		}
 	}
 	return s, nil
 }
 
-// Open is described by reader.Log.
+// Open implements reader.Log.
 func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)) (reader.Opened, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,14 +108,14 @@ func (l *logBeside) Open(ctx context.Context, d *store.Damage, note func(string)
 	return out, nil
 }
 
-// left removes a user of the log. The caller holds the lock.
+// left notes that one user of the log has finished, and closes the log after the last one. The caller holds the lock.
 func (*logBeside) left(s *sharedLog) {
 	if s.users--; s.users == 0 {
 		s.src.Close()
 	}
 }
 
-// lent is a source whose Close gives it back.
+// lent is a source that several requests share: its Close only ends the use by one request.
 type lent struct {
 	history.Source
 	giveBack func()
@@ -122,7 +123,7 @@ type lent struct {
 
 func (l lent) Close() { l.giveBack() }
 
-// Run is described by reader.Log.
+// Run implements reader.Log. It only waits for the end of ctx.
 func (l *logBeside) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil

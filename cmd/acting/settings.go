@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/run/controller"
 )
 
-// settingFlags are the numbers of the Job contract (J-267) that an operator may change. The log records them with the
-// other settings, so a replay decides by the numbers of the time.
+// settingFlags are the numbers in the rules for Jobs (J-267) that an operator may change. The log records them with the
+// other settings. So a replay decides by the numbers that were in force.
 type settingFlags struct {
 	numbers     events.Settings
 	uncounted   uint
@@ -22,7 +22,7 @@ type settingFlags struct {
 	budget      string
 }
 
-// add adds the flags, with the defaults of the contract.
+// add adds the flags; their defaults are those of the contract.
 func (f *settingFlags) add(flags *pflag.FlagSet) {
 	f.numbers = events.DefaultSettings()
 	n := &f.numbers
@@ -52,12 +52,13 @@ func (f *settingFlags) add(flags *pflag.FlagSet) {
 		"how many creates a Job has in flight at first, and after a refusal; it doubles as they succeed")
 }
 
-// Limits of the flags. A status lists all UIDs that wait to be counted, and an object may have at most 1.5 MB.
+// Limits of the flags. The status of a Job lists the UIDs of all pods that wait to be counted, and an object may have
+// at most 1.5 MB.
 const (
 	shortest = 10 * time.Millisecond
 	longest  = 7 * 24 * time.Hour
 
-	mostDeletedPodWait = time.Minute // the replacement of a pod waits this long, too
+	mostDeletedPodWait = time.Minute // a pod's replacement also waits this long
 
 	maxUncounted = 10_000
 	maxPods      = 100_000
@@ -65,7 +66,7 @@ const (
 	mostBudget   = 1 << 40
 )
 
-// settings returns the numbers that the flags set, or a usage error that names the permitted values.
+// settings returns the numbers that the flags set, or a usage error with the permitted values.
 func (f *settingFlags) settings() (events.Settings, error) {
 	n := f.numbers
 	for _, d := range []struct {

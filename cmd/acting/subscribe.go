@@ -25,7 +25,7 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// subscribeFlags choose events of the NATS stream, and what to do with them.
+// subscribeFlags are the flags of subscribe: which events of the NATS stream, and what to do with them.
 type subscribeFlags struct {
 	natsFlags
 	log       string
@@ -33,7 +33,7 @@ type subscribeFlags struct {
 	stream    string
 	output    cli.OutputFlag
 	namespace string
-	given     bool // the user gave -n
+	given     bool // the user gave -n explicitly
 	kinds     []string
 	decisions bool
 
@@ -121,10 +121,10 @@ func newSubscribe(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// config returns what to subscribe to, or a usage error.
+// config returns the configuration of the subscription, or a usage error.
 func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	c := subscribe.Config{
-		// An event that cannot be written now cannot be written later
+		// Only one try: an event that cannot be printed now cannot be printed later
 		Cluster: f.cluster, Stream: f.stream, Durable: f.durable, Tries: 1,
 	}
 	if f.exec != "" {
@@ -157,7 +157,7 @@ func (f *subscribeFlags) config(args []string) (subscribe.Config, error) {
 	return c, err
 }
 
-// object returns the filter for the messages about an object, or about all of its kind.
+// object returns the filter for messages about one Job or CronJob, or about all of one kind.
 func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	h, before, err := which.Parse(args)
 	if err == nil {
@@ -190,7 +190,7 @@ func (f *subscribeFlags) object(args []string) (chosen nats.Filter, err error) {
 	return nats.Filter{Namespace: cli.OrDefault(f.namespace), Kind: kind, Name: h.Name}, nil
 }
 
-// start returns where to begin.
+// start returns where in the stream to begin, or a usage error.
 func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 	given := 0
 	if f.all {
@@ -219,7 +219,7 @@ func (f *subscribeFlags) start() (start subscribe.Start, err error) {
 	return start, nil
 }
 
-// check refuses contradictory flags.
+// check returns a usage error for flags that contradict each other.
 func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	if err := f.output.Validate(); err != nil {
 		return err
@@ -227,7 +227,8 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	if err := f.natsFlags.check(); err != nil {
 		return err
 	}
-	// An empty value, perhaps of an unset variable in a script, does not count as a missing flag
+	// An empty value, perhaps from an unset variable in a script, is an error: it must not count as a flag that is not
+	// given
 	for _, name := range []string{"after", "since", "durable", "state", "exec"} {
 		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
 			return cli.Usage("--%s: it is empty", name)
@@ -252,7 +253,7 @@ func (f *subscribeFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// findEmbedded finds the server in the process of the controller whose log --log names.
+// findEmbedded sets the address of the NATS server in the process of the controller with the log that --log names.
 func (f *subscribeFlags) findEmbedded() (err error) {
 	if f.log == "" {
 		return nil
@@ -313,7 +314,7 @@ func runSubscribe(c *cli.CLI, cmd *cobra.Command, f *subscribeFlags, args []stri
 	return f.explain(cmp.Or(err, printer.Flush()))
 }
 
-// taker returns the function that handles each event.
+// taker returns the function that handles each event: it runs a command or prints.
 func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.Context, *subscribe.Event) error {
 	if f.exec != "" {
 		return (&handler{cli: c, cluster: f.cluster, command: f.exec, tries: f.tries}).take
@@ -321,7 +322,7 @@ func (f *subscribeFlags) taker(c *cli.CLI, printer *eventPrinter) func(context.C
 	return printer.take
 }
 
-// explain adds to the error of a refused event what happens to the event.
+// explain adds to the error of a refused event what will happen with that event.
 func (f *subscribeFlags) explain(err error) error {
 	var refused *subscribe.RefusedError
 	if errors.As(err, &refused) && f.exec == "" {
@@ -333,10 +334,10 @@ func (f *subscribeFlags) explain(err error) error {
 	return err
 }
 
-// connectTimeout bounds the first connection. Reconnects have no bound.
+// connectTimeout limits the time of the first connection. Reconnecting has no time limit.
 const connectTimeout = 10 * time.Second
 
-// connect connects to NATS, or returns why it cannot.
+// connect connects to NATS, or returns an error with the reason why it cannot.
 func (f *subscribeFlags) connect(ctx context.Context, c *cli.CLI) (*natsgo.Conn, jetstream.JetStream, error) {
 	config, err := f.Load()
 	if err != nil {
@@ -366,7 +367,7 @@ func (f *subscribeFlags) connect(ctx context.Context, c *cli.CLI) (*natsgo.Conn,
 	return conn, js, err
 }
 
-// advise adds to a connection error what the user may have left out.
+// advise adds to a connection error which flags the user may have left out.
 func (f *subscribeFlags) advise(err error) error {
 	switch {
 	case f.log != "":
@@ -402,8 +403,8 @@ func connected(ctx context.Context, conn *natsgo.Conn, config *dial.Config, fail
 	return fmt.Errorf("connect to NATS at %s: %w", config.Servers(), err)
 }
 
-// sayNothingYet notes that the stream has no message about the Job or namespace: its records may still come, or the
-// name is misspelt.
+// sayNothingYet tells the user if the stream has no message about the chosen object or namespace: its records may still
+// come, or its name is misspelt.
 func sayNothingYet(ctx context.Context, c *cli.CLI, stream jetstream.Stream, filters []nats.Filter) {
 	if len(filters) == 0 || filters[0].Namespace == "" {
 		return
@@ -413,7 +414,7 @@ func sayNothingYet(ctx context.Context, c *cli.CLI, stream jetstream.Stream, fil
 	bound, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	if _, err := stream.GetMsg(bound, 1, jetstream.WithGetMsgSubject(all.String())); !errors.Is(err, jetstream.ErrMsgNotFound) {
-		return // there are messages, or following the stream reports the same error
+		return // there are messages, or reading the stream will report the same error
 	}
 	what, hint := "namespace "+all.Namespace, "is the name right?"
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// handler runs a command for each event.
+// handler runs a shell command for each event.
 type handler struct {
 	cli     *cli.CLI
 	cluster string
@@ -25,7 +25,7 @@ type handler struct {
 	tries   int
 }
 
-// grace is how long a command may take to end when subscribe is stopped.
+// grace is how long a command may take to end after subscribe is stopped.
 const grace = 10 * time.Second
 
 func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
@@ -47,7 +47,8 @@ func (h *handler) take(ctx context.Context, e *subscribe.Event) error {
 	return err
 }
 
-// environment returns the variables for the most needed fields. None has a zero byte, which the kernel would refuse.
+// environment returns variables with the most important fields of an event. Their values have no zero bytes, which the
+// kernel would refuse.
 func (h *handler) environment(e *subscribe.Event) []string {
 	var reasons []string
 	for _, r := range e.Reasons {

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	findAgain   = time.Second      // between two looks for the stream
-	silentAtAll = time.Minute      // without any answer for so long, there may be no JetStream server
-	findWithin  = 10 * time.Second // limit of one look
+	findAgain   = time.Second      // between two requests for the stream
+	silentAtAll = time.Minute      // if no answer comes for this long, there may be no JetStream server
+	findWithin  = 10 * time.Second // time limit of one request
 )
 
-// findStream looks for the stream before subscribe waits for its events. While the JetStream servers elect a leader,
-// they do not answer or answer 503: it waits for that.
+// findStream finds the stream with the cluster's events. While the JetStream servers elect a leader, they do not
+// answer, or answer 503; it waits for the end of that.
 func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream.JetStream) (jetstream.Stream, error) {
 	begun, told := time.Now(), false
 	for {
@@ -38,8 +38,8 @@ func findStream(ctx context.Context, c *cli.CLI, f *subscribeFlags, js jetstream
 	}
 }
 
-// passes reports whether the error is temporary: JetStream has no leader. A server without JetStream does not answer
-// either, so silence counts as temporary only for silentAtAll.
+// passes reports whether the error is temporary, because JetStream has no leader at the moment. A server without
+// JetStream does not answer either, so no answer counts as temporary only for the first minute.
 func passes(err error, since time.Duration) bool {
 	const unavailable = 503
 	var api *jetstream.APIError

@@ -18,13 +18,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// eventPrinter prints events as they come.
+// eventPrinter prints events in the order in which they come.
 type eventPrinter struct {
 	*cli.Printer
 	cluster string
-	learned int // events from which names were learnt
+	learned int // number of events from which it has learned names of Jobs
 
-	// Rows of a burst are written together, up to together, so that the columns fit their content
+	// Rows that come at the same time are written together, at most together of them, so that the columns fit their
+	// content
 	waiting, together int
 }
 
@@ -34,12 +35,13 @@ func newEventPrinter(c *cli.CLI, f *subscribeFlags) *eventPrinter {
 		p.Live(kinds)
 	}
 	if f.durable != "" {
-		p.together = 1 // the server counts an event as taken once it is written
+		p.together = 1 // each event is written at once, because the server then counts it as taken
 	}
 	return p
 }
 
-// forgetEvery bounds the memory for names of Jobs if the subscription leaves out the end of Jobs.
+// forgetEvery: after this many events all names of Jobs are forgotten. Otherwise a subscription without the events that
+// end Jobs would need more and more memory.
 const forgetEvery = 100_000
 
 func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
@@ -72,7 +74,7 @@ func (p *eventPrinter) take(_ context.Context, e *subscribe.Event) error {
 	return p.Flush()
 }
 
-// notes returns lines about an event's place in the stream: records missing before it, or another log or epoch that
+// notes returns lines about the place of an event in the stream: records are missing before it, or another log or epoch
 // begins with it.
 func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	if e.Before != (nats.ID{}) {
@@ -96,7 +98,7 @@ func notes(e *subscribe.Event, asJSON bool) (lines []string) {
 	return lines
 }
 
-// life returns the line about a new log or epoch.
+// life returns the line about the beginning of another log or epoch.
 func life(e *subscribe.Event) string {
 	if e.Before.Log.LogID != e.ID.Log.LogID {
 		return fmt.Sprintf("another log begins: %s, in the place of %s", e.ID.Log.LogID, e.Before.Log.LogID)
@@ -109,11 +111,11 @@ func life(e *subscribe.Event) string {
 		e.ID.Log.Epoch, e.ID.Sequence, e.Before.Log.Epoch)
 }
 
-// eventJSON writes an event as a JSON object on one line. Characters on which a terminal could act are escaped:
+// eventJSON returns an event as a JSON object on one line. Characters that could control a terminal are escaped:
 //
 //	id         string    the same for duplicates of an event
 //	cluster    string
-//	job        object    namespace, name and uid of the Job or CronJob of the event, as far as known
+//	job        object    namespace, name and uid of the event's Job or CronJob, as far as known
 //	reasons    [string]  of a decision
 //	omitted    [string]  "evidence", "facts": left out of an oversized message; the log has them
 //	sequence … evidence  as recordjson.Record writes them
@@ -153,8 +155,9 @@ func line(v any) string {
 	return string(text)
 }
 
-// tellUnreadable reports messages that cannot be read. It continues after foreign messages and those in skip. An
-// unreadable message with a record ends subscribe: a program may be waiting for that record.
+// tellUnreadable returns a function that reports messages that cannot be read. Foreign messages, and messages whose
+// place is in skip, are passed over. Any other message contains a record, and ends subscribe: a program may be waiting
+// for that record.
 func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg, *subscribe.UnreadableError) error {
 	return func(_ context.Context, _ jetstream.Msg, err *subscribe.UnreadableError) error {
 		if err.ID != (nats.ID{}) && !slices.Contains(skip, uint(err.Place)) {
@@ -165,7 +168,7 @@ func tellUnreadable(c *cli.CLI, skip []uint) func(context.Context, jetstream.Msg
 	}
 }
 
-// tellTrouble reports each cause that keeps events away once, and when events come again.
+// tellTrouble returns a function that reports each reason why no events come, once, and when they come again.
 func tellTrouble(c *cli.CLI, cluster string) func(error) {
 	last := ""
 	return func(err error) {
@@ -184,14 +187,15 @@ func tellTrouble(c *cli.CLI, cluster string) func(error) {
 	}
 }
 
-// tellNotice reports a notice about the subscription.
+// tellNotice prints a notice about the subscription.
 func tellNotice(c *cli.CLI, n subscribe.Notice) {
 	fmt.Fprintln(c.Err, "jobledger: "+words.Clean(n.String()))
 }
 
-// tellComplaint reports what the server says about the connection itself, such as a missing right, each text once.
+// tellComplaint returns a function that reports what the server says about the connection, such as a missing right. It
+// reports each text once.
 func tellComplaint(c *cli.CLI) natsgo.ErrHandler {
-	told := map[string]bool{} // the client calls it from one goroutine
+	told := map[string]bool{} // the NATS client calls it from one goroutine
 	return func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) {
 		if text := err.Error(); !told[text] {
 			told[text] = true

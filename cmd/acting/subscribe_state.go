@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// openState opens the file with the last event taken; nil if none is kept. Without --state, a machine on which the file
-// cannot be written, such as a pod with a read-only file system, continues without it, and the user gets a note.
+// openState opens the file that keeps the last event taken; nil if there is none. If the default file cannot be
+// written, as in a pod with a read-only file system, the user gets a note and subscribe continues without the file.
 func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 	path := f.state
 	var err error
@@ -38,10 +38,10 @@ func openState(c *cli.CLI, f *subscribeFlags) (*subscribe.StateFile, error) {
 
 var errNoHome = errors.New("keep the last event: neither XDG_STATE_HOME nor HOME is set")
 
-// stateFile returns the default path of the file, in the user's state directory of the XDG base directories.
+// stateFile returns the default path of this file, in the user's state directory as the XDG specification defines it.
 func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
 	dir := c.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) { // as that specification requires
+	if !filepath.IsAbs(dir) { // the XDG specification requires an absolute path
 		home := c.Getenv("HOME")
 		if home == "" {
 			return "", errNoHome
@@ -51,7 +51,7 @@ func stateFile(c *cli.CLI, cluster, durable string) (string, error) {
 	return filepath.Join(dir, "jobledger", "subscribe", nats.Token(cluster)+"."+nats.Token(durable)+".json"), nil
 }
 
-// closeState makes the last event taken durable.
+// closeState makes the file with the last event taken durable.
 func closeState(c *cli.CLI, f *subscribe.StateFile) {
 	if f == nil {
 		return

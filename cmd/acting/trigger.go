@@ -14,14 +14,14 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/trigger"
 )
 
-// triggerFlags say where the CronJob is.
+// triggerFlags are the flags of trigger.
 type triggerFlags struct {
-	cluster   RunFlags // only for kubeconfig and context
+	cluster   RunFlags // used for kubeconfig and context only
 	namespace string
 	output    cli.OutputFlag
 }
 
-// askTimeout bounds the command, including a wait for a renewal of the Lease.
+// askTimeout limits the time of the command. It includes the wait for a renewal of the Lease.
 const askTimeout = time.Minute
 
 func newTrigger(c *cli.CLI) *cobra.Command {

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NoArgs refuses arguments, for commands that only take flags. It suggests the flag that the first word may stand for.
+// NoArgs returns a usage error for arguments, in commands that take only flags. The error suggests the flag that the
+// first argument may stand for.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -19,8 +20,8 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return &UsageError{text}
 }
 
-// flagMeant returns the flag that a word may stand for: a flag's name without dashes, a Job, or else the directory of
-// the log.
+// flagMeant returns the flag that an argument may stand for: a flag whose name was typed without dashes, --job for a
+// Job, or else --log.
 func flagMeant(cmd *cobra.Command, word string) string {
 	if name := flagLike(cmd, word); name != "" && !strings.ContainsAny(word, "./") {
 		return "--" + name
@@ -35,7 +36,7 @@ func flagMeant(cmd *cobra.Command, word string) string {
 	return ""
 }
 
-// AtMost refuses more than most arguments.
+// AtMost returns a usage error if there are more than most arguments.
 func AtMost(most int, args []string) error {
 	if len(args) <= most {
 		return nil

@@ -12,22 +12,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// asciiWriter writes for a locale without UTF-8. It replaces each of our symbols by one ASCII character, so that
-// columns keep their width. It escapes foreign characters as in JSON, so nothing is lost.
+// asciiWriter writes text for a locale without UTF-8. It replaces each symbol of our own texts by one ASCII character,
+// so that columns keep their width. It escapes other characters as JSON does, so nothing is lost.
 type asciiWriter struct {
 	io.Writer
-	JSON bool   // the output is JSON: escape our symbols too, so that a program reads the same text as in UTF-8
-	part []byte // the first bytes of a character that the next write completes
+	JSON bool   // the output is JSON: escape our own symbols, too, so that a program reads the same text as in UTF-8
+	part []byte // the first bytes of a character that the next write will complete
 }
 
-// signs maps the non-ASCII symbols in our texts.
+// signs maps the non-ASCII symbols in our own texts to ASCII characters.
 var signs = map[rune]byte{
 	'…': '~', '—': '-', '–': '-', '−': '-', '→': '>', '·': '|', '≤': '<', '≥': '>', '×': 'x',
 	'─': '_', '█': '#', '▒': '=', '░': ':', '╳': 'X', '✓': '+', '✗': 'x',
 }
 
-// AsksForASCII reports whether the locale is one without UTF-8. The first set variable counts, as in POSIX. If none is
-// set it returns false: most containers set none, and their output ends on a terminal elsewhere.
+// AsksForASCII reports whether the locale is one without UTF-8. As in POSIX, the first variable that is set counts. If
+// none is set it returns false: most containers set none, and a terminal on another machine shows their output.
 func AsksForASCII(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -37,7 +37,7 @@ func AsksForASCII(getenv func(string) string) bool {
 	return false
 }
 
-// SpeakASCII makes all output ASCII.
+// SpeakASCII makes all output of the program ASCII.
 func (c *CLI) SpeakASCII() {
 	c.ASCII = &asciiWriter{Writer: c.Out}
 	c.Out, c.Err = c.ASCII, &asciiWriter{Writer: c.Err}
@@ -69,7 +69,7 @@ func (w *asciiWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// escaped returns the character as JSON escapes it: é becomes \u00e9.
+// escaped returns a character in the way that JSON escapes it: é becomes \u00e9.
 func escaped(r rune) string {
 	if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
 		return fmt.Sprintf(`\u%04x\u%04x`, r1, r2)
@@ -78,7 +78,8 @@ func escaped(r rune) string {
 }
 
 // yaml converts JSON to YAML. For ASCII output, non-ASCII characters must be escaped, and YAML has escapes only in
-// double quotes. So each one passes through the library as a control character and its number, which forces the quotes.
+// double quotes. So each such character is given to the YAML library as a control character and a number, which forces
+// the quotes.
 func (c *CLI) yaml(json []byte) ([]byte, error) {
 	if c.ASCII != nil {
 		json = notASCII.ReplaceAllFunc(json, func(b []byte) []byte {

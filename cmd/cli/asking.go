@@ -17,14 +17,14 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 )
 
-// AskFlags are the flags of a command that asks a question, except the question's own parameters: the log, the
-// namespace, and the output.
+// AskFlags are the common flags of commands that ask a question about a log: which log, which namespace, and how to
+// print. The question has parameters of its own.
 type AskFlags struct {
 	Job    JobFlags
 	Output OutputFlag
 }
 
-// OfCommand lists parameters of questions that commands set from other flags.
+// OfCommand lists the parameters of questions that commands set from their own flags.
 var OfCommand = map[string]bool{ask.FlagNamespace: true, ask.FlagNear: true, ask.FlagZone: true, ask.FlagTexts: true}
 
 // AddParameters adds a question's parameters to a command's flags.
@@ -36,8 +36,8 @@ func AddParameters(cmd *cobra.Command, parameters *pflag.FlagSet) {
 	})
 }
 
-// AskAndShow asks a question and shows the answer. If the answer comes with an error, which says why it may be
-// incomplete, it shows the answer and returns the error.
+// AskAndShow asks a question and shows the answer. An answer may come with an error that says why the answer may be
+// incomplete; then AskAndShow shows the answer and returns the error.
 func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A], args []string, show func(*A) error) error {
 	if err := f.Output.Validate(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func AskAndShow[A any](ctx context.Context, c *CLI, f *AskFlags, q *ask.Asked[A]
 	return PutAndShow(ctx, c, src, q, c.Note, show)
 }
 
-// ReadQuestion sets the parameters that come from other flags, and reads the arguments.
+// ReadQuestion sets the parameters that come from the command's own flags, and parses the arguments.
 func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	if err := f.set(q.Flags, q.Takes); err != nil {
 		return err
@@ -69,7 +69,8 @@ func ReadQuestion[A any](f *AskFlags, q *ask.Asked[A], args []string) error {
 	return nil
 }
 
-// PutAndShow asks a question that was read, shows the answer, and then the notes that belong behind it.
+// PutAndShow asks a question whose parameters are read already. It shows the answer, and then the notes that belong
+// after the answer.
 func PutAndShow[A any](
 	ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], note func(string), show func(*A) error,
 ) error {
@@ -88,8 +89,9 @@ func PutAndShow[A any](
 	return errors.Join(shown, err)
 }
 
-// Put asks a question that was read, in this process or at the controller that has the log. A time zone of this machine
-// without a name is unknown to the controller: then the records are fetched.
+// Put asks a question whose parameters are read already. A controller or reader behind src answers it, else this
+// process. If the time zone of this machine has no name, a controller cannot know it, and this process answers from the
+// records.
 func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A], hears serve.Hears) (*A, error) {
 	client, zone := ClientOf(src), q.Flags.Lookup(ask.FlagZone).Value.String()
 	if client != nil && zone != unnamedZone {
@@ -98,10 +100,10 @@ func Put[A any](ctx context.Context, c *CLI, src history.Source, q *ask.Asked[A]
 	return q.Ask(ctx, c.AskHere(src, hears))
 }
 
-// unnamedZone stands for this machine's zone if it has no name that a controller would know.
+// unnamedZone stands for the time zone of this machine if it has no name that a controller would know.
 const unnamedZone = "Local"
 
-// set sets the parameters that come from other flags.
+// set sets the question's parameters that come from the command's own flags.
 func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	values := map[string]string{}
 	switch {
@@ -127,7 +129,7 @@ func (f *AskFlags) set(parameters *pflag.FlagSet, takes ask.Takes) error {
 	return nil
 }
 
-// localZone returns the name of this machine's time zone, or unnamedZone.
+// localZone returns the name of this machine's time zone, or unnamedZone if it has none.
 func localZone() string {
 	if name := time.Local.String(); name != unnamedZone {
 		return name
@@ -143,7 +145,7 @@ func localZone() string {
 	return name
 }
 
-// AskHere returns a source for questions that this process answers.
+// AskHere returns a source for questions, which this process answers itself.
 func (c *CLI) AskHere(src history.Source, hears serve.Hears) ask.Source {
 	out := ask.Source{Source: src, Note: hears.Note, Behind: hears.Behind, Clock: time.Now, Damage: c.Met}
 	if client := ClientOf(src); client != nil {
@@ -155,7 +157,7 @@ func (c *CLI) AskHere(src history.Source, hears serve.Hears) ask.Source {
 	return out
 }
 
-// From returns a source for questions that the reader behind src answers, else this process.
+// From returns a source for questions. If a reader is behind src, the reader answers them, else this process.
 func (c *CLI) From(src history.Source, hears serve.Hears) ask.Source {
 	out := c.AskHere(src, hears)
 	if client := ClientOf(src); client != nil {
@@ -164,12 +166,12 @@ func (c *CLI) From(src history.Source, hears serve.Hears) ask.Source {
 	return out
 }
 
-// Here is AskHere with notes printed at once.
+// Here returns the same as AskHere, with notes that are printed at once.
 func (c *CLI) Here(src history.Source) ask.Source {
 	return c.AskHere(src, serve.Hears{Note: c.Note, Behind: c.Note})
 }
 
-// Note prints a note for the user on standard error, once.
+// Note prints a note for the user on standard error. It prints each text only once.
 func (c *CLI) Note(text string) {
 	if c.noted == nil {
 		c.noted = map[string]bool{}
@@ -187,7 +189,7 @@ func (c *CLI) HasRead(records uint64) {
 	}
 }
 
-// ClientOf returns the controller behind src; nil for a log that this process reads.
+// ClientOf returns the client of the controller or reader behind src; nil for a log that this process reads itself.
 func ClientOf(src history.Source) *serve.Client {
 	if s, is := src.(countedSource); is {
 		src = s.Source
@@ -215,7 +217,7 @@ func (f *AskFlags) AddMany(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet
 	AddParameters(cmd, parameters)
 }
 
-// OneJobArg checks the arguments of commands about one Job.
+// OneJobArg checks the arguments of a command about one Job.
 func OneJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return Usage("say which Job: job/NAME")
@@ -232,7 +234,7 @@ func (f *AskFlags) AddCron(cmd *cobra.Command, c *CLI, parameters *pflag.FlagSet
 	cmd.ValidArgsFunction = completeCronJobs(c, &f.Job)
 }
 
-// OneCronJobArg checks the arguments of commands about one CronJob.
+// OneCronJobArg checks the arguments of a command about one CronJob.
 func OneCronJobArg(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return Usage("say which CronJob: cronjob/NAME")

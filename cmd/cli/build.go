@@ -12,15 +12,15 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3). If empty, the
-// module's version is used.
+// version is set by the linker in releases (-X github.com/jobledger/jobledger/cmd/cli.version=v1.2.3). If it is empty,
+// the version of the Go module is used.
 var version string
 
-// Build identifies this program.
+// Build describes how this program was built.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
-	Date     string `json:"date,omitempty"` // of the commit
+	Date     string `json:"date,omitempty"` // date of the commit
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -56,7 +56,7 @@ func ThisBuild() Build {
 	return b
 }
 
-// ThisIs adds this program's version to an error that says that a log needs a newer program.
+// ThisIs completes an error about a log that needs a newer program: it adds this program's version.
 func ThisIs(err error) error {
 	var newer *events.NewerError
 	if errors.As(err, &newer) && newer.Has.Program == "" {
@@ -65,7 +65,7 @@ func ThisIs(err error) error {
 	return err
 }
 
-// thisReader returns the versions that this program can read.
+// thisReader returns the versions of the log format that this program can read.
 func thisReader() events.ReaderVersion { return loop.Reader(ThisBuild().Version) }
 
 // String returns the Build as one line.

@@ -12,28 +12,29 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CLI is the environment of a command.
+// CLI is one run of the program: its environment, and what its command has done so far.
 type CLI struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
-	Begun    bool          // the command line was valid, and the command began
-	Damaged  bool          // the log is known to be damaged, and the user was told
-	Met      *store.Damage // damage that readers met: the command fails with it, whatever it shows
+	Begun    bool          // the command line was valid, and the command has begun
+	Damaged  bool          // the log is known to be damaged, and that was printed
+	Met      *store.Damage // damage that was found while reading; it makes the command fail, whatever was printed
 	Reads    *Reading      // shows the progress of reading on a terminal; nil without a terminal
 	ASCII    *asciiWriter  // Out, if the locale asks for ASCII; otherwise nil
 
-	// Completes says that the shell asks for completions. Otherwise no flag offers values: see OfferValues.
+	// Completes says that the shell asks for completions. Otherwise OfferValues is not called, and flags offer no
+	// values.
 	Completes bool
 
-	// KubeNamespace returns the namespace of a kubeconfig's context; empty without one. Empty names mean those that
-	// kubectl takes. It is nil in a program that reads no kubeconfig.
+	// KubeNamespace returns the namespace of a kubeconfig's context; empty without a kubeconfig. Empty arguments stand
+	// for what kubectl would use. It is nil in a program that reads no kubeconfig.
 	KubeNamespace func(kubeconfig, context string) (string, error)
 
-	// FindReader finds the reader of a cluster, and connects to it as the user of the kubeconfig. It is nil in a program
-	// without a client of Kubernetes.
+	// FindReader finds the reader of a cluster ('jobledger serve'), and connects to it as the user of the kubeconfig.
+	// It is nil in a program without a client of Kubernetes.
 	FindReader func(context.Context, Cluster) (*serve.Reader, error)
 
-	noted map[string]bool // notes that the user was told
+	noted map[string]bool // notes that were printed already
 }
 
 // Terminal reports whether w is a terminal, and its width.
@@ -55,7 +56,7 @@ func Terminal(w io.Writer) (width int, ok bool) {
 	return width, true
 }
 
-// Colour reports whether to use colours: on a terminal that shows them, unless NO_COLOR is set (no-color.org).
+// Colour reports whether to print in colours: to a terminal that can show them, unless NO_COLOR is set (no-color.org).
 func (c *CLI) Colour() bool {
 	_, ok := Terminal(c.Out)
 	return ok && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
@@ -67,10 +68,10 @@ func (c *CLI) Piped() bool {
 	return !ok
 }
 
-// TableWidth is the width of a table without a terminal or $COLUMNS.
+// TableWidth is the width of a table if there is no terminal and $COLUMNS is not set.
 const TableWidth = 100
 
-// leastWidth is the least width that $COLUMNS can set: in less, texts are not readable.
+// leastWidth is the smallest width of a table: with a smaller $COLUMNS, texts would not be readable.
 const leastWidth = 40
 
 // Width returns the width of a table: $COLUMNS, else the terminal's width but at least 80, else TableWidth.
@@ -84,14 +85,14 @@ func (c *CLI) Width() int {
 	return TableWidth
 }
 
-// AskedWidth returns $COLUMNS, but at least leastWidth; false if it is not set.
+// AskedWidth returns the width in $COLUMNS, but at least 40; false if it is not set.
 func (c *CLI) AskedWidth() (int, bool) {
 	n, err := strconv.Atoi(c.Getenv("COLUMNS"))
 	return max(n, leastWidth), err == nil && n > 0
 }
 
-// RowWidth returns the width of a row for people; 0 for no limit. In a pipe a row is one uncut line, unless $COLUMNS is
-// set.
+// RowWidth returns the width at which the rows of a table are cut; 0 for no limit. In a pipe, rows are not cut unless
+// $COLUMNS is set.
 func (c *CLI) RowWidth() int {
 	if _, asked := c.AskedWidth(); c.Piped() && !asked {
 		return 0

@@ -10,22 +10,22 @@ import (
 	"github.com/jobledger/jobledger/internal/read/serve"
 )
 
-// Cluster says in which cluster a reader is looked for.
+// Cluster says in which cluster to look for a reader ('jobledger serve').
 type Cluster struct {
-	Kubeconfig string // a file; empty for that of kubectl
-	Context    string // of the kubeconfig; empty for the current one
-	Namespace  string // of the reader
+	Kubeconfig string // path of a file; empty for kubectl's default
+	Context    string // context of the kubeconfig; empty for the current one
+	Namespace  string // namespace in which the reader runs
 }
 
-// UsualReader is the namespace of the reader, unless a flag names another.
+// UsualReader is the namespace in which the reader is expected, unless a flag names another.
 const UsualReader = "jobledger-reader"
 
-// clusterFlags are the flags of a command that finds the reader of a cluster.
+// clusterFlags are the flags of a command that can find the reader of a cluster.
 type clusterFlags struct {
 	Cluster
 	finds bool          // the command has these flags
-	given func() bool   // one of them was given
-	scope func() string // the namespace that the command is about; empty for all
+	given func() bool   // reports whether the user gave one of them
+	scope func() string // returns the namespace that the command is about; empty for all
 }
 
 func (f *clusterFlags) add(cmd *cobra.Command) {
@@ -39,15 +39,15 @@ func (f *clusterFlags) add(cmd *cobra.Command) {
 	}
 }
 
-// Finds reports whether the command reads from the reader of a cluster, because no log is named.
+// Finds reports whether the command reads from the reader of a cluster, because the user names no log.
 func (f *sourceFlags) Finds(c *CLI) bool {
 	return f.cluster.finds && f.Log == "" && f.server == "" && c.FindReader != nil
 }
 
-// ErrNoKubeconfig: there is no kubeconfig, and this process runs in no pod.
+// ErrNoKubeconfig: there is no kubeconfig, and this process does not run in a pod.
 var ErrNoKubeconfig = errors.New("there is no kubeconfig")
 
-// find connects to the reader of the cluster.
+// find finds the reader of the cluster and connects to it.
 func (f *clusterFlags) find(ctx context.Context, c *CLI) (*serve.Client, error) {
 	reader, err := f.reader(ctx, c)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *clusterFlags) find(ctx context.Context, c *CLI) (*serve.Client, error) 
 	return c.client(reader, scope), nil
 }
 
-// client returns a client of a reader that is about a namespace.
+// client returns a client of a reader for requests about one namespace; an empty scope stands for all.
 func (c *CLI) client(reader *serve.Reader, scope string) *serve.Client {
 	of := *reader
 	of.Scope = scope
@@ -69,8 +69,8 @@ func (c *CLI) client(reader *serve.Reader, scope string) *serve.Client {
 	return client
 }
 
-// At returns the log behind a reader, for requests about a namespace; empty for all. Its Close leaves the reader's
-// connections open.
+// At returns the log that a reader reads, for requests about one namespace; empty for all. Closing it leaves the
+// reader's connections open.
 func (c *CLI) At(reader *serve.Reader, namespace string) history.Source {
 	of := *reader
 	of.Close = nil
@@ -85,7 +85,8 @@ func (f *clusterFlags) reader(ctx context.Context, c *CLI) (*serve.Reader, error
 	return reader, err
 }
 
-// Reader connects to the reader of a cluster, if the flags and the environment name no log; else it returns nil.
+// Reader connects to the reader of a cluster, if neither the flags nor the environment name a log; otherwise it returns
+// nil.
 func (f *sourceFlags) Reader(ctx context.Context, c *CLI) (*serve.Reader, error) {
 	if err := f.take(c.Getenv); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (f *sourceFlags) Reader(ctx context.Context, c *CLI) (*serve.Reader, error)
 	return f.cluster.reader(ctx, c)
 }
 
-// KubeFlags returns the kubeconfig and the context that the flags of a command name; empty for those of kubectl.
+// KubeFlags returns the kubeconfig and the context that a command's flags name; empty for what kubectl would use.
 func KubeFlags(cmd *cobra.Command) (kubeconfig, context string) {
 	value := func(name string) string {
 		if f := cmd.Flags().Lookup(name); f != nil {

@@ -15,14 +15,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Limits of a lookup for shell completion, during which the user waits.
+// Limits of a lookup for shell completion, because the user waits for it.
 const (
 	completionTime  = 3 * time.Second
-	completionNames = 200  // most names offered
-	completionJobs  = 5000 // newest Jobs searched for namespaces
+	completionNames = 200  // most names that are offered
+	completionJobs  = 5000 // newest Jobs that are searched for namespaces
 )
 
-// completeJobs offers "job/NAME" for the Jobs of the log and, if lists is set, "jobs". After "job" it offers names.
+// completeJobs returns a function that offers "job/NAME" for the Jobs in the log and, if lists is set, "jobs". After
+// the word "job" it offers names.
 func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
@@ -51,7 +52,8 @@ func completeJobs(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	}
 }
 
-// completeCronJobs offers "cronjob/NAME" for the CronJobs of the log. After "cronjob" it offers names.
+// completeCronJobs returns a function that offers "cronjob/NAME" for the CronJobs in the log. After the word "cronjob"
+// it offers names.
 func completeCronJobs(c *CLI, f *JobFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
@@ -81,7 +83,8 @@ func isKind(word string, kind which.Kind) bool {
 	return is && named == kind
 }
 
-// inNamespace looks names up in the namespace before the slash, unless that word is a kind.
+// inNamespace reports whether the word before a slash is a namespace, and not a kind. If so, names are looked up in
+// that namespace.
 func inNamespace(f *JobFlags, before string) bool {
 	h, _, err := which.Parse([]string{before + "/x"})
 	if err != nil || h.Kind != which.Any {
@@ -91,7 +94,7 @@ func inNamespace(f *JobFlags, before string) bool {
 	return true
 }
 
-// CompleteObjects offers Jobs and CronJobs.
+// CompleteObjects returns a function that offers Jobs and CronJobs.
 func CompleteObjects(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	jobs, crons := completeJobs(c, f, lists), completeCronJobs(c, f)
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -114,7 +117,7 @@ func CompleteObjects(c *CLI, f *JobFlags, lists bool) cobra.CompletionFunc {
 	}
 }
 
-// cronJobsLike returns the names of the newest CronJobs with the prefix begun, without duplicates.
+// cronJobsLike returns the names of the newest CronJobs that begin with begun, without duplicates.
 func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []string) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
 		page, _ := src.CronJobs(ctx, history.CronJobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames})
@@ -128,7 +131,7 @@ func cronJobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names 
 	return names
 }
 
-// CompleteJobFlag offers the names of Jobs as values of a flag.
+// CompleteJobFlag makes a flag offer the names of Jobs as its values.
 func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 	if !c.Completes {
 		return
@@ -137,11 +140,11 @@ func CompleteJobFlag(c *CLI, cmd *cobra.Command, flag string, f *JobFlags) {
 		return jobsLike(c, cmd, f, begun), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
-		panic(err) // there is no such flag, or it has values already
+		panic(err) // only if there is no such flag, or it has values already
 	}
 }
 
-// completeNamespaces offers the namespaces of the newest Jobs as values of -n.
+// completeNamespaces makes -n offer the namespaces of the newest Jobs.
 func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
 	if !c.Completes {
 		return
@@ -157,11 +160,11 @@ func completeNamespaces(c *CLI, cmd *cobra.Command, f *JobFlags) {
 		return slices.Compact(out), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
-		panic(err) // there is no such flag, or it has values already
+		panic(err) // only if there is no such flag, or it has values already
 	}
 }
 
-// jobsLike returns the names of the newest Jobs with the prefix begun, without duplicates.
+// jobsLike returns the names of the newest Jobs that begin with begun, without duplicates.
 func jobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []string) {
 	for _, j := range lookUp(c, cmd, f, history.JobsQuery{Namespace: completionNamespace(c, cmd, f), Name: begun, Limit: completionNames}) {
 		if name := words.Clean(j.Name); name != "" && !slices.Contains(names, name) {
@@ -172,7 +175,7 @@ func jobsLike(c *CLI, cmd *cobra.Command, f *JobFlags, begun string) (names []st
 	return names
 }
 
-// completionNamespace returns the namespace for the lookup; empty for all.
+// completionNamespace returns the namespace in which to look for names; empty for all.
 func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
 	namespace := f.Namespace
 	if all, err := cmd.Flags().GetBool("all-namespaces"); (err != nil || !all) && namespace == "" {
@@ -184,16 +187,16 @@ func completionNamespace(c *CLI, cmd *cobra.Command, f *JobFlags) string {
 	return namespace
 }
 
-// lookUp returns Jobs of the log; none after an error, which a shell could not show.
+// lookUp returns Jobs from the log. After an error it returns none, because a shell could not show the error.
 func lookUp(c *CLI, cmd *cobra.Command, f *JobFlags, q history.JobsQuery) (found []history.Summary) {
 	lookIn(c, cmd, f, func(ctx context.Context, src history.Source) {
-		page, _ := src.Jobs(ctx, q) // with an error, the Jobs found so far
+		page, _ := src.Jobs(ctx, q) // with an error, the page has the Jobs that were found before it
 		found = page.Items
 	})
 	return found
 }
 
-// lookIn calls look with the log, if it can be opened.
+// lookIn opens the log and calls look with it. It does nothing if the log cannot be opened.
 func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, history.Source)) {
 	ctx := cmd.Context()
 	if ctx == nil {
@@ -202,7 +205,7 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
 	silent := *c
-	silent.Err, silent.Met = io.Discard, &store.Damage{} // an incomplete list will do
+	silent.Err, silent.Met = io.Discard, &store.Damage{} // for a completion an incomplete list is good enough
 	src, _, err := f.Source.Open(ctx, &silent)
 	if err != nil {
 		return
@@ -211,5 +214,5 @@ func lookIn(c *CLI, cmd *cobra.Command, f *JobFlags, look func(context.Context, 
 	look(ctx, src)
 }
 
-// Plugin reports whether kubectl called the program. Its users expect the namespace of their kubeconfig.
+// Plugin reports whether kubectl called the program. Users of kubectl expect the namespace of their kubeconfig.
 func Plugin(name string) bool { return strings.HasPrefix(name, "kubectl ") }

@@ -1,9 +1,9 @@
-// Package cli is what the commands share: the output and its formats, access to logs, asking questions, and messages
-// about a wrong command line. A [CLI] is one run of the program.
+// Package cli has what all commands share: output and its formats, access to logs, asking questions, and errors about
+// the command line. A [CLI] is one run of the program.
 //
 //	src, _, err := flags.Job.Source.Open(ctx, c)
 //
-// The commands themselves are in cmd/jobledger and cmd/acting, one file each.
+// The commands themselves are in cmd/jobledger and cmd/acting, each in a file of its own.
 //
 // # Concurrency
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// NoSuchFlag returns the error for an unknown flag, with the flag that may be meant.
+// NoSuchFlag returns the usage error for an unknown flag. It suggests the flag that may be meant.
 func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	name, dashes := none.GetSpecifiedName(), "--"
 	typed := name
@@ -33,7 +33,7 @@ func NoSuchFlag(cmd *cobra.Command, none *pflag.NotExistError) error {
 	return &UsageError{text}
 }
 
-// flagLike returns the flag of the command with the nearest name; empty if none is near.
+// flagLike returns the flag of the command with the most similar name; empty if none is similar.
 func flagLike(cmd *cobra.Command, name string) (best string) {
 	nearest := min(2, len(name)/2) + 1
 	visible(cmd, func(f *pflag.Flag) {
@@ -59,7 +59,7 @@ func flagLike(cmd *cobra.Command, name string) (best string) {
 	return best
 }
 
-// visible visits the flags that the help of a command shows.
+// visible calls visit for each flag that the help of a command shows.
 func visible(cmd *cobra.Command, visit func(*pflag.Flag)) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
@@ -68,7 +68,7 @@ func visible(cmd *cobra.Command, visit func(*pflag.Flag)) {
 	})
 }
 
-// within reports whether long contains the words of short, in their order.
+// within reports whether long contains all words of short, in the same order.
 func within(short, long []string) bool {
 	for _, word := range short {
 		at := slices.Index(long, word)

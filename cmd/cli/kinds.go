@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// KindNames returns the names of all kinds, by number.
+// KindNames returns the names of all kinds of records, in the order of their numbers.
 func KindNames() []string {
 	var out []string
 	for k := events.Kind(1); k < 256; k++ {
@@ -18,7 +18,7 @@ func KindNames() []string {
 	return out
 }
 
-// ChosenKinds returns the kinds of --kind or --decisions, without duplicates; none for all kinds.
+// ChosenKinds returns the kinds of records that --kind or --decisions name, without duplicates; none for all kinds.
 func ChosenKinds(names []string, decisions bool) (kinds []events.Kind, err error) {
 	if decisions && len(names) > 0 {
 		return nil, Usage("--decisions is short for --kind Decided,WouldDecide: give one of them")

@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The output formats.
+// The output formats of -o.
 const (
 	FormatTable = "table"
 	FormatWide  = "wide"
@@ -28,28 +28,28 @@ const (
 	FormatName  = "name"
 	FormatPath  = "jsonpath" // given as jsonpath=TEMPLATE
 
-	FormatMarkdown = "md" // an answer to paste into a chat
+	FormatMarkdown = "md" // Markdown, to paste into a chat
 )
 
 var Formats = []string{FormatTable, FormatWide, FormatJSON, FormatYAML}
 
-// OutputFlag is -o.
+// OutputFlag is the flag -o, with --local.
 type OutputFlag struct {
 	Format   string
-	template string   // of jsonpath
-	formats  []string // permitted values
-	Local    bool     // times for people are in this machine's zone
+	template string   // template of jsonpath
+	formats  []string // formats that the command supports
+	Local    bool     // times for people are in the time zone of this machine
 }
 
-// Add adds -o with the formats for records and lists.
+// Add adds -o with the usual formats.
 func (o *OutputFlag) Add(cmd *cobra.Command) { o.AddFormats(cmd, Formats...) }
 
-// AddObjects adds -o with name and jsonpath too, for commands that show objects.
+// AddObjects adds -o with the usual formats and with name and jsonpath, for commands that show objects.
 func (o *OutputFlag) AddObjects(cmd *cobra.Command) {
 	o.AddFormats(cmd, append(slices.Clone(Formats), FormatName, FormatPath)...)
 }
 
-// AddFormats adds -o with the given formats; the default is a table.
+// AddFormats adds -o with the given formats. The default is a table.
 func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	last := len(formats) - 1
 	text := strings.Replace(strings.Join(formats[:last], ", ")+" or "+formats[last], FormatPath, FormatPath+"=TEMPLATE", 1)
@@ -62,12 +62,12 @@ func (o *OutputFlag) AddFormats(cmd *cobra.Command, formats ...string) {
 	o.formats = formats
 }
 
-// AddLocal adds --local, for commands that show times to people and read them.
+// AddLocal adds --local, for commands that show times to people or parse times from them.
 func (o *OutputFlag) AddLocal(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.Local, "local", false, "times for people in the time zone of this machine; JSON and YAML stay in UTC")
 }
 
-// Zone returns the zone of times for people, and of times that people give without one.
+// Zone returns the time zone for times that are shown to people, and for times that people give without a zone.
 func (o *OutputFlag) Zone() words.Zone {
 	if o.Local {
 		return words.Zone{Location: time.Local}
@@ -75,7 +75,7 @@ func (o *OutputFlag) Zone() words.Zone {
 	return words.Zone{}
 }
 
-// TextZone returns the zone of times in sentences: UTC in documents.
+// TextZone returns the time zone for times inside sentences. In JSON and YAML it is UTC.
 func (o *OutputFlag) TextZone() words.Zone {
 	if o.Document() {
 		return words.Zone{}
@@ -83,7 +83,7 @@ func (o *OutputFlag) TextZone() words.Zone {
 	return o.Zone()
 }
 
-// Validate returns a UsageError for a format that the command does not have.
+// Validate returns a UsageError for a format that the command does not support.
 func (o *OutputFlag) Validate() error {
 	format, template, has := strings.Cut(o.Format, "=")
 	if format == FormatPath && slices.Contains(o.formats, FormatPath) {
@@ -105,19 +105,19 @@ func (o *OutputFlag) Document() bool {
 	return o.Format == FormatJSON || o.Format == FormatYAML || o.Format == FormatPath
 }
 
-// offered is the annotation of a flag with its completion values.
+// offered is the key of the annotation that holds a flag's values for completion.
 const offered = "jobledger_values"
 
-// CompleteWith sets the values of a flag that OfferValues offers to the shell.
+// CompleteWith sets the values of a flag that the shell can complete; see OfferValues.
 func CompleteWith(cmd *cobra.Command, flag string, values ...string) {
 	if err := cmd.Flags().SetAnnotation(flag, offered, values); err != nil {
-		panic(err) // there is no such flag
+		panic(err) // only if there is no such flag
 	}
 }
 
-// OfferValues offers the values of all flags of a command and its subcommands to the shell. It is called only when the
-// shell asks for completions: cobra keeps a flag with a completion function, and everything that its value references,
-// for the life of the process.
+// OfferValues gives the shell the values of all flags of a command and its subcommands. It is called only when the
+// shell asks for completions: cobra keeps a flag with a completion function, and everything that the flag's value
+// references, for the life of the process.
 func OfferValues(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		values, has := flag.Annotations[offered]
@@ -126,7 +126,7 @@ func OfferValues(cmd *cobra.Command) {
 		}
 		err := cmd.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 		if err != nil {
-			panic(err) // it has values already
+			panic(err) // only if it has values already
 		}
 	})
 	for _, below := range cmd.Commands() {
@@ -134,7 +134,7 @@ func OfferValues(cmd *cobra.Command) {
 	}
 }
 
-// Value prints a value as JSON, as YAML, or by a template.
+// Value prints a value as JSON or YAML, or by a JSONPath template.
 func (c *CLI) Value(o *OutputFlag, v any) error {
 	if o.Format == FormatPath {
 		return executeTemplate(c.Out, o.template, v)
@@ -146,7 +146,7 @@ func (c *CLI) Value(o *OutputFlag, v any) error {
 	return c.Document(o.Format, recordjson.WithDamage(text, c.Met.Met()))
 }
 
-// Document prints JSON unchanged, or as YAML.
+// Document prints JSON, unchanged or converted to YAML.
 func (c *CLI) Document(format string, json []byte) error {
 	if format == FormatYAML {
 		text, err := c.yaml(json)
@@ -160,7 +160,7 @@ func (c *CLI) Document(format string, json []byte) error {
 	return err
 }
 
-// checkTemplate returns a UsageError for an invalid JSONPath template.
+// checkTemplate returns a UsageError for a JSONPath template that is not valid.
 func checkTemplate(flag, text string) error {
 	if err := jsonpath.New("").Parse(text); err != nil {
 		return Usage("%s: %v", flag, err)
@@ -168,7 +168,7 @@ func checkTemplate(flag, text string) error {
 	return nil
 }
 
-// executeTemplate writes the result of a JSONPath template on a value. A missing field writes nothing, as in kubectl.
+// executeTemplate writes what a JSONPath template makes of a value. A missing field gives no output, as in kubectl.
 func executeTemplate(out io.Writer, text string, v any) error {
 	tree, err := Fields(v)
 	if err != nil {
@@ -184,7 +184,7 @@ func executeTemplate(out io.Writer, text string, v any) error {
 	return nil
 }
 
-// Fields returns a value as the tree of its JSON, with texts cleaned for a terminal.
+// Fields returns a value as the maps, slices and texts of its JSON, with the texts made safe for a terminal.
 func Fields(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -213,8 +213,8 @@ func cleaned(tree any) any {
 	return tree
 }
 
-// FieldOf returns the value at a path in a tree. For a missing field it returns nil if missing is set, and else an
-// error.
+// FieldOf returns the value at a path in a tree of maps and slices. If the field does not exist it returns nil, or an
+// error if missing is not set.
 func FieldOf(tree any, path string, missing bool) (any, error) {
 	p := jsonpath.New("").AllowMissingKeys(missing)
 	if err := p.Parse(path); err != nil {
@@ -237,13 +237,13 @@ func FieldOf(tree any, path string, missing bool) (any, error) {
 	return nil, nil
 }
 
-// Braced completes a path for JSONPath: name, .name and {.name} all become {.name}.
+// Braced returns a path in the form that JSONPath expects: name, .name and {.name} all become {.name}.
 func Braced(path string) string {
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "{"), "}")
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }
 
-// Page returns a page for showing Jobs to people.
+// Page returns a page on which Jobs are shown to people.
 func (c *CLI) Page(output *OutputFlag) *show.Page {
 	page := &show.Page{
 		Out: c.Out, Colour: c.Colour(), Wide: output.Format == FormatWide, Whole: c.Piped(), Zone: output.Zone(),

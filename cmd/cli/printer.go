@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Printer prints records one by one in one format.
+// Printer prints records one after the other in one format.
 type Printer struct {
 	Format string
 	Out    *bufio.Writer
@@ -17,10 +17,10 @@ type Printer struct {
 	Names  *words.Names
 	Zone   words.Zone
 	yaml   func(json []byte) ([]byte, error)
-	day    string // the newest date heading
+	day    string // the last printed date
 }
 
-// NewPrinter returns a Printer to c.Out in the format of output.
+// NewPrinter returns a Printer that writes to c.Out in the format of output.
 func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	format := output.Format
 	names.Zone = output.Zone()
@@ -32,8 +32,8 @@ func NewPrinter(c *CLI, output *OutputFlag, names *words.Names) *Printer {
 	return p
 }
 
-// Live widens the columns for records to come, so that rows printed one by one align: for the names of the kinds (none
-// means all), and for pod names if the kinds include records about pods.
+// Live makes the columns wide enough for later records, so that rows that are printed one by one are aligned. The
+// columns fit the names of the given kinds (all kinds, if none is given), and pod names if such records name pods.
 func (p *Printer) Live(kinds []events.Kind) {
 	const usual = 16 // characters of a typical pod name
 	kind, object := 0, 0
@@ -49,7 +49,7 @@ func (p *Printer) Live(kinds []events.Kind) {
 	p.Table.Least = []int{0, 0, kind, object}
 }
 
-// Record prints one record. A table may hold rows back until Flush.
+// Record prints a record. Rows of a table may be held back until Flush.
 func (p *Printer) Record(r *events.Record) error {
 	switch p.Format {
 	case FormatJSON:
@@ -71,8 +71,8 @@ func (p *Printer) document(json []byte) error {
 	return err
 }
 
-// Row adds a row to the table. In the table format, a new date stands on a line of its own; in the wide format, every
-// row has it.
+// Row adds a row to the table. In the table format, a new date is printed on a line of its own; in the wide format,
+// every row has the date.
 func (p *Printer) Row(r *events.Record) {
 	at := p.Zone.Stamp(r.Time)
 	if p.Format == FormatTable {
@@ -96,7 +96,7 @@ func (p *Printer) Row(r *events.Record) {
 		show.Cell{Text: object, Name: true}, show.Cell{Text: detail, Style: style})
 }
 
-// Flush prints the rows held back.
+// Flush prints the rows that were held back.
 func (p *Printer) Flush() error {
 	if p.Format == FormatTable || p.Format == FormatWide {
 		if err := p.Table.Flush(); err != nil {

@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// Progress shows the progress of a task on a terminal, once the task takes longer than a second.
+// Progress shows how far a task is, on a terminal. It shows nothing in the first second.
 type Progress struct {
 	out   io.Writer
 	what  string
-	Total uint64 // may be set once it is known
+	Total uint64 // may be set later, when it is known
 	began time.Time
 	told  time.Time
 }
 
-// NewProgress starts to show the progress of a task with a total. It shows nothing if out is no terminal.
+// NewProgress returns a Progress for a task with this total. It shows nothing if out is not a terminal.
 func NewProgress(out io.Writer, what string, total uint64) *Progress {
 	if _, ok := Terminal(out); !ok {
 		return &Progress{}
 	}
-	if s, is := out.(*shownBy); is { // this shows more than a Reading
+	if s, is := out.(*shownBy); is { // from now on only this Progress is shown, and no count of records that are read
 		s.reading.clear(true)
 		out = s.Writer
 	}
 	return &Progress{out: out, what: what, Total: max(total, 1), began: time.Now()}
 }
 
-// At reports that n of the total are done. It ignores an n that is not a multiple of 1024.
+// At reports that n of the total are done. It does nothing unless n is a multiple of 1024, so that it can be called
+// often.
 func (p *Progress) At(n uint64) {
 	if p.out == nil || n%1024 != 0 {
 		return
@@ -43,7 +44,7 @@ func (p *Progress) Show(n uint64) {
 	}
 }
 
-// Name starts another task with another total.
+// Name begins another task, with another total.
 func (p *Progress) Name(what string, total uint64) { p.what, p.Total = what, max(total, 1) }
 
 // Clear removes the line from the terminal.

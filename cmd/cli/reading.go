@@ -13,33 +13,34 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// When and how often the progress of reading is shown.
+// When and how often the number of records that were read is shown.
 const (
-	readingAfter = time.Second // a faster command shows nothing
+	readingAfter = time.Second // a command that takes less time shows nothing
 	readingEvery = 200 * time.Millisecond
 )
 
-// Reading shows on a terminal how many records a command has read: after the first second, and until the command prints
-// its answer. So the user of a large log sees that it goes on. It is safe for concurrent use.
+// Reading shows on a terminal how many records a command has read. It begins after the first second, and ends when the
+// command prints its answer. So the user of a large log sees that the command is working. It is safe for concurrent
+// use.
 type Reading struct {
 	out io.Writer
 	now func() time.Time
 
 	mu    sync.Mutex
 	began time.Time
-	told  time.Time // when it was last shown; zero if it is not on the screen
+	told  time.Time // when the number was last shown; zero if it is not on the screen
 	n     uint64
-	over  bool // the answer is printed, or a Progress has taken over
+	over  bool // the answer is being printed, or a Progress is shown instead
 }
 
-// NewReading starts to count. now is the clock.
+// NewReading returns a Reading that counts from zero. now is the clock.
 func NewReading(out io.Writer, now func() time.Time) *Reading {
 	return &Reading{out: out, now: now, began: now()}
 }
 
 func (r *Reading) record() { r.read(1) }
 
-// read counts records.
+// read adds to the number of records that were read.
 func (r *Reading) read(records uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -50,7 +51,7 @@ func (r *Reading) read(records uint64) {
 	}
 }
 
-// clear removes the line from the terminal. The next records bring it back, unless end is set.
+// clear removes the line from the terminal. The next record shows it again, unless end is set.
 func (r *Reading) clear(end bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,8 +62,8 @@ func (r *Reading) clear(end bool) {
 	r.over = r.over || end
 }
 
-// shownBy writes to a terminal on which a Reading may be shown. The first byte of the answer ends the Reading; notes
-// are printed above it.
+// shownBy is a writer to a terminal on which a Reading may be shown. If answer is set, the first write ends the
+// Reading. Otherwise the text is printed above the line of the Reading.
 type shownBy struct {
 	io.Writer
 	reading *Reading
@@ -74,26 +75,26 @@ func (w *shownBy) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// ShowReading shows the progress of reading, if standard error is a terminal.
+// ShowReading shows how many records were read, if standard error is a terminal.
 func (c *CLI) ShowReading() {
 	if _, ok := Terminal(c.Err); ok {
 		c.Show(NewReading(c.Err, time.Now))
 	}
 }
 
-// Show shows r, above the answer.
+// Show makes r appear on the terminal until the answer is printed.
 func (c *CLI) Show(r *Reading) {
 	c.Reads = r
 	c.Out, c.Err = &shownBy{c.Out, r, true}, &shownBy{c.Err, r, false}
 }
 
-// countedLog counts the records read from a log.
+// countedLog counts the records that are read from a log.
 type countedLog struct {
 	store.Archive
 	reading *Reading
 }
 
-// counting counts records as they are read.
+// counting returns an iterator that yields the records of all and counts them.
 func (r *Reading) counting(all iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for rec, err := range all {
@@ -105,33 +106,33 @@ func (r *Reading) counting(all iter.Seq2[events.Record, error]) iter.Seq2[events
 	}
 }
 
-// Read is described by store.Reader.
+// Read implements store.Reader.
 func (l countedLog) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return l.reading.counting(l.Archive.Read(ctx, from))
 }
 
-// ReadStream is described by store.Reader.
+// ReadStream implements store.Reader.
 func (l countedLog) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return l.reading.counting(l.Archive.ReadStream(ctx, s, from, dir))
 }
 
-// countedSource counts the records that a controller sends, except those of Follow.
+// countedSource counts the records that a controller sends. Those of Follow are not counted.
 type countedSource struct {
 	history.Source
 	reading *Reading
 }
 
-// Read is described by history.Source.
+// Read implements history.Source.
 func (s countedSource) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return s.reading.counting(s.Source.Read(ctx, from))
 }
 
-// ReadStream is described by history.Source.
+// ReadStream implements history.Source.
 func (s countedSource) ReadStream(ctx context.Context, st events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	return s.reading.counting(s.Source.ReadStream(ctx, st, from, dir))
 }
 
-// Records is described by history.Source.
+// Records implements history.Source.
 func (s countedSource) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return s.reading.counting(s.Source.Records(ctx, q))
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// eventsFlags choose records.
+// eventsFlags are the flags of events, which choose records.
 type eventsFlags struct {
 	job       cli.JobFlags
 	output    cli.OutputFlag
@@ -90,7 +90,7 @@ func newEvents(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// query returns the query for the wanted records, without their time.
+// query returns the query for the chosen records, without the times of --since and --until.
 func (f *eventsFlags) query() (q history.Query, err error) {
 	q = history.Query{From: events.Sequence(f.from), Namespace: f.job.Namespace, Limit: f.limit.Most}
 	if err := f.span.Read(f.output.Zone()); err != nil {
@@ -113,10 +113,10 @@ func (f *eventsFlags) query() (q history.Query, err error) {
 	return q, err
 }
 
-// mostTail is the largest value of --tail, whose records are held in memory.
+// mostTail is the largest value of --tail. That many records are held in memory.
 const mostTail = 100_000
 
-// object returns the object that the arguments name; the zero Object for none.
+// object returns the object that the arguments name; the zero Object for no arguments.
 func (f *eventsFlags) object(args []string) (one which.Object, err error) {
 	if len(args) == 0 {
 		return one, nil
@@ -127,7 +127,7 @@ func (f *eventsFlags) object(args []string) (one which.Object, err error) {
 	return one, err
 }
 
-// find restricts the query to the records of the object.
+// find limits the query to the records of one object.
 func (f *eventsFlags) find(ctx context.Context, c *cli.CLI, src history.Source, one which.Object, q *history.Query) (which.Object, error) {
 	one, err := f.job.Resolve(ctx, c, src, one)
 	if err != nil {
@@ -173,7 +173,7 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	}
 	l := &listing{src: src, chosen: chosen, tail: f.tail, printer: p}
 	err = l.history(ctx)
-	if flushed := p.Flush(); err != nil || flushed != nil { // records before an error stay valid
+	if flushed := p.Flush(); err != nil || flushed != nil { // the records that were printed before an error are valid
 		return cmp.Or(err, flushed)
 	}
 	if err := l.tellMissing(ctx, c, f); err != nil {
@@ -189,18 +189,18 @@ func runEvents(ctx context.Context, c *cli.CLI, f *eventsFlags, args []string) e
 	return nil
 }
 
-// few reports whether so few records are requested that each is printed in full, over several lines. A user who looks
-// up the records that an answer cites asks for one.
+// few reports whether so few records are requested that each is printed in full, over several lines. For example, a
+// user looks up one record that an answer cites.
 func few(records int) bool { return records > 0 && records <= 3 }
 
-// tellMore notes how to continue if the limit was reached.
+// tellMore prints a note about how to continue, if the limit was reached.
 func (l *listing) tellMore(c *cli.CLI) {
 	if l.more {
 		fmt.Fprintf(c.Err, "note: there may be more than these %d records: --from %d goes on\n", l.shown, l.last+1)
 	}
 }
 
-// tellMissing notes the requested times in which the cluster was not watched, or not everything was recorded.
+// tellMissing prints notes about requested times in which the cluster was not watched, or not everything was recorded.
 func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) error {
 	if err := tellGaps(ctx, c, l.src, f, &l.chosen); err != nil && !l.src.Beside(err) {
 		return err
@@ -212,7 +212,8 @@ func (l *listing) tellMissing(ctx context.Context, c *cli.CLI, f *eventsFlags) e
 	return nil
 }
 
-// damageLine ends a document with the damage that was met, including err.
+// damageLine prints the damage that was found as the last document of the output, including err. It does so for JSON
+// and YAML only.
 func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	c.Met.Note(err)
 	met := c.Met.Met()
@@ -233,8 +234,8 @@ func damageLine(c *cli.CLI, o *cli.OutputFlag, err error) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// tellGaps notes a requested time in which the cluster was not watched: there are no records of it, and what happened
-// then is recorded at its end.
+// tellGaps prints a note if the cluster was not watched at a requested time. There are no records of such a time; what
+// happened in it is recorded at its end.
 func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query) error {
 	var moments []events.Time
 	for _, t := range []events.Time{q.Since, q.Until} {
@@ -247,7 +248,7 @@ func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlag
 	}
 	gaps, err := history.GapsAt(ctx, src, moments...)
 	if errors.Is(err, store.ErrPruned) {
-		return nil // the readable records were shown
+		return nil // the records that can be read were shown
 	}
 	for _, g := range gaps {
 		fmt.Fprintf(c.Err, "note: %s. What happened then was found at its end, or never\n", show.NotWatched(g, f.output.Zone()))
@@ -255,20 +256,20 @@ func tellGaps(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlag
 	return err
 }
 
-// listing prints the wanted records of the log or of one stream.
+// listing prints the chosen records of the log, or of one stream.
 type listing struct {
 	src     history.Source
 	chosen  history.Query
 	tail    int // number of last records to print; 0 for all
 	printer *cli.Printer
-	next    events.Sequence // the record after the history
-	last    events.Sequence // last printed record
+	next    events.Sequence // number of the first record that follow prints
+	last    events.Sequence // the last printed record
 	since   events.Time     // time of the first printed record
 	shown   int
 	more    bool // the limit was reached before the end
 }
 
-// history prints the existing records.
+// history prints the chosen records that exist when it begins.
 func (l *listing) history(ctx context.Context) error {
 	_, head, err := l.src.Head(ctx)
 	if err != nil {
@@ -283,7 +284,7 @@ func (l *listing) history(ctx context.Context) error {
 			return err
 		}
 		if r.Sequence >= l.next {
-			return nil // written meanwhile: follow prints it
+			return nil // written in the meantime: follow prints it
 		}
 		l.printer.Names.Learn(&r)
 		if err := l.show(&r); err != nil {
@@ -294,7 +295,7 @@ func (l *listing) history(ctx context.Context) error {
 	return nil
 }
 
-// newest prints the last l.tail existing records.
+// newest prints the last l.tail of the chosen records that exist.
 func (l *listing) newest(ctx context.Context, through events.Sequence) error {
 	all, unread := history.Newest(ctx, l.src, l.chosen, l.tail, through)
 	for i := range all {
@@ -306,7 +307,7 @@ func (l *listing) newest(ctx context.Context, through events.Sequence) error {
 	return unread
 }
 
-// follow prints new records as they come, until ctx ends.
+// follow prints new records as they are written, until ctx ends.
 func (l *listing) follow(ctx context.Context) error {
 	for r, err := range l.src.Follow(ctx, l.next) {
 		if err != nil {
@@ -330,7 +331,7 @@ func (l *listing) follow(ctx context.Context) error {
 	return nil
 }
 
-// show prints a record whose names are known.
+// show prints a record. The caller has collected the names in it.
 func (l *listing) show(r *events.Record) error {
 	defer l.printer.Names.Forget(r)
 	if l.shown == 0 && (l.tail > 0 || l.chosen.From != 0) {
@@ -340,8 +341,8 @@ func (l *listing) show(r *events.Record) error {
 	return l.printer.Record(r)
 }
 
-// tellNothing says why no record was printed. A Job that the log does not know is a failure; a filter without matches
-// is not.
+// tellNothing says why no record was printed. If the log does not know the object, that is an error; a filter that
+// matches nothing is not.
 func tellNothing(ctx context.Context, c *cli.CLI, src history.Source, stream *events.Stream, one which.Object) error {
 	if stream != nil {
 		any := false

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
-// formatHTML is an answer as one file for a browser.
+// formatHTML is the output format of an answer as one file for a browser.
 const formatHTML = "html"
 
 func newExplain(c *cli.CLI) *cobra.Command {
@@ -65,7 +65,8 @@ picture of the tries, and the cited records in full. It has no script.`,
 	return cmd
 }
 
-// explainFile writes an answer as one file. Everything else in the file comes from the same log.
+// explainFile writes an answer as one HTML file. The file also has the picture and the cited records, which are read
+// from the same log.
 func explainFile(ctx context.Context, c *cli.CLI, f *cli.AskFlags, q *ask.Asked[explain.Answer], args []string) error {
 	if err := cli.ReadQuestion(f, q, args); err != nil {
 		return err

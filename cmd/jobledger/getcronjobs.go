@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronsList is the list of CronJobs.
+// cronsList implements list for CronJobs.
 type cronsList struct{ *getFlags }
 
 func (f *getFlags) listCronJobs() list { return cronsList{f} }
@@ -37,7 +37,7 @@ func (f cronsList) read() error {
 		return err
 	}
 	var failed error
-	f.jobs.Flags.VisitAll(func(p *pflag.Flag) { // the flags of lists belong to the list of Jobs
+	f.jobs.Flags.VisitAll(func(p *pflag.Flag) { // if both lists have a flag, the list of Jobs has its value
 		if own := f.crons.Flags.Lookup(p.Name); p.Changed && own != nil {
 			failed = errors.Join(failed, copyValue(f.crons.Flags, p))
 		}
@@ -48,7 +48,7 @@ func (f cronsList) read() error {
 	return cli.ReadQuestion(&f.AskFlags, f.crons, nil)
 }
 
-// copyValue sets a flag of a set to the value of another set's flag.
+// copyValue sets the flag of the same name in to to the value of from.
 func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 	texts := []string{from.Value.String()}
 	if several, is := from.Value.(pflag.SliceValue); is {
@@ -62,7 +62,7 @@ func copyValue(to *pflag.FlagSet, from *pflag.Flag) error {
 	return nil
 }
 
-// show prints the wanted CronJobs and, with -w, their changes.
+// show prints the chosen CronJobs and, with -w, their changes.
 func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f cronsList) show(ctx context.Context, c *cli.CLI, src history.Source) err
 }
 
 // all returns the CronJobs to print as one page, and their total number. A sorted list has all of them, or the last
-// ones up to the limit.
+// ones if there are more than the limit.
 func (f cronsList) all(ctx context.Context, c *cli.CLI, src history.Source) (whole *history.CronJobsPage, all int, unread error) {
 	most := f.limit.Most
 	if f.sortBy != "" {
@@ -144,7 +144,7 @@ func tellNoCronJobs(c *cli.CLI, f *getFlags) {
 	fmt.Fprintln(c.Err, "No CronJobs found. With --cronjobs=false, or without the right to list them, a controller records none.")
 }
 
-// cronsOut prints CronJobs in one format.
+// cronsOut prints CronJobs in the format of -o.
 type cronsOut struct {
 	c     *cli.CLI
 	f     *getFlags
@@ -152,7 +152,7 @@ type cronsOut struct {
 	watch.Shown[history.CronSummary]
 }
 
-// page prints a page: as one document, unless -w continues it.
+// page prints a page: as one document, or with -w as one document for each CronJob, because more will follow.
 func (o *cronsOut) page(page history.CronJobsPage) error {
 	if o.f.Output.Document() && !o.f.watch {
 		return o.c.Value(&o.f.Output, &page)
@@ -168,7 +168,7 @@ func (o *cronsOut) page(page history.CronJobsPage) error {
 	return o.flush()
 }
 
-// one prints one CronJob; rows wait for flush.
+// one prints a CronJob. Rows of a table are held back until flush.
 func (o *cronsOut) one(j *history.CronSummary) error {
 	output := &o.f.Output
 	switch {
@@ -203,7 +203,7 @@ func (o *cronsOut) flush() error {
 	return o.table.Flush()
 }
 
-// follow prints each CronJob that a batch of records changed, from record from on, if it then matches wanted.
+// follow prints each CronJob that changes, from record from on, if it then matches wanted.
 func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted history.CronJobsQuery, from events.Sequence) error {
 	live := history.LiveCronJobs(src)
 	one := func(s events.Stream, last *events.Record) (history.CronSummary, bool, error) {
@@ -220,12 +220,12 @@ func (o *cronsOut) follow(ctx context.Context, src history.Source, wanted histor
 	})
 }
 
-// cronSortNames returns the completions of --sort-by.
+// cronSortNames returns the values that the shell offers for --sort-by.
 func cronSortNames() []string {
 	return []string{"name", "namespace", "state", "created", "next", "lastScheduleTime", "lastSuccessfulTime", "active"}
 }
 
-// checkCronSort returns a usage error for a field that no CronJob has.
+// checkCronSort returns a usage error for a field that CronJobs do not have.
 func checkCronSort(text string) error {
 	if text == "" {
 		return nil

@@ -16,14 +16,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// list is a list of objects of one kind. read checks the flags before a log is opened.
+// list is a list of objects of one kind. read checks the flags, before a log is opened. show prints the list.
 type list interface {
 	read() error
 	show(ctx context.Context, c *cli.CLI, src history.Source) error
 }
 
-// pagesOf requests pages of a list until it has most objects, or all of them if most is 0. It prints notes with the
-// first page. Like Asked.Ask, it may yield a page with an error; an error without a page is the end.
+// pagesOf requests pages of a list until it has most objects, or all of them if most is 0. Notes are printed with the
+// first page only. Like Asked.Ask, it may yield a page together with an error; an error without a page is the end.
 func pagesOf[A any](
 	ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[A], most int, of func(*A) (n int, more string),
 ) iter.Seq2[*A, error] {
@@ -58,7 +58,7 @@ func pagesOf[A any](
 	}
 }
 
-// jobsList is the list of Jobs.
+// jobsList implements list for Jobs.
 type jobsList struct{ *getFlags }
 
 func (f *getFlags) listJobs() list { return jobsList{f} }
@@ -73,7 +73,7 @@ func (f jobsList) read() error {
 	return cli.ReadQuestion(&f.AskFlags, f.jobs, nil)
 }
 
-// show prints the wanted Jobs and, with -w, their changes.
+// show prints the chosen Jobs and, with -w, their changes.
 func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) error {
 	head, err := watch.EndOf(ctx, src, f.watch)
 	if err != nil {
@@ -81,7 +81,8 @@ func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) erro
 	}
 	out := newJobsOut(c, f.getFlags)
 	if f.why() && (f.watch || f.sortBy != "" || f.Output.Format == cli.FormatName) {
-		// With -w the reasons are found here for each change; for a sorted list, only for the Jobs that are printed.
+		// Then this command finds the reasons itself: with -w at each change, and in a sorted list only for the Jobs
+		// that are printed.
 		if f.Output.Format != cli.FormatName {
 			out = newJobsWhy(ctx, src, f.getFlags, out)
 		}
@@ -113,16 +114,16 @@ func (f jobsList) show(ctx context.Context, c *cli.CLI, src history.Source) erro
 	}))
 }
 
-// why reports whether --why is set.
+// why reports whether --why was given.
 func (f *getFlags) why() bool {
 	why, err := f.jobs.Flags.GetBool("why")
 	return why && err == nil
 }
 
-// ofJobsPage returns a page's size and continuation, for pagesOf.
+// ofJobsPage returns the number of Jobs on a page, and where the next page begins, for pagesOf.
 func ofJobsPage(p *history.JobsPage) (n int, more string) { return len(p.Items), p.Continue }
 
-// writeJobs prints the wanted Jobs, page by page.
+// writeJobs prints the chosen Jobs, page by page.
 func writeJobs(ctx context.Context, c *cli.CLI, src history.Source, f *getFlags, out jobsOut) error {
 	var unread error
 	var last history.JobsPage
@@ -160,7 +161,7 @@ func tellNoJobs(c *cli.CLI, namespace string) {
 	fmt.Fprintln(c.Err, "No Jobs found.")
 }
 
-// endJobs ends the list, and notes how to continue if there are more Jobs.
+// endJobs ends the output of a list. If there are more Jobs, it prints a note about how to continue.
 func endJobs(c *cli.CLI, f *getFlags, out jobsOut, page history.JobsPage, shown int) error {
 	if err := out.end(page); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// getOne prints one object and, with -w, its changes.
+// getOne prints one object and, with -w, the object again after each change.
 func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which.Object) error {
 	switch {
 	case f.watch && f.one.Flags.Changed("at"):
@@ -53,9 +53,9 @@ func getOne(ctx context.Context, c *cli.CLI, f *getFlags, args []string, h which
 	return watch.UnlessInterrupted(ctx, watchOne(ctx, c, src, &f.Output, shown, head+1))
 }
 
-// withZone returns the state of a CronJob with the rules of its time zone. People see its due times in that zone; the
-// JSON does not have the rules, so they are read from the records. On an error it returns state, whose times are shown
-// in UTC only.
+// withZone returns the state of a CronJob together with the rules of its time zone, in which people see its due times.
+// The JSON does not have these rules, so they are read from the records. After an error it returns state unchanged; its
+// times are then shown in UTC only.
 func withZone(ctx context.Context, c *cli.CLI, src history.Source, q *ask.Asked[ask.State], state *ask.State) *ask.State {
 	silent := func(string) {}
 	here, err := q.Ask(ctx, c.AskHere(src, serve.Hears{Note: silent, Behind: silent}))
@@ -81,7 +81,7 @@ func showState(c *cli.CLI, output *cli.OutputFlag, s *ask.State) error {
 	return c.Page(output).Job(s.Job)
 }
 
-// watchOne prints the object again whenever a batch of records changed it, from record from on.
+// watchOne prints the object again after each batch of records that changed it, from record from on.
 func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.OutputFlag, first *ask.State, from events.Sequence) error {
 	shown := watch.Shown[*ask.State]{Said: func(s *ask.State) (string, uint64, any) { return s.Stream().ID, 0, s.Unplaced() }}
 	if _, err := shown.Changed(first); err != nil {
@@ -108,8 +108,8 @@ func watchOne(ctx context.Context, c *cli.CLI, src history.Source, output *cli.O
 	})
 }
 
-// between separates two states of an object, by format.
+// between is what separates two printed states of an object, by format.
 var between = map[string]string{cli.FormatTable: "\n", cli.FormatWide: "\n", cli.FormatYAML: "---\n", cli.FormatPath: "\n"}
 
-// cronNameOf returns a CronJob's name in kubectl's format: cronjob.batch/NAME.
+// cronNameOf returns the name of a CronJob in kubectl's format: cronjob.batch/NAME.
 func cronNameOf(name string) string { return "cronjob.batch/" + name }

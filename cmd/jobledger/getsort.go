@@ -13,23 +13,23 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// mostSorted is the largest number of sorted objects, which are held in memory.
+// mostSorted is the largest number of objects that can be sorted. They are held in memory.
 const mostSorted = 200_000
 
-// sortFields maps the field names of kubectl for --sort-by to ours.
+// sortFields maps field names that kubectl users give to --sort-by to our field names.
 var sortFields = map[string]string{
 	"metadata.name": "name", "metadata.namespace": "namespace", "metadata.uid": "uid", "metadata.creationTimestamp": "created",
 	"status.startTime": "started", "status.completionTime": "finished",
 }
 
-// sortNames returns the completions of --sort-by.
+// sortNames returns the values that the shell offers for --sort-by.
 func sortNames() []string {
 	return []string{
 		"name", "namespace", "state", "created", "started", "finished", "records", "counts.succeeded", "counts.failed", "counts.active",
 	}
 }
 
-// sortPath returns the JSONPath of --sort-by.
+// sortPath returns the value of --sort-by as a JSONPath.
 func sortPath(text string) string {
 	path := cli.Braced(text)
 	if ours, ok := sortFields[path[2:len(path)-1]]; ok {
@@ -38,7 +38,7 @@ func sortPath(text string) string {
 	return path
 }
 
-// checkSort returns a usage error for a field that no Job has.
+// checkSort returns a usage error for a field that Jobs do not have.
 func checkSort(text string) error {
 	if text == "" {
 		return nil
@@ -62,8 +62,8 @@ func checkSort(text string) error {
 	return nil
 }
 
-// writeSorted prints all wanted Jobs, sorted. If there are more than the limit, it prints the ones with the greatest
-// values, which are the last.
+// writeSorted prints all chosen Jobs, sorted by a field. If there are more than the limit, it prints those with the
+// greatest values, which are the last in the order.
 func writeSorted(ctx context.Context, c *cli.CLI, src history.Source, f *getFlags, out jobsOut) error {
 	var jobs []history.Summary
 	var unread error
@@ -107,7 +107,7 @@ func writeSorted(ctx context.Context, c *cli.CLI, src history.Source, f *getFlag
 	return unread
 }
 
-// sortBy sorts by a field, stably. Objects without the field come first, as in kubectl.
+// sortBy sorts objects by a field, stably. As in kubectl, objects without the field come first.
 func sortBy[T any](jobs []T, path string) error {
 	type keyed struct {
 		key any
@@ -132,7 +132,7 @@ func sortBy[T any](jobs []T, path string) error {
 	return nil
 }
 
-// compareFields compares two values of one field.
+// compareFields compares the values of a field in two objects.
 func compareFields(a, b any) int {
 	if a == nil || b == nil {
 		return cmp.Compare(boolInt(a != nil), boolInt(b != nil))

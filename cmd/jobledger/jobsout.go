@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// jobsOut prints a list of Jobs in one format, part by part.
+// jobsOut prints a list of Jobs in one format. add prints Jobs, and end prints what follows them.
 type jobsOut interface {
 	add(jobs []history.Summary) error
-	end(page history.JobsPage) error // prints what the page has besides its Jobs
+	end(page history.JobsPage) error // prints what belongs to the page in addition to its Jobs
 }
 
 func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
@@ -38,12 +38,12 @@ func newJobsOut(c *cli.CLI, f *getFlags) jobsOut {
 	}
 	t := &jobsTable{c, page.Jobs()}
 	if f.watch {
-		t.table.Least = []int{12, 24, 18} // so that rows printed one by one align
+		t.table.Least = []int{12, 24, 18} // so that rows that are printed one by one are aligned
 	}
 	return t
 }
 
-// jobsTable prints a table.
+// jobsTable prints Jobs as a table.
 type jobsTable struct {
 	c     *cli.CLI
 	table *show.JobsTable
@@ -64,7 +64,7 @@ func (t *jobsTable) end(history.JobsPage) error {
 	return err
 }
 
-// jobsNames prints one name on each line.
+// jobsNames prints the names of Jobs, one on each line.
 type jobsNames struct{ c *cli.CLI }
 
 func (n *jobsNames) add(jobs []history.Summary) error {
@@ -78,7 +78,7 @@ func (n *jobsNames) add(jobs []history.Summary) error {
 
 func (*jobsNames) end(history.JobsPage) error { return nil }
 
-// jobsOneByOne prints a value for each Job, with -w.
+// jobsOneByOne prints each Job as a document of its own, for -w.
 type jobsOneByOne struct {
 	c      *cli.CLI
 	output *cli.OutputFlag
@@ -101,12 +101,12 @@ func (o *jobsOneByOne) add(jobs []history.Summary) error {
 
 func (*jobsOneByOne) end(history.JobsPage) error { return nil }
 
-// jobsDocument prints one JSON object in the shape of history.JobsPage, or the same as YAML or by a template. JSON is
-// printed as it comes.
+// jobsDocument prints all Jobs as one document in the shape of history.JobsPage: as JSON, as YAML or by a template.
+// JSON is printed Job by Job as pages come.
 type jobsDocument struct {
 	c      *cli.CLI
 	output *cli.OutputFlag
-	jobs   []history.Summary // for all formats but JSON
+	jobs   []history.Summary // for all formats except JSON
 	begun  bool
 }
 
@@ -152,17 +152,17 @@ func (d *jobsDocument) end(page history.JobsPage) error {
 	return err
 }
 
-// noItems is the beginning of a page without Jobs.
+// noItems is the beginning of the JSON of a page without Jobs.
 const noItems = "{\n  \"items\": []"
 
-// jobsWhy adds the reason to each Job of a list before it is printed.
+// jobsWhy adds to each Job of a list the reason for its state, before the Job is printed.
 type jobsWhy struct {
 	jobsOut
 	ctx    context.Context
 	src    history.Source
 	lines  *verdicts.Lines
 	live   bool
-	unread error // why some records could not be read
+	unread error // error because of which some records could not be read
 }
 
 func newJobsWhy(ctx context.Context, src history.Source, f *getFlags, out jobsOut) *jobsWhy {
@@ -199,13 +199,13 @@ func (w *jobsWhy) end(page history.JobsPage) error {
 	return err
 }
 
-// jobsSeen remembers the Jobs of a list as last shown.
+// jobsSeen remembers how each Job of a list was last printed, so that -w prints only changes.
 type jobsSeen struct {
 	jobsOut
 	watch.Shown[history.Summary]
 }
 
-// newJobsSeen returns a jobsSeen. With people set, it ignores changes of the fields that a table does not show.
+// newJobsSeen returns a jobsSeen. If people is set, it ignores changes of fields that a table does not show.
 func newJobsSeen(out jobsOut, people bool) *jobsSeen {
 	return &jobsSeen{out, watch.Shown[history.Summary]{Said: func(j history.Summary) (string, uint64, any) {
 		last := j.Last

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // --zone, where the system has no time zones: our image has nothing but this program
+	_ "time/tzdata" // time zones for --zone, if the system has none: our image has only this program
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +19,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The exit codes.
+// The exit codes of the program.
 const (
 	exitFailure = 1
 	exitUsage   = 2
@@ -27,20 +27,20 @@ const (
 
 func main() { os.Exit(run(os.Args)) }
 
-// run executes a command line, and returns the exit code. The first SIGINT or SIGTERM asks the command to end in good
-// order; a second one ends the process at once.
+// run executes a command line, and returns the exit code. The first SIGINT or SIGTERM asks the command to stop cleanly;
+// a second one ends the process at once.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // from then on signals have their default effect
+	context.AfterFunc(ctx, stop) // from then on, signals have their default effect
 
 	return execute(ctx, &cli.CLI{
 		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, KubeNamespace: kubeNamespace, FindReader: findReader,
 	}, asCompletion(args))
 }
 
-// asCompletion returns the command line to execute when kubectl asks for a plugin's completions: it calls a program of
-// another name, perhaps a link to this one, with the user's words.
+// asCompletion returns the command line to execute. If kubectl asks for the completions of a plugin, it calls a program
+// with another name, perhaps a link to this one, with the words that the user typed.
 func asCompletion(args []string) []string {
 	if filepath.Base(args[0]) != "kubectl_complete-jobledger" {
 		return args
@@ -79,7 +79,7 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	switch {
 	case err == nil && !c.Damaged && len(untold) == 0:
 		return 0
-	case err == nil: // it is told
+	case err == nil: // the damage was printed already
 	case errors.Is(err, cli.ErrTold):
 	case errors.As(err, &problem) || wrong != nil || !c.Begun:
 		fmt.Fprintf(c.Err, "%s: %s\nSee '%s --help'.\n", root.DisplayName(), words.Clean(err.Error()), command.CommandPath())
@@ -92,10 +92,10 @@ func execute(ctx context.Context, c *cli.CLI, args []string) int {
 	return exitFailure
 }
 
-// problems returns the texts of joined errors, without a text that another one contains.
+// problems returns the texts of joined errors. It leaves out a text that is contained in another one.
 func problems(err error) (texts []string) {
 	joined, several := err.(interface{ Unwrap() []error })
-	if !several || !strings.Contains(err.Error(), "\n") { // fmt.Errorf joins within a line
+	if !several || !strings.Contains(err.Error(), "\n") { // fmt.Errorf joins errors on one line
 		return []string{err.Error()}
 	}
 	for _, e := range joined.Unwrap() {
@@ -109,7 +109,8 @@ func problems(err error) (texts []string) {
 	return texts
 }
 
-// displayName returns the name under which the user calls this program: kubectl finds plugins by their file names.
+// displayName returns the name by which the user calls this program. It differs if kubectl calls the program as a
+// plugin, which it finds by its file name.
 func displayName(arg0 string) string {
 	if name := filepath.Base(arg0); strings.HasPrefix(name, "kubectl-") {
 		return strings.ReplaceAll(name, "-", " ")

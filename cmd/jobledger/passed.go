@@ -15,11 +15,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostPassed is how many times a listing names; it counts the others.
+// mostPassed is how many times in which not everything was recorded are listed; the remaining ones are only counted.
 const mostPassed = 3
 
-// tellPassed notes the requested times in which not everything was recorded because a namespace was over its log
-// budget, beginning with since, the time of the first record shown. For programs it prints a document of its own.
+// tellPassed prints notes about requested times, from since on, in which not everything was recorded because a
+// namespace was over its log budget. since is the time of the first record shown. For JSON and YAML it prints a
+// document instead.
 func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFlags, q *history.Query, since events.Time, names *words.Names) error {
 	passed, err := history.PassedSince(ctx, src, since)
 	if errors.Is(err, store.ErrPruned) || passed == nil {
@@ -37,7 +38,7 @@ func tellPassed(ctx context.Context, c *cli.CLI, src history.Source, f *eventsFl
 	return err
 }
 
-// noteTimes notes for a listing the times in which not everything was recorded.
+// noteTimes prints notes about times in which not everything was recorded.
 func noteTimes(c *cli.CLI, times []history.Passed, zone words.Zone) {
 	for i := range times {
 		if i == mostPassed && len(times) > mostPassed+1 {
@@ -62,7 +63,8 @@ func passedLine(c *cli.CLI, o *cli.OutputFlag, times []history.Passed) error {
 	return c.Document(o.Format, recordjson.VisibleJSON(line))
 }
 
-// notePassed notes for a list the namespaces over their log budget: objects may be missing, and shown ones may be late.
+// notePassed prints notes about namespaces that are over their log budget now: objects may be missing in the list, and
+// the shown ones may be out of date.
 func notePassed(c *cli.CLI, now []history.Passed, output *cli.OutputFlag) {
 	for i := range now {
 		if i == mostPassed && len(now) > mostPassed+1 {

@@ -9,10 +9,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// lists are the commands that show many Jobs unless one is named.
+// lists are the commands that show many Jobs unless the user names one.
 var lists = []string{"get", "events", "failures", "plan", "subscribe"}
 
-// addAllNamespaces adds -A to the commands in lists.
+// addAllNamespaces adds -A to the commands of lists.
 func addAllNamespaces(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if slices.Contains(lists, cmd.Name()) {
@@ -21,8 +21,8 @@ func addAllNamespaces(root *cobra.Command) {
 	}
 }
 
-// namespaceOf fills in the namespace, if the command line names none, before the command begins: for a kubectl plugin,
-// that of the kubeconfig's current context.
+// namespaceOf sets -n before the command begins, if the user does not name a namespace and the program is a kubectl
+// plugin: to the namespace of the kubeconfig's current context.
 func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	flags := cmd.Flags()
 	all := flags.Lookup("all-namespaces") != nil && flags.Changed("all-namespaces")
@@ -45,17 +45,17 @@ func namespaceOf(c *cli.CLI, cmd *cobra.Command, args []string) error {
 	return flags.SetAnnotation("namespace", cli.OfKubeconfig, []string{namespace})
 }
 
-// namesOne reports whether the words name one object, and not all of a kind. Words that cannot be parsed count as one
-// object, and are refused later.
+// namesOne reports whether the arguments name one object, and not all objects of a kind. Arguments that cannot be
+// parsed count as one object; a later check refuses them.
 func namesOne(args []string) bool {
 	h, _, err := which.Parse(args)
 	return err != nil || h.Name != ""
 }
 
-// wantsNamespace reports whether the command is about a Job or a list, and has a flag for its namespace.
+// wantsNamespace reports whether the command is about a Job or a list, so that it has a flag for the namespace.
 func wantsNamespace(cmd *cobra.Command) bool {
 	if cmd.Name() == "replay" && !cmd.Flags().Changed("job") {
-		return false // a replay of the whole log
+		return false // the whole log is replayed
 	}
 	_, marked := cmd.Annotations[cli.OfKubeconfig]
 	return marked || slices.Contains(lists, cmd.Name())

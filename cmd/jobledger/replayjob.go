@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// oneJob yields the part of each batch on which one Job's decisions depend: its own stream and the controller's. It
-// passes specs that other Jobs' streams store directly to the replay. The last record of a part carries its batch's end
-// mark.
+// oneJob yields those records on which one Job's decisions depend: the records of the Job and of the controller. If
+// such a record refers to a spec that another Job's record has stored, it gives that spec directly to the replay. It
+// sets the end-of-batch mark on the last record that it yields of each batch.
 func oneJob(ctx context.Context, src history.Source, s events.Stream, player *replay.Replay) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		var held *events.Record // until it is known whether its batch continues
+		var held *events.Record // not yielded until it is known whether its batch continues
 		for r, err := range history.OfJob(ctx, src, s, 0) {
 			if err == nil && held != nil {
 				held.Last, err = endsBefore(ctx, src, held, &r)
@@ -38,8 +38,8 @@ func oneJob(ctx context.Context, src history.Source, s events.Stream, player *re
 	}
 }
 
-// endsBefore reports whether a's batch ends before b. All records of a batch have the same time, but two batches may
-// share one.
+// endsBefore reports whether the batch of record a ends before record b. All records of a batch have the same time, but
+// two batches can have the same time, too.
 func endsBefore(ctx context.Context, src history.Source, a, b *events.Record) (bool, error) {
 	switch {
 	case a.Last || a.Time != b.Time:

@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Set by cmd/acting; nil in a program that only reads logs.
+// Set by acting.go; nil in a program that only reads logs.
 var (
 	actingCommands func(*cli.CLI) []*cobra.Command
 	kubeNamespace  func(kubeconfig, context string) (string, error)
 	findReader     func(context.Context, cli.Cluster) (*serve.Reader, error)
-	newReplicas    func(verify *cobra.Command) replicaVerifier // adds its flags
+	newReplicas    func(verify *cobra.Command) replicaVerifier // adds the flags of --replicas to verify
 )
 
-// elsewhere returns the message for a command that only the full program has; empty for other words.
+// elsewhere returns the message for a command that only the full program has; empty for every other word.
 func elsewhere(name string) string {
 	if actingCommands != nil {
 		return ""

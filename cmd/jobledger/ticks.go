@@ -76,7 +76,7 @@ func showTicks(c *cli.CLI, output *cli.OutputFlag, answer *ask.DueTicks) error {
 	return nil
 }
 
-// tellMissing notes what may be missing in a list of due times.
+// tellMissing prints notes about due times that may be missing in the list.
 func tellMissing(c *cli.CLI, a *ask.DueTicks, zone words.Zone) {
 	noteTimes(c, a.PassedOver, zone)
 	if a.Unrecorded > 0 {
@@ -88,5 +88,5 @@ func tellMissing(c *cli.CLI, a *ask.DueTicks, zone words.Zone) {
 	}
 }
 
-// instant formats a due time for people, in UTC. Most are whole minutes.
+// instant returns a due time as text for people, in UTC. Most due times are whole minutes.
 func instant(t time.Time) string { return show.DueText(t.UTC()) }

@@ -64,7 +64,7 @@ observed (the same under the built-in controller), cronjobs-run or cronjobs-obse
 	return cmd
 }
 
-// showUI serves until ctx ends.
+// showUI serves pages to a browser until ctx ends.
 func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 	if !serve.Loopback(f.listen) {
 		return cli.Usage("--listen %s: must be a loopback address, such as 127.0.0.1:8080", f.listen)
@@ -106,7 +106,7 @@ func showUI(ctx context.Context, c *cli.CLI, f *uiFlags) error {
 	}))
 }
 
-// showPages serves pages to one browser until ctx ends.
+// showPages serves pages to the browser of one user until ctx ends.
 func showPages(ctx context.Context, c *cli.CLI, listen string, pages http.Handler) error {
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -117,7 +117,7 @@ func showPages(ctx context.Context, c *cli.CLI, listen string, pages http.Handle
 	return serveUntil(ctx, listener, guard)
 }
 
-// shortened returns the last two parts of a log's path.
+// shortened returns the last two parts of the path of a log.
 func shortened(where string) string {
 	if filepath.IsAbs(where) {
 		return filepath.Base(filepath.Dir(where)) + "/" + filepath.Base(where)
@@ -125,16 +125,16 @@ func shortened(where string) string {
 	return where
 }
 
-// serveUntil serves until ctx ends.
+// serveUntil serves HTTP requests on a listener until ctx ends.
 func serveUntil(ctx context.Context, listener net.Listener, guard http.Handler) (err error) {
 	server := &http.Server{Handler: guard, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }() // ends with Close
+	go func() { ended <- server.Serve(listener) }() // ends with server.Close
 	select {
 	case <-ctx.Done():
 	case err = <-ended:
 	}
-	_ = server.Close() // requests in flight only read
+	_ = server.Close() // no request changes anything
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}

@@ -76,7 +76,7 @@ func newVerify(c *cli.CLI) *cobra.Command {
 	cmd.Flags().Var((*cli.LogAddress)(&dir), "log", "directory of the log ($JOBLEDGER_LOG)")
 	cmd.Flags().StringVar(&has, "has", "", "a head that the log must have: SEQ:HASH")
 	if err := cmd.MarkFlagDirname("log"); err != nil {
-		panic(err) // there is no such flag
+		panic(err) // only if there is no such flag
 	}
 	if newReplicas != nil {
 		replicas = newReplicas(cmd)
@@ -84,15 +84,16 @@ func newVerify(c *cli.CLI) *cobra.Command {
 	return cmd
 }
 
-// replicaVerifier compares the replicas of a replicated log.
+// replicaVerifier compares the replicas of a replicated log. It implements the flag --replicas of verify.
 type replicaVerifier interface {
-	// Check refuses flags that do not go together. wanted says whether replicas are to be compared.
+	// Check returns a usage error for flags that contradict each other. wanted says whether replicas are to be
+	// compared.
 	Check(flags *pflag.FlagSet) (wanted bool, err error)
-	// Verify compares them, and the log in dir if it is not empty, and prints what it finds.
+	// Verify compares the replicas, and prints the result. If dir is not empty, it also compares the log in dir.
 	Verify(ctx context.Context, c *cli.CLI, dir string) error
 }
 
-// parseHas parses SEQ:HASH; it returns no head for an empty text.
+// parseHas parses SEQ:HASH, a record and its hash that the log must have. It returns none for an empty text.
 func parseHas(text string) ([]store.Head, error) {
 	if text == "" {
 		return nil, nil
@@ -145,7 +146,8 @@ func runVerify(ctx context.Context, c *cli.CLI, dir string, has []store.Head) er
 	return nil
 }
 
-// tellVerified prints the state of a verified log. err is the error of the verification; its damage is printed.
+// tellVerified prints the result of a verification. err is the error of the verification; if it is damage of the log,
+// all damage is printed.
 func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error {
 	tellIdentity(c, report)
 	if err == nil && report.First > 1 && report.Records > 0 {
@@ -158,7 +160,7 @@ func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error 
 	switch {
 	case errors.As(err, &bad):
 		for _, damage := range report.Damage {
-			// This command is it
+			// This command is 'jobledger verify', so that advice is left out
 			fmt.Fprintln(c.Out, words.Clean(strings.Replace(damage.Error(), "run 'jobledger verify'; ", "", 1)))
 		}
 		fmt.Fprintf(c.Out, "verify: first bad record %d; %s\n", bad.At, intact(report))
@@ -172,10 +174,10 @@ func tellVerified(c *cli.CLI, dir string, report store.Report, err error) error 
 	return nil
 }
 
-// verifyLists compares the lists of Jobs with the log's records, and returns the number of wrong ones.
+// verifyLists compares the stored lists of Jobs with the log's records, and returns the number of lists that are wrong.
 func verifyLists(ctx context.Context, c *cli.CLI, dir string) (wrong int, err error) {
 	if cli.ListsDir(dir) == "" {
-		return 0, nil // a stream has none
+		return 0, nil // a log without a directory has none
 	}
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
@@ -185,7 +187,7 @@ func verifyLists(ctx context.Context, c *cli.CLI, dir string) (wrong int, err er
 	if err != nil {
 		return 0, cli.ExplainOpen(dir, err)
 	}
-	defer func() { _ = log.Close() }() // opened for reading
+	defer func() { _ = log.Close() }() // opened only for reading
 	checked, err := checkLists(ctx, log, dir)
 	for _, note := range checked.Notes {
 		fmt.Fprintf(c.Out, "note: %s\n", words.Clean(note))
@@ -200,7 +202,7 @@ func checkLists(ctx context.Context, log store.Archive, dir string) (joblist.Che
 	return joblist.Check(ctx, joblist.Config{Log: log, Files: store.FilesOf(log), Dir: cli.ListsDir(dir)})
 }
 
-// tellIdentity prints which log it is.
+// tellIdentity prints the ID and the range of the log.
 func tellIdentity(c *cli.CLI, r store.Report) {
 	if r.Identity.LogID == "" {
 		return
@@ -213,17 +215,17 @@ func tellIdentity(c *cli.CLI, r store.Report) {
 	fmt.Fprintf(c.Out, "log %s, epoch %d: records %d to %d in %s\n", words.Clean(r.Identity.LogID), r.Identity.Epoch, r.First, r.Head.Sequence, files)
 }
 
-// keyNote returns what is wrong with the key with which the newest run hashed specs and templates; empty if nothing is.
-// The verification does not depend on the key.
+// keyNote returns a note if the file KEY is not the key with which the newest run hashed specs and templates; empty if
+// it is. The verification does not depend on the key.
 func keyNote(ctx context.Context, dir string) (string, error) {
 	log, err := open.Archive(dir)
 	if errors.Is(err, store.ErrHeld) {
-		return "", nil // its controller reports it
+		return "", nil // the controller that has the log open reports it
 	}
 	if err != nil {
 		return "", cli.ExplainOpen(dir, err)
 	}
-	defer func() { _ = log.Close() }() // opened for reading
+	defer func() { _ = log.Close() }() // opened only for reading
 	for rec, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
 			return "", nil
@@ -244,7 +246,7 @@ func keyText(dir, used string) string {
 	key, err := open.Key(dir)
 	switch {
 	case used == "":
-		return "" // it hashed without a key
+		return "" // that run hashed without a key
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("specs and templates have hashes of key %s, and KEY is gone: a start makes another", used)
 	case err != nil:
@@ -255,7 +257,7 @@ func keyText(dir, used string) string {
 	return ""
 }
 
-// intact says which records of a damaged log are intact.
+// intact returns words that say which records of a damaged log are intact.
 func intact(r store.Report) string {
 	behind := ""
 	if r.Behind > 0 {

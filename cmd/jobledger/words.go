@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// alike maps each command to the words that people try instead.
+// alike maps each command to words that people may type instead.
 var alike = map[string][]string{
 	"get":       {"list", "ls", "show", "describe", "status", "job", "jobs", "state"},
 	"explain":   {"why", "describe", "reason", "cause", "postmortem", "diagnose"},
@@ -26,7 +26,7 @@ var alike = map[string][]string{
 	"release":   {"uninstall", "leave"},
 }
 
-// knownCommand returns a usage error for an unknown subcommand, with the one that may be meant, or the list of all.
+// knownCommand returns a usage error for an unknown subcommand. It suggests the one that may be meant, or lists all.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return cli.Usage("%s", text)
 }
 
-// plainFlagError explains an error about a flag, with the flag that may be meant.
+// plainFlagError returns a usage error that explains an error about a flag, and suggests the flag that may be meant.
 func plainFlagError(cmd *cobra.Command, err error) error {
 	var none *pflag.NotExistError
 	var empty *pflag.ValueRequiredError
@@ -72,7 +72,8 @@ func plainFlagError(cmd *cobra.Command, err error) error {
 	return cli.Usage("%s", err.Error())
 }
 
-// kindOf describes the values of a flag, by the name of its type; empty for our own types, which describe themselves.
+// kindOf returns words for the values of a flag, by the name of its type. It returns an empty text for our own types,
+// whose errors explain themselves.
 func kindOf(flag string) string {
 	switch flag {
 	case "duration":

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// most bounds the queue in bytes. A Write that would exceed it waits until the queue is sent.
+	// most bounds the bytes that are queued for sending. A Write that would exceed it waits until the queue is sent.
 	most = 64 << 10
-	// closing bounds how long Close waits for the queue to be sent.
+	// closing bounds how long Close waits until the queue is sent.
 	closing = time.Second
 )
 
-// conn gathers reads, and queues writes for its writer goroutine. As a rule, that runs when the caller of Write blocks
-// for something else; then it sends the whole queue in one write.
+// conn is a connection that joins writes and gathers reads. Write only queues bytes. A writer goroutine usually runs
+// when the caller of Write blocks on something else; then it sends the whole queue in one write.
 type conn struct {
 	net.Conn
 
@@ -24,20 +24,20 @@ type conn struct {
 	changed sync.Cond // signals changes of the fields below
 	waiting []byte
 	writing bool  // the writer goroutine is sending
-	err     error // why no more bytes are accepted
+	err     error // why Write accepts no more bytes; nil while it does
 }
 
 func newConn(c net.Conn, period func() time.Duration) *conn {
 	joined := &conn{Conn: c, in: gatherer{from: c, period: period}}
 	joined.changed.L = &joined.mu
-	go joined.write() // ends with Close, or with the first write that fails
+	go joined.write() // ends after Close, or after the first write that fails
 	return joined
 }
 
 // Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-// Write queues b. An error of sending closes the connection, so a later Write and Read return an error.
+// Write queues b. If sending fails later, the connection is closed, and the next Write and Read return an error.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,9 +77,9 @@ func (c *conn) write() {
 		if err != nil {
 			c.waiting = nil
 			if c.err == nil {
-				c.err = err // set before the peer can notice: a later Write returns it
+				c.err = err // set before the peer can notice: the next Write returns it
 			}
-			_ = c.Conn.Close() // its Reads end
+			_ = c.Conn.Close() // so that Reads end
 			return
 		}
 	}

@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// room is the size of the read buffer.
+	// room is the size of the read buffer in bytes.
 	room = 64 << 10
-	// listing is how long no read waits after one that filled the buffer: then a list or other bulk data is coming.
+	// listing is how long reads are immediate after one that filled the buffer: a list or other bulk data is arriving.
 	listing = 100 * time.Millisecond
 )
 
-// gatherer reads a connection at most once per period.
+// gatherer reads a connection at most once in a period, so that one read returns what arrived in it.
 type gatherer struct {
 	from   net.Conn
-	period func() time.Duration // returns the present time between two reads
+	period func() time.Duration // returns the current period; 0 for immediate reads
 	read   time.Time            // end of the newest read
 	full   time.Time            // end of the newest read that filled the buffer
 	buffer []byte
@@ -43,7 +43,7 @@ func (g *gatherer) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// wait waits for the end of the period. Bytes that arrive meanwhile do not wake the process.
+// wait waits until the period since the last read is over. Bytes that arrive in that time do not wake the process.
 func (g *gatherer) wait() {
 	p := g.period()
 	if p == 0 {

@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// ErrNotHeld is returned by a write while May forbids it. The connection is then closed.
+// ErrNotHeld is returned by a write that May forbids. The connection is then closed.
 var ErrNotHeld = errors.New("the connection is closed: nothing may be sent at the moment")
 
-// guarded is a connection that calls may before each write(2), and does nothing else between that call and the system
-// call. It is for a process that may be paused at any instruction and lose its right to send meanwhile. A forbidden
-// write returns ErrNotHeld. The caller must then close the connection, which resets it, so that the kernel drops the
-// bytes that the peer has not received. If the process is paused between may and the system call, that one write is
-// still sent.
+// guarded is a connection that calls may right before each write(2), and does nothing between that call and the system
+// call. It is for a process that may be paused at any instruction, and may lose its right to send during the pause. A
+// forbidden write returns ErrNotHeld. The caller must then close the connection. This resets it, so that the kernel
+// drops the bytes that the peer has not received. If the process is paused between may and the system call, that one
+// write is still sent.
 type guarded struct {
 	net.Conn
 	raw syscall.RawConn // nil if the connection has no file descriptor
@@ -53,8 +53,8 @@ func (g *guarded) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// writeRaw writes like net.Conn, and calls may before each system call: a slow peer needs many, and the process may be
-// paused while it waits for each.
+// writeRaw writes like net.Conn, and calls may before each system call. A slow peer needs many of them, and the process
+// may be paused while it waits for the next.
 func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	waited := g.raw.Write(func(fd uintptr) (done bool) {
 		for n < len(b) {
@@ -81,7 +81,7 @@ func (g *guarded) writeRaw(b []byte) (n int, err error) {
 	return n, err
 }
 
-// forget makes Close reset the connection.
+// forget makes Close reset the connection, so that unsent bytes are dropped.
 func (g *guarded) forget() {
 	if c, ok := g.Conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = c.SetLinger(0)

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// few is the number of unanswered requests up to which each read is immediate.
+	// few is the number of unanswered requests up to which reads are immediate.
 	few = 4
-	// period is the least time between two reads with more unanswered requests.
+	// period is the shortest time between two reads while more requests are unanswered.
 	period = 8 * time.Millisecond
 )
 
-// Traffic is all connections and requests to one server. Its zero value is ready to use.
+// Traffic counts the requests to one server, and opens its connections. Its zero value is ready to use.
 type Traffic struct {
-	// May is called right before each write(2) of a connection. If it returns false, the connection is closed instead
-	// of written to. Nil allows all writes. Set May before the first connection; it must not block.
+	// May is called right before each write(2) of a connection. If it returns false, nothing is written and the
+	// connection is closed. Nil allows all writes. Set May before the first connection is opened; it must not block.
 	May func() bool
 
 	unanswered atomic.Int64
 }
 
-// Dialer opens connections.
+// Dialer opens a connection.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Dial returns a Dialer that opens connections with d, joins their writes and gathers their reads.
@@ -47,7 +47,7 @@ func (t *Traffic) Count(next http.RoundTripper) http.RoundTripper {
 	return counting{traffic: t, next: next}
 }
 
-// period returns the least time between two reads at present.
+// period returns the shortest time between two reads at the moment; 0 for immediate reads.
 func (t *Traffic) period() time.Duration {
 	if t.unanswered.Load() > few {
 		return period

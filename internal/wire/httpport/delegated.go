@@ -17,9 +17,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Delegated lets the API server decide who may read a path. A request must have a Kubernetes token (TokenReview) whose
-// user may "get" the path as a non-resource URL (SubjectAccessReview). Prometheus gets the same right for other
-// components.
+// Delegated lets the API server decide who may read a URL path of this port. A request must have a Kubernetes token
+// (TokenReview) whose user may "get" the path as a non-resource URL (SubjectAccessReview). Components of Kubernetes
+// give Prometheus access to their metrics in the same way.
 type Delegated struct {
 	Client kubernetes.Interface
 	Logger *slog.Logger
@@ -27,11 +27,11 @@ type Delegated struct {
 	vain    seldom
 	mu      sync.Mutex
 	answers map[question]answer
-	asking  chan struct{} // semaphore of questions in flight; made with the first question
-	pace    *rate.Limiter // rate of questions, over all tokens; made with the first question
+	asking  chan struct{} // semaphore of requests in flight; made with the first request
+	pace    *rate.Limiter // rate limit of requests, for all tokens together; made with the first request
 }
 
-// question is a token and a path. It has only the digest of the token.
+// question is a token and a path. It has only a hash of the token.
 type question struct {
 	token [sha256.Size]byte
 	path  string
@@ -43,10 +43,10 @@ type answer struct {
 }
 
 const (
-	believedFor = 10 * time.Second // lifetime of an answer, so also of a right that was revoked
+	believedFor = 10 * time.Second // how long an answer is used, so a revoked right remains effective for this long
 	mostAnswers = 1000
 	mostAsking  = 4
-	asksEach    = 100 // questions per second
+	asksEach    = 100 // requests per second
 	askedWithin = 5 * time.Second
 )
 
@@ -55,7 +55,7 @@ func (d *Delegated) Guard(next http.Handler) http.Handler {
 	return d.guard(next, func(r *http.Request) string { return r.URL.Path })
 }
 
-// GuardAs is Guard that asks about the same path for every request.
+// GuardAs does the same as Guard, but asks about the same path for every request.
 func (d *Delegated) GuardAs(path string, next http.Handler) http.Handler {
 	return d.guard(next, func(*http.Request) string { return path })
 }
@@ -83,7 +83,7 @@ func (d *Delegated) guard(next http.Handler, pathOf func(*http.Request) string) 
 	})
 }
 
-// judge returns the HTTP status for a request with the token: 200 if it is allowed.
+// judge returns the HTTP status for a request with this token: 200 if it is allowed.
 func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	q := question{sha256.Sum256([]byte(token)), path}
 	d.mu.Lock()
@@ -109,7 +109,7 @@ func (d *Delegated) judge(ctx context.Context, token, path string) int {
 	}
 	status, err := d.ask(ctx, token, path)
 	if err != nil {
-		if !errors.Is(err, context.Canceled) { // the client is still waiting
+		if !errors.Is(err, context.Canceled) { // otherwise the client is gone
 			d.vain.say(d.Logger, "the API server was asked in vain whether a scraper may read", "path", path, "error", err)
 		}
 		return http.StatusServiceUnavailable

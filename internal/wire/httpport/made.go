@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	madeFor  = 90 * 24 * time.Hour // validity of a certificate
-	madeEach = 30 * 24 * time.Hour // time until the certificate is made again, with the same key
-	madeBack = time.Hour           // it is valid from this long before, for clients with slow clocks
-	// The CA lives in the memory of one process, and no process runs for ten years.
+	madeFor  = 90 * 24 * time.Hour // validity of the server's certificate
+	madeEach = 30 * 24 * time.Hour // after this time a new certificate is made for the same key
+	madeBack = time.Hour           // a certificate is valid from this long before, for clients with slow clocks
+	// Validity of the CA. It exists only in the memory of a process, and no process runs for ten years.
 	authorityFor = 10 * 365 * 24 * time.Hour
 )
 
@@ -34,8 +34,8 @@ type Own struct {
 	Pin string
 }
 
-// Made makes a CA, and a certificate of it for hosts: names and addresses. Their keys are only in memory, and live as
-// long as the process; the certificate is made again every 30 days.
+// Made makes a CA, and a server certificate for hosts (names and addresses) that it signs. The keys are in memory only,
+// and last as long as the process. The certificate is renewed every 30 days.
 func Made(hosts []string) (*Own, error) {
 	ca, err := newAuthority()
 	if err != nil {
@@ -67,8 +67,8 @@ type authority struct {
 	cert *x509.Certificate
 }
 
-// newAuthority makes a CA. Each has a name of its own, so that a client which trusts an earlier one says that the CA is
-// another, and not that a signature is wrong.
+// newAuthority makes a CA. Each CA has a different name. So a client that trusts an earlier CA reports an unknown CA,
+// and not a wrong signature.
 func newAuthority() (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -103,7 +103,7 @@ func serial() (*big.Int, error) {
 	return number, nil
 }
 
-// made is a certificate, and the time when it was made.
+// made is a server certificate that is renewed, and the time when it was made.
 type made struct {
 	hosts []string
 	key   *ecdsa.PrivateKey

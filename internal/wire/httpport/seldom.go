@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// seldom limits a log message to one per minute: anyone who reaches the port can cause it.
+// seldom limits a log message to one per minute, because anyone who can reach the port can cause it.
 type seldom struct {
 	mu     sync.Mutex
 	said   time.Time // time of the last message
-	untold int       // occurrences since then
+	untold int       // number of times that the message was suppressed since then
 }
 
 // say logs a warning, unless it did so within the last minute.
@@ -27,13 +27,13 @@ func (s *seldom) say(logger *slog.Logger, text string, args ...any) {
 	s.said, s.untold = now, 0
 }
 
-// complaints is the error log of the HTTP server.
+// complaints is the error log of the HTTP server. It limits messages about failed TLS handshakes.
 type complaints struct {
 	logger *slog.Logger
 	shakes seldom
 }
 
-// Write implements io.Writer. Each call is one message.
+// Write implements io.Writer. Each call writes one message.
 func (c *complaints) Write(p []byte) (int, error) {
 	text := string(bytes.TrimSpace(p))
 	if bytes.HasPrefix(p, []byte("http: TLS handshake error")) {

@@ -20,15 +20,15 @@ type Config struct {
 	Logger  *slog.Logger // nil for slog.Default
 	// Connections is the largest number of open connections; 0 means 256.
 	Connections int
-	// Answer bounds the time of an answer. 0 means no bound, for answers that last as long as the client reads.
+	// Answer limits the time of an answer. 0 means no limit, for answers that last as long as the client reads.
 	Answer time.Duration
 	TLS    *tls.Config // nil for plain HTTP
 }
 
 const (
 	defaultConnections = 256
-	askWithin          = 10 * time.Second // time for a whole request on an open connection
-	silentFor          = time.Minute      // time of a connection between two requests
+	askWithin          = 10 * time.Second // time for receiving a request on an open connection
+	silentFor          = time.Minute      // longest time of a connection between two requests
 	mostHeader         = 16 << 10         // bytes
 	sayEvery           = time.Minute
 )
@@ -40,7 +40,7 @@ type Server struct {
 	logger   *slog.Logger
 	url      string
 
-	answers bool   // long answers are cut off
+	answers bool   // the time of answers is limited
 	many    seldom // warns of too many connections
 
 	mu   sync.Mutex
@@ -50,11 +50,11 @@ type Server struct {
 
 // connection is the state of one connection.
 type connection struct {
-	active bool // a request is being answered
+	active bool // a request is being received or answered
 	since  time.Time
 }
 
-// Listen opens the port. The server answers nothing before Run.
+// Listen opens the port. Requests are answered only while Run runs.
 func Listen(c Config) (*Server, error) {
 	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {
@@ -81,7 +81,7 @@ func on(listener net.Listener, c Config) *Server {
 		Handler: bodiless(c.Handler), ReadHeaderTimeout: askWithin, WriteTimeout: c.Answer, IdleTimeout: silentFor,
 		MaxHeaderBytes: mostHeader, ErrorLog: log.New(&complaints{logger: c.Logger}, "", 0), ConnState: s.track,
 	}
-	if c.Answer > 0 { // it would also end an unbounded answer
+	if c.Answer > 0 { // without Answer, this limit would end unlimited answers
 		s.server.ReadTimeout = askWithin + c.Answer
 	}
 	return s
@@ -98,15 +98,15 @@ func (s *Server) Run() error {
 	return nil
 }
 
-// Shutdown stops taking requests, waits for active answers until ctx ends, and cuts off the rest.
+// Shutdown accepts no more requests, waits for active answers until ctx ends, and cuts off the remaining ones.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if s.server.Shutdown(ctx) != nil {
-		return s.server.Close() // slow readers lose their answers
+		return s.server.Close() // clients that read slowly lose the rest of their answers
 	}
 	return nil
 }
 
-// track counts connections, and closes one if there are too many.
+// track notes the state of a connection, and closes one if there are too many.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,12 +122,12 @@ func (s *Server) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// fresh is the age below which an idle connection may be about to send its request.
+// fresh: a connection that has been idle for less than this may be about to send its request.
 const fresh = time.Second
 
-// closeOneFor closes the connection that has been idle longest. If all are active or fresh, it closes the one with the
-// longest answer, since its client does not read, or the newest one if answers are unbounded. It also closes the newest
-// one if there is no other candidate.
+// closeOneFor closes the connection that has been idle longest. If every connection is active or fresh, it closes the
+// one with the longest answer, because its client does not read. If answers have no time limit, or no other connection
+// qualifies, it closes the newest one.
 func (s *Server) closeOneFor(newest net.Conn) {
 	longest := func(active bool) (victim net.Conn, since time.Time) {
 		for conn, c := range s.open {
@@ -148,14 +148,14 @@ func (s *Server) closeOneFor(newest net.Conn) {
 	}
 	delete(s.open, victim)
 	if t, ok := victim.(*tls.Conn); ok {
-		victim = t.NetConn() // without a TLS close_notify, which might block
+		victim = t.NetConn() // close the TCP connection without a TLS close_notify, which might block
 	}
 	_ = victim.Close()
 	s.many.say(s.logger, "too many connections: the most silent and the slowest are closed", "at", s.url, "most", s.most)
 }
 
-// bodiless refuses requests with a body, since none of ours has one: the server would wait for the body after the
-// answer, so a client with 256 unfinished bodies would keep all others out.
+// bodiless refuses requests with a body; no request to this port has one. The server would wait for the body after the
+// answer, so a client with 256 unfinished bodies could block all other clients.
 func bodiless(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {

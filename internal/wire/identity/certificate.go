@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The ConfigMap in which the API server publishes the CA of client certificates, and its key.
+// The ConfigMap in which the API server publishes the CA of client certificates, and the key of the CA in it.
 const (
 	caNamespace = "kube-system"
 	caName      = "extension-apiserver-authentication"
@@ -54,8 +54,8 @@ func (i *Identity) readCA(ctx context.Context) error {
 	return nil
 }
 
-// certified returns the user of a certificate. Like the API server, it takes the common name as the user and the
-// organizations as groups.
+// certified returns the user of a client certificate. Like the API server, it uses the certificate's common name as the
+// user name and its organizations as groups.
 func (i *Identity) certified(chain []*x509.Certificate) (User, error) {
 	i.mu.Lock()
 	roots := i.clients

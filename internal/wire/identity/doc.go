@@ -1,4 +1,5 @@
-// Package identity authenticates users over HTTP and says which namespaces they may read. The API server decides both.
+// Package identity authenticates users of an HTTP server, and says which namespaces they may read. The API server
+// decides both.
 //
 //	id := identity.New(identity.Config{Client: client})
 //	go id.Run(ctx)
@@ -7,14 +8,14 @@
 //
 // The user comes from a TokenReview, or from a client certificate signed by the CA in the ConfigMap
 // kube-system/extension-apiserver-authentication. The package never reads headers of proxies, such as X-Remote-User.
-// Reading a namespace takes the right to list Jobs in it. Reading all namespaces, a deleted namespace, or records older
-// than the namespace takes that right in all namespaces.
+// To read a namespace, a user needs the right to list Jobs in it. To read all namespaces, a deleted namespace, or
+// records that are older than the namespace, a user needs that right in all namespaces.
 //
-// # Bounds
+// # Limits
 //
-// The API server gets at most four questions at a time and 100 per second, however many tokens clients invent, with 5 s
-// for each. An answer is used for 10 s, so a revoked right lasts up to 10 s longer. The CA is read again every minute;
-// from then on, certificates of a removed CA are refused.
+// The API server gets at most four requests at a time and 100 per second, however many tokens clients invent. Each
+// request may take 5 s. An answer is used for 10 s, so a revoked right lasts up to 10 s longer. The CA is read again
+// every minute; from then on, certificates of a removed CA are refused.
 //
 // # Concurrency
 //

@@ -24,15 +24,15 @@ type Config struct {
 	Logger *slog.Logger // nil for slog.Default
 }
 
-// Identity asks the API server who a user is and what they may read. Make it with New.
+// Identity asks the API server which user sent a request, and what that user may read. Make it with New.
 type Identity struct {
 	client kubernetes.Interface
 	logger *slog.Logger
-	asking chan struct{} // semaphore of questions in flight
-	pace   *rate.Limiter // rate of questions, over all users
+	asking chan struct{} // semaphore of requests in flight
+	pace   *rate.Limiter // rate limit of requests, for all users together
 
 	mu      sync.Mutex
-	clients *x509.CertPool // CA of client certificates; nil before it was read
+	clients *x509.CertPool // CA of client certificates; nil until it is read
 	users   map[[sha256.Size]byte]believed[User]
 	rights  map[asked]believed[bool]
 }
@@ -47,7 +47,7 @@ const (
 	believedFor = 10 * time.Second
 	mostAnswers = 1000 // of each kind
 	mostAsking  = 4
-	asksEach    = 100 // questions per second
+	asksEach    = 100 // requests per second
 	askedWithin = 5 * time.Second
 )
 
@@ -73,19 +73,19 @@ type User struct {
 	key string // distinguishes users with equal names
 }
 
-// Key returns a key to count the requests of one user. Users with the same name and different groups have different
+// Key returns a key for counting the requests of a user. Users with the same name and different groups have different
 // keys.
 func (u User) Key() string { return u.key }
 
-// keyed returns the user with a key made from all fields: a hash of each text, quoted, with Extra in key order.
+// keyed returns the user with its key set: a hash of all fields.
 func (u User) keyed() User {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", u.Name, u.UID, u.Groups, u.Extra))
 	u.key = hex.EncodeToString(sum[:])
 	return u
 }
 
-// User returns the user of a request, by its bearer token, or else by the client certificate of its connection. Errors
-// are *RefusedError.
+// User returns the user of a request, by its bearer token or, without a token, by the client certificate of its
+// connection. Errors are *RefusedError.
 func (i *Identity) User(r *http.Request) (User, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimLeft(token, " ")
@@ -139,7 +139,7 @@ func (i *Identity) review(ctx context.Context, token string) (User, error) {
 	return u.keyed(), nil
 }
 
-// ask puts a question to the API server, within the bounds. Errors are *RefusedError.
+// ask sends a request to the API server, within the limits of its rate and time. Errors are *RefusedError.
 func ask[T any](
 	ctx context.Context, i *Identity, what string, question func(context.Context) (T, error),
 ) (answer T, err error) {

@@ -26,7 +26,7 @@ func away() error {
 	}
 }
 
-// lacks returns the error for a missing right.
+// lacks returns the error for a user without the right to list Jobs in a namespace, or in all if it is empty.
 func lacks(u User, namespace, why string) error {
 	where := "in all namespaces"
 	if namespace != "" {

@@ -12,15 +12,15 @@ import (
 // Right is what a user may read. The zero Right allows nothing.
 type Right struct {
 	All       bool      // the whole log
-	Namespace string    // unless All
-	Since     time.Time // creation of the namespace: older records belong to another namespace of that name
+	Namespace string    // the only readable namespace, unless All is set
+	Since     time.Time // creation time of the namespace: older records belong to an earlier namespace with that name
 }
 
-// asked is a user and a namespace; empty for all namespaces.
+// asked is a user's key and a namespace; an empty namespace stands for all.
 type asked struct{ user, namespace string }
 
-// MayRead returns what a user may read of a log for a question about a namespace, or about all namespaces if it is
-// empty. Errors are *RefusedError; they name the missing right.
+// MayRead returns what a user may read of a log, for a question about a namespace or, if that is empty, about all
+// namespaces. Errors are *RefusedError, and name the missing right.
 func (i *Identity) MayRead(ctx context.Context, u User, namespace string) (Right, error) {
 	switch all, err := i.lists(ctx, u, ""); {
 	case err != nil:
@@ -59,7 +59,7 @@ func (i *Identity) MayRead(ctx context.Context, u User, namespace string) (Right
 	return Right{Namespace: namespace, Since: f.created}, nil
 }
 
-// lists reports whether a user may list Jobs in a namespace, or in all if it is empty.
+// lists reports whether a user may list Jobs in a namespace, or in all namespaces if that is empty.
 func (i *Identity) lists(ctx context.Context, u User, namespace string) (bool, error) {
 	q := asked{u.key, namespace}
 	i.mu.Lock()

@@ -9,21 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// CronJob is a CronJob with the fields that this program knows, and the bytes that it sends back or makes Jobs from.
+// CronJob is a CronJob with the fields that this program knows. It also has the bytes that the program sends back, or
+// from which it makes Jobs.
 type CronJob struct {
 	batchv1.CronJob
 	Sent Sent
 }
 
-// Sent has parts of a CronJob as the server sent them, with the fields that this program does not know. They are never
-// changed.
+// Sent has the parts of a CronJob in the bytes that the server sent, which include fields that this program does not
+// know. They are never changed.
 type Sent struct {
 	Metadata []byte // without managed fields
 	Spec     []byte
-	JSON     bool // the parts are JSON; otherwise protobuf
+	JSON     bool // the parts are JSON; otherwise they are protobuf
 }
 
-// JobTemplate has the parts of a CronJob's jobTemplate that Jobs get.
+// JobTemplate has those parts of a CronJob's jobTemplate that its Jobs get.
 type JobTemplate struct {
 	Labels, Annotations map[string]string
 	Spec                []byte // as the server sent it
@@ -39,13 +40,13 @@ const (
 // GetObjectKind implements runtime.Object.
 func (*CronJob) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its parts with the CronJob: neither may be changed.
+// DeepCopyObject implements runtime.Object. The copy shares memory with the CronJob, so neither may be changed.
 func (c *CronJob) DeepCopyObject() runtime.Object {
 	copied := *c
 	return &copied
 }
 
-// read decodes a CronJob, with all of its annotations.
+// read decodes a CronJob, with all annotations.
 func (c *CronJob) read(b []byte, _ annotations) error {
 	err := c.CronJob.Unmarshal(b)
 	for f := (fields{rest: b}); f.next(&err); {
@@ -59,7 +60,7 @@ func (c *CronJob) read(b []byte, _ annotations) error {
 	return err
 }
 
-// JobTemplate decodes the jobTemplate from the bytes of the server.
+// JobTemplate decodes the jobTemplate from the bytes that the server sent.
 func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
 	if c.Sent.JSON {
 		return c.templateOfJSON()
@@ -85,13 +86,13 @@ func (c *CronJob) JobTemplate() (t JobTemplate, err error) {
 	return t, nil
 }
 
-// Body is an object in a request.
+// Body is the encoded body of a request.
 type Body struct {
 	Type  string // content type
 	Bytes []byte
 }
 
-// NewJob returns a Job with the metadata and the spec of the template, encoded as the server sent the CronJob.
+// NewJob returns a Job with the given metadata and the spec of the template, in the same encoding as the CronJob had.
 func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("Job", meta, t.Spec, nil)
@@ -104,8 +105,8 @@ func (c *CronJob) NewJob(meta *metav1.ObjectMeta, t *JobTemplate) (Body, error) 
 	return batchBody("Job", appendBytes(appendBytes(b, 1, m), 2, t.Spec)), nil
 }
 
-// WithStatus returns the CronJob as it was read, with another status. A write of the status does not reset metadata, so
-// the body has all of it.
+// WithStatus returns the CronJob as it was read, with another status. The API server does not keep metadata that a
+// write of the status leaves out, so the body has all of it.
 func (c *CronJob) WithStatus(status *batchv1.CronJobStatus) (Body, error) {
 	if c.Sent.JSON {
 		return jsonBody("CronJob", c.Sent.Metadata, c.Sent.Spec, status)

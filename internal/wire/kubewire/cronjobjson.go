@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// sentJSON sets c.Sent from a CronJob in JSON.
+// sentJSON sets c.Sent from the JSON of a CronJob.
 func (c *CronJob) sentJSON(data []byte) error {
 	var parts struct {
 		Metadata map[string]json.RawMessage `json:"metadata"`
@@ -32,7 +32,7 @@ func (c *CronJob) sentJSON(data []byte) error {
 	return nil
 }
 
-// inOrder returns the same JSON with sorted field names, and numbers as written.
+// inOrder returns the same JSON with its field names sorted, and numbers as they were written.
 func inOrder(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return []byte("{}"), nil
@@ -62,7 +62,8 @@ func (c *CronJob) templateOfJSON() (t JobTemplate, err error) {
 	return JobTemplate{of.Metadata.Labels, of.Metadata.Annotations, of.Spec}, nil
 }
 
-// jsonBody returns an object of batch/v1 in JSON. metadata may be JSON bytes, which are used as they are, like spec.
+// jsonBody returns an object of batch/v1 in JSON. If metadata is a []byte, it must be JSON and is used unchanged, like
+// spec.
 func jsonBody(kind string, metadata any, spec []byte, status *batchv1.CronJobStatus) (Body, error) {
 	if raw, is := metadata.([]byte); is {
 		metadata = json.RawMessage(raw)

@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fields iterates over the fields of a message, in wire order.
+// fields iterates over the fields of a protobuf message, in the order of its bytes.
 type fields struct {
 	rest   []byte
 	number protowire.Number
-	bytes  []byte // of a string, a message or bytes; shares memory with the message
-	value  uint64 // of a number
+	bytes  []byte // value of a string, a message or bytes; shares memory with the message
+	value  uint64 // value of a number
 }
 
-// next moves to the next field. It returns false at the end, and if *err is set.
+// next moves to the next field. It returns false at the end of the message, or if *err is set.
 func (f *fields) next(err *error) bool {
 	b := f.rest
 	if len(b) == 0 || *err != nil {
@@ -54,7 +54,7 @@ func malformed(n int) error {
 // text returns the field as a string.
 func (f *fields) text() string { return string(f.bytes) }
 
-// known returns the field as a string, without an allocation for usual strings.
+// known returns the field as a string. It allocates nothing for the usual strings.
 func (f *fields) known() string { return known(f.bytes) }
 
 func known(b []byte) string {
@@ -64,7 +64,7 @@ func known(b []byte) string {
 	return string(b)
 }
 
-// usual has strings that occur in nearly every pod and Job.
+// usual has strings that occur in nearly every pod or Job, so that each is allocated only once.
 var usual = func() map[string]string {
 	all := map[string]string{}
 	for _, s := range []string{
@@ -106,7 +106,7 @@ func (f *fields) time(err *error) (t metav1.Time) {
 	return metav1.Time{Time: time.Unix(seconds, 0).Local()}
 }
 
-// pair returns the field as an entry of a map of strings.
+// pair returns the field as a key and a value: protobuf encodes a map as such pairs.
 func (f *fields) pair(err *error) (key, value []byte) {
 	for in := (fields{rest: f.bytes}); in.next(err); {
 		switch in.number {

@@ -10,29 +10,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Job has the fields of a Job that Jobledger reads, and the bytes that it sends back or makes pods from.
+// Job has the fields of a Job that Jobledger reads. It also has the bytes that Jobledger sends back, or from which it
+// makes pods.
 type Job struct {
-	metav1.ObjectMeta // of managed fields, FieldsV1 is set only if it names fields of the spec
+	metav1.ObjectMeta // FieldsV1 of a managed field is set only if it names fields of the spec
 	ManagedBy         *string
 	Status            batchv1.JobStatus
 
 	BackoffLimitPerIndex, TTLSecondsAfterFinished *int32
 
-	// Metadata and Spec are these parts as the server sent them, with the fields that this program does not know.
-	// Metadata has no managed fields. They are never changed.
+	// Metadata and Spec are the bytes that the server sent, which include fields that this program does not know.
+	// Metadata is without managed fields. They are never changed.
 	Metadata, Spec []byte
 }
 
 // GetObjectKind implements runtime.Object.
 func (*Job) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its parts with the Job: neither may be changed.
+// DeepCopyObject implements runtime.Object. The copy shares memory with the Job, so neither may be changed.
 func (j *Job) DeepCopyObject() runtime.Object {
 	c := *j
 	return &c
 }
 
-// WholeSpec decodes the spec, without the fields that this program does not know.
+// WholeSpec decodes the whole spec, as far as this program knows its fields.
 func (j *Job) WholeSpec() (*batchv1.JobSpec, error) {
 	spec := &batchv1.JobSpec{}
 	if err := spec.Unmarshal(j.Spec); err != nil {
@@ -73,7 +74,7 @@ func (j *Job) readSpec(b []byte, err *error) {
 	}
 }
 
-// apart returns metadata without its managed fields, and the managed fields.
+// apart splits metadata into the managed fields and everything else.
 func apart(metadata []byte) (rest []byte, managed []metav1.ManagedFieldsEntry, err error) {
 	rest = make([]byte, 0, len(metadata)/2)
 	for f := (fields{rest: metadata}); ; {

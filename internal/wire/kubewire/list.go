@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Object is a Pod, a Job or a CronJob of this package.
+// Object is a Pod, a Job or a CronJob as defined in this package.
 type Object interface {
 	metav1.Object
 	runtime.Object
@@ -22,7 +22,7 @@ type List[O Object] struct {
 // GetObjectKind implements runtime.Object.
 func (*List[O]) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its objects with the list.
+// DeepCopyObject implements runtime.Object. The copy shares the objects with the list.
 func (l *List[O]) DeepCopyObject() runtime.Object {
 	c := *l
 	return &c

@@ -12,10 +12,10 @@ const (
 	metaManagedFields = 17
 )
 
-// annotations has the names of the annotations to read.
+// annotations has the names of the annotations that are read; the others are skipped.
 type annotations []string
 
-// read decodes the metadata of an object, without managed fields, and with the wanted annotations only.
+// read decodes the metadata of an object, with only the wanted annotations and without managed fields.
 func (want annotations) read(m *metav1.ObjectMeta, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {

@@ -12,7 +12,7 @@ import (
 // Pair is a label or an annotation.
 type Pair struct{ Name, Value string }
 
-// Template has the parts of a Job's pod template that pods get.
+// Template has those parts of a Job's pod template that its pods get.
 type Template struct {
 	Labels, Annotations []Pair
 	Finalizers          []string
@@ -58,21 +58,21 @@ func pairOf(f *fields, err *error) Pair {
 // NewPod is a pod to create from a template.
 type NewPod struct {
 	Namespace, Name, GenerateName string
-	Labels, Annotations           []Pair // of several pairs with one name, the last one counts
+	Labels, Annotations           []Pair // if a name occurs more than once, the last pair counts
 	Finalizers                    []string
 	Owner                         metav1.OwnerReference
 	Spec                          []byte
 	Changes                       SpecChanges
 }
 
-// SpecChanges are the differences between the spec of a pod and its template.
+// SpecChanges says how the spec of a pod differs from its template.
 type SpecChanges struct {
 	Index    bool    // add IndexVariable to containers that do not define it
 	Hostname string  // used if Index is set
-	PodGroup *string // name of the pod group that schedules the pod; nil for that of the template
+	PodGroup *string // name of the pod group that schedules the pod; nil to keep what the template says
 }
 
-// Encode returns the pod as protobuf. It has the whole spec of the template, also the fields that this program does not
+// Encode returns the pod as protobuf. It has the template's whole spec, including fields that this program does not
 // know.
 func (p *NewPod) Encode() ([]byte, error) {
 	owner, err := p.Owner.Marshal()
@@ -97,7 +97,7 @@ func (p *NewPod) Encode() ([]byte, error) {
 	return appendBytes(appendBytes(b, 1, meta), 2, spec), nil
 }
 
-// appendPairs appends a map. Of several pairs with one name, it appends the last one.
+// appendPairs appends pairs as a protobuf map. If a name occurs more than once, it appends only the last pair.
 func appendPairs(b []byte, number protowire.Number, all []Pair) []byte {
 	for i, p := range all {
 		if slices.ContainsFunc(all[i+1:], func(later Pair) bool { return later.Name == p.Name }) {
@@ -119,7 +119,7 @@ func appendBytes(b []byte, number protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), v)
 }
 
-// Field numbers of the parts of a pod's spec that change.
+// Field numbers in a pod's spec and in a container that SpecChanges uses.
 const (
 	specContainers      = 2
 	specHostname        = 16
@@ -158,8 +158,8 @@ func (c *SpecChanges) apply(spec []byte) (changed []byte, err error) {
 	return changed, err
 }
 
-// withVariable returns a container with the index in its environment, unless the container defines that variable itself
-// (J-066).
+// withVariable returns a container with the index variable in its environment, unless the container defines that
+// variable itself (J-066).
 func withVariable(container []byte, err *error) []byte {
 	for f := (fields{rest: container}); f.next(err); {
 		if f.number == containerEnv && firstText(f.bytes, 1) == IndexVariable {
@@ -169,7 +169,7 @@ func withVariable(container []byte, err *error) []byte {
 	return appendBytes(slices.Clip(container), containerEnv, indexVariable)
 }
 
-// indexVariable is the variable as protobuf.
+// indexVariable is the index variable, encoded as protobuf.
 var indexVariable = func() []byte {
 	b, err := (&corev1.EnvVar{Name: IndexVariable, ValueFrom: &corev1.EnvVarSource{
 		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"},
@@ -180,8 +180,8 @@ var indexVariable = func() []byte {
 	return b
 }()
 
-// WithStatus returns the Job as it was read, with another status, as protobuf. A write of the status does not reset
-// metadata, so the body has all of it (J-207).
+// WithStatus returns the Job as it was read, with another status, as protobuf. The API server does not keep metadata
+// that a write of the status leaves out, so the body has all of it (J-207).
 func (j *Job) WithStatus(status message) ([]byte, error) {
 	s, err := status.Marshal()
 	if err != nil {
@@ -191,7 +191,7 @@ func (j *Job) WithStatus(status message) ([]byte, error) {
 	return appendBytes(appendBytes(appendBytes(b, 1, j.Metadata), 2, j.Spec), 3, s), nil
 }
 
-// Wrap returns an object in protobuf with the envelope that the API server expects.
+// Wrap returns an object in the protobuf envelope that the API server expects.
 func Wrap(apiVersion, kind string, object []byte) []byte {
 	b := make([]byte, 0, len(prefix)+len(apiVersion)+len(kind)+len(object)+24)
 	b = append(b, prefix...)

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Pod has the fields of a pod that Jobledger reads, under the names of the API.
+// Pod has the fields of a pod that Jobledger reads, with the names that the API uses.
 type Pod struct {
 	metav1.ObjectMeta // without managed fields
 	Spec              PodSpec
@@ -17,9 +17,9 @@ type Pod struct {
 // PodSpec has the fields of a pod's spec that Jobledger reads.
 type PodSpec struct {
 	NodeName string
-	Sidecars []string // names of the init containers that run beside the regular ones
-	Gates    []string // names of its scheduling gates
-	Whole    []byte   // the spec as the server sent it; only of a pod without a node
+	Sidecars []string // names of the init containers that run beside the regular containers (sidecars)
+	Gates    []string // names of the pod's scheduling gates
+	Whole    []byte   // the spec as the server sent it; only for a pod without a node
 }
 
 // PodStatus has the fields of a pod's status that Jobledger reads.
@@ -35,13 +35,13 @@ type ContainerStatus struct {
 	Name                        string
 	State, LastTerminationState corev1.ContainerState // without ContainerID and Signal
 	RestartCount                int32
-	Started                     bool // it has passed its startup probe, or has none
+	Started                     bool // the container has passed its startup probe, or has none
 }
 
 // GetObjectKind implements runtime.Object.
 func (*Pod) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// DeepCopyObject implements runtime.Object. The copy shares its parts with the pod: neither may be changed.
+// DeepCopyObject implements runtime.Object. The copy shares memory with the pod, so neither may be changed.
 func (p *Pod) DeepCopyObject() runtime.Object {
 	c := *p
 	return &c
@@ -80,7 +80,7 @@ func (s *PodSpec) read(b []byte, err *error) {
 	}
 }
 
-// sidecar returns the name of an init container, and whether it runs beside the regular ones.
+// sidecar returns the name of an init container, and whether it is a sidecar, which runs beside the regular containers.
 func sidecar(b []byte, err *error) (name string, is bool) {
 	for f := (fields{rest: b}); f.next(err); {
 		switch f.number {
@@ -110,7 +110,7 @@ func (s *PodStatus) read(b []byte, err *error) {
 			s.Phase = corev1.PodPhase(f.known())
 		case 2:
 			if s.Conditions == nil {
-				s.Conditions = make([]corev1.PodCondition, 0, 5) // a kubelet sets five
+				s.Conditions = make([]corev1.PodCondition, 0, 5) // a kubelet sets five conditions
 			}
 			s.Conditions = append(s.Conditions, podCondition(f.bytes, err))
 		case 3:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Parts of a pod's spec that differ between pods of one template. Admission adds the volume of the service account's
-// token under a random name, and its mount in each container. Pods of an Indexed Job have their index in a variable.
+// Parts in which the specs of pods from one template differ. Admission adds a volume with the service account's token,
+// under a random name, and mounts it in each container. Pods of an Indexed Job have their index in a variable.
 const (
 	TokenVolume   = "kube-api-access-" // prefix of the name
 	TokenMount    = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -15,8 +15,8 @@ const (
 
 var printSeed = maphash.MakeSeed()
 
-// Print returns a hash of the spec in Whole, without its host name and without these parts. Pods of one template have
-// the same hash. It differs between processes.
+// Print returns a hash of the spec in Whole. It leaves out the host name and the parts named above, so pods from the
+// same template have the same hash. The hash is a different one in each process.
 func (s *PodSpec) Print() uint64 {
 	var h maphash.Hash
 	h.SetSeed(printSeed)
@@ -40,7 +40,7 @@ func (s *PodSpec) Print() uint64 {
 	}
 }
 
-// printContainer hashes a container, without the mount of the token and the variable of the index.
+// printContainer hashes a container, except the token's mount and the index variable.
 func printContainer(h *maphash.Hash, b []byte) {
 	var err error
 	h.WriteByte(0)
@@ -58,7 +58,7 @@ func printContainer(h *maphash.Hash, b []byte) {
 	}
 }
 
-// firstText returns the text of the first field with the number; empty if there is none.
+// firstText returns the first field with this number as text; empty if there is none.
 func firstText(b []byte, number int) string {
 	var err error
 	for f := (fields{rest: b}); f.next(&err); {

@@ -17,18 +17,18 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Resource says how to read the objects of one resource. It is a runtime.NegotiatedSerializer: a REST client that uses
-// it returns the Pods, Jobs and CronJobs of this package.
+// Resource says how to read the objects of one resource. It implements runtime.NegotiatedSerializer: a REST client with
+// it returns Pods, Jobs and CronJobs as defined in this package.
 type Resource[O Object] struct {
-	kind        string // kind of its objects
+	kind        string // kind of the objects
 	annotations annotations
 	empty       func() O
-	of          func(runtime.Object) (message, bool) // converts a whole object of the resource
-	sent        func(O, []byte) error                // keeps parts of an object's JSON; nil if nothing is kept
+	of          func(runtime.Object) (message, bool) // the whole object, if it is of this resource
+	sent        func(O, []byte) error                // stores parts of an object's JSON in it; nil if none are kept
 }
 
-// Pods reads pods, with the annotations that Jobledger uses. The last annotation marks the event after the initial
-// objects of a watch.
+// Pods reads pods, with the annotations that Jobledger uses. The last annotation marks the watch event that follows the
+// initial objects.
 var Pods = &Resource[*Pod]{
 	kind: "Pod", empty: func() *Pod { return &Pod{} },
 	of: func(o runtime.Object) (message, bool) { pod, ok := o.(*corev1.Pod); return pod, ok },
@@ -38,10 +38,10 @@ var Pods = &Resource[*Pod]{
 	},
 }
 
-// Annotations of Jobs that are read, beside the scheduled time of a CronJob's Job.
+// Annotations of Jobs that are read, in addition to the scheduled time of a CronJob's Job.
 const (
-	TraceAnnotation  = "traceparent"                       // named like the HTTP header of the W3C
-	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // set by kubectl on a Job that it creates from a CronJob
+	TraceAnnotation  = "traceparent"                       // trace context, named like the HTTP header of the W3C
+	ManualAnnotation = "cronjob.kubernetes.io/instantiate" // set by kubectl on a Job that a user creates from a CronJob
 )
 
 // Jobs reads Jobs, with the annotations that Jobledger uses.
@@ -53,7 +53,7 @@ var Jobs = &Resource[*Job]{
 	},
 }
 
-// CronJobs reads whole CronJobs, and keeps the fields that this program does not know.
+// CronJobs reads whole CronJobs, and also keeps the fields that this program does not know.
 var CronJobs = &Resource[*CronJob]{
 	kind: "CronJob", empty: func() *CronJob { return &CronJob{} },
 	of:   func(o runtime.Object) (message, bool) { c, ok := o.(*batchv1.CronJob); return c, ok },
@@ -63,7 +63,7 @@ var CronJobs = &Resource[*CronJob]{
 // message is a type with a protobuf encoding.
 type message interface{ Marshal() ([]byte, error) }
 
-// Of reads a whole object. It is for objects that did not come from a server as bytes.
+// Of reads an object that is a value in memory, and did not come from a server as bytes.
 func (r *Resource[O]) Of(o message) (O, error) {
 	read := r.empty()
 	b, err := o.Marshal()
@@ -73,10 +73,10 @@ func (r *Resource[O]) Of(o message) (O, error) {
 	return read, read.read(b, r.annotations)
 }
 
-// Empty returns an empty object.
+// Empty returns an object without content.
 func (r *Resource[O]) Empty() O { return r.empty() }
 
-// Read decodes an object from an answer in protobuf or JSON.
+// Read decodes an object from a server's answer in protobuf or JSON.
 func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 	decoder := runtime.Decoder(r)
 	if !bytes.HasPrefix(answer, prefix) {
@@ -96,12 +96,12 @@ func (r *Resource[O]) Read(answer []byte) (read O, err error) {
 
 var errUnexpected = errors.New("unexpected answer")
 
-// prefix begins each protobuf message of an API server.
+// prefix is the beginning of each protobuf message of an API server.
 var prefix = []byte("k8s\x00")
 
 // Decode implements runtime.Decoder. It decodes an object, a list of objects, an event of a watch, or a Status.
 func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if event, ok := into.(*metav1.WatchEvent); ok { // the only message without an envelope
+	if event, ok := into.(*metav1.WatchEvent); ok { // this message has no envelope
 		return event, nil, readEvent(event, data)
 	}
 	kind, raw, err := unwrap(data)
@@ -126,7 +126,7 @@ func (r *Resource[O]) Decode(data []byte, _ *schema.GroupVersionKind, into runti
 	return nil, gvk, fmt.Errorf("the API server sent a %s, and was asked for a %s: %w", kind, r.kind, errUnexpected)
 }
 
-// unwrap returns the content of an envelope.
+// unwrap returns the kind and the content of a protobuf envelope.
 func unwrap(data []byte) (kind string, raw []byte, err error) {
 	data, ok := bytes.CutPrefix(data, prefix)
 	if !ok {
@@ -147,7 +147,7 @@ func unwrap(data []byte) (kind string, raw []byte, err error) {
 	return kind, raw, err
 }
 
-// readEvent decodes an event of a watch. Its object shares memory with b, and is decoded before the next event is read.
+// readEvent decodes a watch event. Its object shares memory with b, and must be decoded before the next event is read.
 func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	for f := (fields{rest: b}); f.next(&err); {
 		switch f.number {
@@ -164,7 +164,7 @@ func readEvent(e *metav1.WatchEvent, b []byte) (err error) {
 	return err
 }
 
-// Encode implements runtime.Encoder. It always returns an error, since a Resource only reads.
+// Encode implements runtime.Encoder. It always returns an error, because a Resource only reads.
 func (r *Resource[O]) Encode(o runtime.Object, _ io.Writer) error {
 	return fmt.Errorf("a %T is only read: %w", o, errUnexpected)
 }
@@ -187,7 +187,7 @@ func (r *Resource[O]) SupportedMediaTypes() []runtime.SerializerInfo {
 	return info
 }
 
-// codecs has the types of objects that are decoded whole.
+// codecs decodes whole objects, from JSON.
 var codecs = func() serializer.CodecFactory {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Field numbers for the scheduling of a Job's pods. The numbers in a policy and in a gang are the same in a Job, in a
-// template of a Workload and in a PodGroup.
+// Field numbers of a Job's spec.scheduling. In a policy and in a gang, the numbers are the same for a Job, a Workload's
+// template and a PodGroup.
 const (
 	specScheduling = 17 // of a Job's spec
 
@@ -18,11 +18,11 @@ const (
 	gangMinCount = 1
 )
 
-// Scheduling is the spec.scheduling of a Job.
+// Scheduling is the content of a Job's spec.scheduling.
 type Scheduling struct {
-	Basic, Gang bool   // its policy; both false if it names none
-	MinCount    *int32 // minCount of the gang
-	// Rest is spec.scheduling as the server sent it, without MinCount.
+	Basic, Gang bool   // which policy it names; both false for none
+	MinCount    *int32 // the gang's minCount
+	// Rest has the bytes of spec.scheduling as the server sent them, without the minCount.
 	Rest []byte
 }
 
@@ -51,7 +51,7 @@ func (s *Scheduling) read(b []byte, err *error) {
 	})
 }
 
-// policy decodes a policy, and returns it without the gang's minCount.
+// policy decodes a policy, and returns its bytes without the gang's minCount.
 func (s *Scheduling) policy(b []byte, err *error) []byte {
 	return changed(b, err, func(rest []byte, f *fields) []byte {
 		switch f.number {
@@ -67,7 +67,7 @@ func (s *Scheduling) policy(b []byte, err *error) []byte {
 	})
 }
 
-// withoutMinCount returns a gang without its minCount, and the minCount; nil if it is unset.
+// withoutMinCount returns the bytes of a gang without its minCount, and the minCount; nil if it is unset.
 func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	for f := (fields{rest: b}); ; {
 		from := f.rest
@@ -82,8 +82,8 @@ func withoutMinCount(b []byte, err *error) (rest []byte, count *int32) {
 	}
 }
 
-// changed returns a message with changed fields. change appends the replacement of a field; it returns nil to keep the
-// field.
+// changed returns a copy of a message with some fields replaced. For each field, change appends a replacement; it
+// returns nil to keep the field.
 func changed(b []byte, err *error, change func(to []byte, f *fields) []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for f := (fields{rest: b}); ; {

@@ -11,15 +11,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Stored has the fields of an object in the answer to a write.
+// Stored has some fields of an object from the API server's answer to a write.
 type Stored struct {
 	UID     types.UID
 	Version uint64 // resourceVersion; 0 if it is not a number
-	// Written is when the server last stored the object: the newest time of its managed fields; zero if there is none.
+	// Written is when the server last stored the object. It is the newest time in its managed fields; zero if there is
+	// none.
 	Written time.Time
 }
 
-// StoredOf returns the Stored of a whole object.
+// StoredOf returns the Stored of an object in memory.
 func StoredOf(o metav1.Object) Stored {
 	s := Stored{UID: o.GetUID(), Version: versionOf([]byte(o.GetResourceVersion()))}
 	for _, e := range o.GetManagedFields() {

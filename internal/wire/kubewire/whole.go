@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// whole decodes whole objects, and then reads them with a Resource.
+// whole decodes objects completely with a Serializer (for JSON), and then reads them with a Resource.
 type whole[O Object] struct {
 	runtime.Serializer
 	resource *Resource[O]
@@ -36,7 +36,7 @@ func (w *whole[O]) Decode(data []byte, as *schema.GroupVersionKind, into runtime
 	return read, gvk, err
 }
 
-// sentItems keeps the JSON of each object of a list in the object.
+// sentItems stores the JSON of each object of a list in that object.
 func (r *Resource[O]) sentItems(items []O, data []byte) error {
 	if r.sent == nil {
 		return nil
@@ -58,7 +58,7 @@ func (r *Resource[O]) sentItems(items []O, data []byte) error {
 	return nil
 }
 
-// Object reads a whole object, or each object of a list. It returns other objects unchanged.
+// Object reads a whole object, or each object of a list. It returns an object of another kind unchanged.
 func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 	if m, ok := r.of(o); ok {
 		return r.Of(m)
@@ -70,10 +70,10 @@ func (r *Resource[O]) Object(o runtime.Object) (runtime.Object, error) {
 	return o, nil
 }
 
-// list reads each object of a list.
+// list reads each object of a list into to.
 func (r *Resource[O]) list(to *List[O], from runtime.Object, gvk *schema.GroupVersionKind) (runtime.Object, *schema.GroupVersionKind, error) {
 	if !meta.IsListType(from) {
-		return from, gvk, nil // a Status
+		return from, gvk, nil // not a list but a Status
 	}
 	about, err := meta.ListAccessor(from)
 	if err != nil {

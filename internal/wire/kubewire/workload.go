@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). The scheduling of a Job is copied as bytes
-// into the template of a Workload, and from there into a PodGroup. The messages in these fields are the same in all
-// three, so no unknown field is lost. Only the field numbers differ:
+// This file reads and makes Workloads and PodGroups of scheduling.k8s.io/v1beta1 (Kubernetes 1.37). The scheduling of a
+// Job is copied as bytes into the template of a Workload, and from there into a PodGroup. The messages in these fields
+// are the same in all three objects, so no unknown field is lost. Only the field numbers differ:
 //
 //	             Job's spec.scheduling   template of a Workload   spec of a PodGroup
 //	policy       1                       2                        3
@@ -17,11 +17,11 @@ import (
 //	disruption   3                       5                        6
 //	claims       4                       4                        5
 
-// GroupTemplateAnnotation tells the Job's controller to make a PodGroup. The owner of the Job sets it to the name of a
-// template of the owner's Workload.
+// GroupTemplateAnnotation on a Job tells the Job's controller to create a PodGroup. The owner of the Job sets it to the
+// name of a template in the owner's Workload.
 const GroupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
-// Field numbers of a template.
+// Field numbers of a template in a Workload.
 const (
 	templateName        = 1
 	templatePolicy      = 2
@@ -39,20 +39,20 @@ type Workload struct {
 	metav1.ObjectMeta
 	Controller ControllerRef
 	Templates  []GroupTemplate
-	Composite  bool // it has templates of composite groups
+	Composite  bool // it also has templates of composite groups
 }
 
 // GroupTemplate is a template of PodGroups.
 type GroupTemplate struct {
 	Name     string
-	MinCount int32  // 0 for no gang
-	bytes    []byte // the whole template
+	MinCount int32  // the gang's minCount; 0 for no gang
+	bytes    []byte // the template as the server sent it
 }
 
 // PodGroup has the fields of a PodGroup that Jobledger reads.
 type PodGroup struct {
 	metav1.ObjectMeta
-	MinCount int32 // 0 for no gang
+	MinCount int32 // the gang's minCount; 0 for no gang
 }
 
 // ReadWorkload decodes a Workload from an answer in protobuf.
@@ -130,7 +130,7 @@ func (w *Workload) readSpec(b []byte, err *error) {
 	}
 }
 
-// minCount returns the minCount of a policy; 0 for no gang.
+// minCount returns the minCount of a policy's gang; 0 for no gang.
 func minCount(policy []byte, err *error) (n int32) {
 	for f := (fields{rest: policy}); f.next(err); {
 		if f.number != policyGang {
@@ -162,7 +162,7 @@ func ReadPodGroup(answer []byte) (*PodGroup, error) {
 	return g, err
 }
 
-// NewGroupObject has the metadata of a Workload or a PodGroup to create.
+// NewGroupObject has the metadata of a Workload or PodGroup that is to be created.
 type NewGroupObject struct {
 	Namespace, Name string
 	Annotations     []Pair
@@ -182,8 +182,8 @@ func (o *NewGroupObject) encode(spec []byte) ([]byte, error) {
 	return appendBytes(appendBytes(nil, 1, meta), 2, spec), nil
 }
 
-// Workload returns a Workload for a Job, as protobuf. It has one template, with the scheduling of the Job and the
-// priority class of its pods. count is the minCount of the gang; 0 schedules pods one by one.
+// Workload returns a Workload for a Job, as protobuf. Its only template has the scheduling of the Job, and the priority
+// class of the Job's pods. count is the minCount of the gang; with 0, pods are scheduled one by one.
 func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template string, count int32) ([]byte, error) {
 	ref := appendText(nil, 1, controller.APIGroup)
 	ref = appendText(appendText(ref, 2, controller.Kind), 3, controller.Name)
@@ -194,7 +194,7 @@ func (o *NewGroupObject) Workload(job *Job, controller ControllerRef, template s
 	return o.encode(appendBytes(appendBytes(nil, 1, ref), 2, t))
 }
 
-// PodGroup returns a PodGroup from a template of a Workload, as protobuf.
+// PodGroup returns a PodGroup made from a template of a Workload, as protobuf.
 func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, error) {
 	ref := appendText(appendText(nil, 1, workload), 2, t.Name)
 	spec := appendBytes(nil, 2, ref)
@@ -218,7 +218,7 @@ func (o *NewGroupObject) PodGroup(workload string, t *GroupTemplate) ([]byte, er
 	return o.encode(spec)
 }
 
-// groupTemplate returns the template of the Job's Workload.
+// groupTemplate returns the template for the Job's Workload.
 func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	var policy, constraints, disruption []byte
 	var claims [][]byte
@@ -260,7 +260,7 @@ func (j *Job) groupTemplate(name string, count int32) ([]byte, error) {
 	return t, err
 }
 
-// compiledPolicy returns the policy with count as the minCount of its gang, or with a basic policy if count is 0.
+// compiledPolicy returns a policy whose gang has count as its minCount; a basic policy if count is 0.
 func compiledPolicy(policy []byte, count int32, err *error) []byte {
 	basic, gang := false, false
 	out := changed(policy, err, func(to []byte, f *fields) []byte {
@@ -293,8 +293,8 @@ func priorityClass(template []byte, err *error) string {
 	return ""
 }
 
-// Delegation returns the owner of the Job that has a PodGroup made for it, and the name of its template; nil if there
-// is none.
+// Delegation returns the owner of the Job who wants a PodGroup for it, and the name of the template in the owner's
+// Workload; nil if there is no such owner.
 func (j *Job) Delegation() (*metav1.OwnerReference, string, error) {
 	var m metav1.ObjectMeta
 	if err := (annotations{GroupTemplateAnnotation}).read(&m, j.Metadata); err != nil {

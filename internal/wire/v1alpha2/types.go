@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is the version of these objects.
+// GroupVersion is the API version of these objects.
 var GroupVersion = schema.GroupVersion{Group: "scheduling.k8s.io", Version: "v1alpha2"}
 
 // Workload says how the pods of a Job are scheduled: one template for each group of pods.
@@ -16,7 +16,7 @@ type Workload struct {
 	Spec              WorkloadSpec `json:"spec"`
 }
 
-// WorkloadSpec is the spec of a Workload. The API server allows no change of it.
+// WorkloadSpec is the spec of a Workload. The API server does not allow changes to it.
 type WorkloadSpec struct {
 	ControllerRef     *ControllerRef     `json:"controllerRef,omitempty"`
 	PodGroupTemplates []PodGroupTemplate `json:"podGroupTemplates"`
@@ -29,13 +29,13 @@ type ControllerRef struct {
 	Name     string `json:"name"`
 }
 
-// PodGroupTemplate is the template of PodGroups.
+// PodGroupTemplate is a template from which PodGroups are made.
 type PodGroupTemplate struct {
 	Name             string `json:"name"`
 	SchedulingPolicy Policy `json:"schedulingPolicy"`
 }
 
-// Policy has one of its fields set: pods are scheduled one by one, or all or none.
+// Policy says how pods are scheduled: one by one (Basic), or all or none (Gang). One field is set.
 type Policy struct {
 	Basic *BasicPolicy `json:"basic,omitempty"`
 	Gang  *GangPolicy  `json:"gang,omitempty"`
@@ -44,43 +44,43 @@ type Policy struct {
 // BasicPolicy has no fields in 1.36.
 type BasicPolicy struct{}
 
-// GangPolicy schedules no pod before MinCount pods can be scheduled.
+// GangPolicy schedules no pod until MinCount pods can be scheduled.
 type GangPolicy struct {
 	MinCount int32 `json:"minCount"`
 }
 
-// PodGroup is a group of pods. The pods name it.
+// PodGroup is a group of pods that are scheduled together. The pods name their PodGroup.
 type PodGroup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              PodGroupSpec `json:"spec"`
 }
 
-// PodGroupSpec is the spec of a PodGroup. The API server allows no change of it.
+// PodGroupSpec is the spec of a PodGroup. The API server does not allow changes to it.
 type PodGroupSpec struct {
 	PodGroupTemplateRef *TemplateRef `json:"podGroupTemplateRef,omitempty"`
 	SchedulingPolicy    Policy       `json:"schedulingPolicy"`
 }
 
-// TemplateRef names the template of a PodGroup.
+// TemplateRef names the template from which a PodGroup was made.
 type TemplateRef struct {
 	Workload *WorkloadTemplateRef `json:"workload,omitempty"`
 }
 
-// WorkloadTemplateRef names a template of a Workload.
+// WorkloadTemplateRef names a template in a Workload.
 type WorkloadTemplateRef struct {
 	WorkloadName         string `json:"workloadName"`
 	PodGroupTemplateName string `json:"podGroupTemplateName"`
 }
 
-// Sent returns a copy of the Workload with its kind, as the API server takes it.
+// Sent returns a copy of the Workload with its kind and version set, as the API server expects it.
 func (w *Workload) Sent() *Workload {
 	sent := w.DeepCopy()
 	sent.SetGroupVersionKind(GroupVersion.WithKind("Workload"))
 	return sent
 }
 
-// Sent returns a copy of the PodGroup with its kind, as the API server takes it.
+// Sent returns a copy of the PodGroup with its kind and version set, as the API server expects it.
 func (g *PodGroup) Sent() *PodGroup {
 	sent := g.DeepCopy()
 	sent.SetGroupVersionKind(GroupVersion.WithKind("PodGroup"))

@@ -20,8 +20,8 @@ type Access[O kubewire.Object] struct {
 	resource  string
 }
 
-// To returns an Access with the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a fake
-// client, which makes no requests.
+// To returns an Access that uses the client of a typed API, such as clientset.CoreV1().RESTClient(). ok is false for a
+// fake client, which sends no requests.
 func To[O kubewire.Object](r *kubewire.Resource[O], typed rest.Interface, namespace, resource string) (a Access[O], ok bool) {
 	client, ok := typed.(*rest.RESTClient)
 	if !ok || client == nil {
