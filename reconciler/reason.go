@@ -2,8 +2,8 @@ package reconciler
 
 import "github.com/jobledger/jobledger/events"
 
-// Reasons of steps, as operators read them in the log. They are for ever. Those of an end of the Job are also the
-// reasons of its conditions, as J-159 has them.
+// Reasons of a decision's steps, as operators read them in the log. A released name never changes. The reasons for
+// which a Job ends are also the reasons of its conditions (J-159).
 const (
 	// BackoffLimitExceeded: more pods failed than spec.backoffLimit allows; the Job fails, its pods are deleted.
 	BackoffLimitExceeded events.Reason = "BackoffLimitExceeded"
@@ -21,7 +21,8 @@ const (
 	// CompletionsReached: as many pods succeeded as the Job wants; it is complete.
 	CompletionsReached events.Reason = "CompletionsReached"
 
-	// JobSuspended: spec.suspend is set; the Job's pods are deleted, uncounted, and its time stands still.
+	// JobSuspended: spec.suspend is set; the Job's pods are deleted without being counted, and its deadline does not
+	// run.
 	JobSuspended events.Reason = "JobSuspended"
 	// JobResumed: spec.suspend is no longer set; the Job starts again.
 	JobResumed events.Reason = "JobResumed"
@@ -30,19 +31,21 @@ const (
 	GroupWanted events.Reason = "GroupWanted"
 	// MorePodsWanted: fewer pods run than the Job wants.
 	MorePodsWanted events.Reason = "MorePodsWanted"
-	// OutcomeUnknown: it is unknown whether a create took effect; it is tried again under the same name, which meets the
-	// pod if there is one.
+	// OutcomeUnknown: it is unknown whether the creation of a pod took effect. The creation is repeated under the same
+	// name, so that it cannot make a second pod.
 	OutcomeUnknown events.Reason = "OutcomeUnknown"
-	// LookFirst: it is unknown whether a create took effect, and it is not wanted again: its pod is looked for by name.
+	// LookFirst: it is unknown whether the creation of a pod took effect, and the pod is not wanted any more. A live
+	// read by name shows whether it exists.
 	LookFirst events.Reason = "LookFirst"
-	// NoLongerWanted: a create is in backoff, or is on its way, and the Job does not want that pod any more.
+	// NoLongerWanted: the creation of a pod is in flight or in backoff, and the Job does not want the pod any more.
 	NoLongerWanted events.Reason = "NoLongerWanted"
-	// RemovalOver: the removal of a pod was refused, and the pod has ended meanwhile, is the Job's no longer, or is wanted
-	// again.
+	// RemovalOver: the API server refused to remove a pod. The removal is given up, because the pod has ended
+	// meanwhile, no longer belongs to the Job, or is wanted again.
 	RemovalOver events.Reason = "RemovalOver"
-	// FewerPodsWanted: more pods run than the Job wants; the least advanced go, uncounted.
+	// FewerPodsWanted: more pods run than the Job wants; the least advanced ones are deleted without being counted.
 	FewerPodsWanted events.Reason = "FewerPodsWanted"
-	// DuplicateIndex: several pods run for one index, or one for an index that needs none; the most advanced stays.
+	// DuplicateIndex: several pods run for one index, or a pod runs for an index that needs none. The most advanced pod
+	// of an index that needs one stays.
 	DuplicateIndex events.Reason = "DuplicateIndex"
 	// FinalizerGone: a surplus pod's finalizer is gone, so it can be deleted without being counted.
 	FinalizerGone events.Reason = "FinalizerGone"
@@ -52,83 +55,84 @@ const (
 	// JobSucceeded: the Job has succeeded with pods left over; they are deleted and not counted.
 	JobSucceeded events.Reason = "JobSucceeded"
 
-	// Progress: the published status has been behind for long enough.
+	// Progress: the published status has been out of date for long enough to be worth a write.
 	Progress events.Reason = "Progress"
-	// PodsWait: pods that are being deleted wait for their finalizer until the status accounts for them.
+	// PodsWait: pods being deleted keep their finalizer until the status counts them.
 	PodsWait events.Reason = "PodsWait"
-	// ManyUncounted: enough pods wait to be counted to make a write worth its while.
+	// ManyUncounted: so many ended pods are not counted yet that a status write is worthwhile.
 	ManyUncounted events.Reason = "ManyUncounted"
-	// StaleView: a status write was refused or its end is unknown: the Job is read before the next one.
+	// StaleView: a status write was refused, or its outcome is unknown. The Job is read before the next write.
 	StaleView events.Reason = "StaleView"
-	// OwnerGone: the Job's selector matches pods without an owner: the Job adopts them.
+	// OwnerGone: the Job's selector matches pods without an owner. The Job adopts them.
 	OwnerGone events.Reason = "OwnerGone"
-	// JobUnconfirmed: before a pod is adopted the Job is read, so that one that is deleted adopts none.
+	// JobUnconfirmed: the Job is read before it adopts a pod, because a Job being deleted must not adopt pods.
 	JobUnconfirmed events.Reason = "JobUnconfirmed"
-	// NotSelected: the Job owns pods whose labels its selector no longer matches: they are released, uncounted.
+	// NotSelected: the Job owns pods that its selector no longer matches. They are released without being counted.
 	NotSelected events.Reason = "NotSelected"
-	// OwnerUnknown: pods carry our finalizer and name a Job that no listing shows: it is looked for.
+	// OwnerUnknown: pods have our finalizer and name an owner Job that no listing shows. The Job is looked up.
 	OwnerUnknown events.Reason = "OwnerUnknown"
 
 	// TTLExpired: the Job finished spec.ttlSecondsAfterFinished ago or earlier; it is deleted, after its pods.
 	TTLExpired events.Reason = "TTLExpired"
-	// NotDeleted: the Job has changed since it was decided to delete it: it is read and judged again.
+	// NotDeleted: the Job has changed since its deletion was decided. It is read, and the decision is made again.
 	NotDeleted events.Reason = "NotDeleted"
 
-	// HistoryLimit: more Jobs of the CronJob have finished than spec.successfulJobsHistoryLimit or failedJobsHistoryLimit
-	// keeps.
+	// HistoryLimit: more Jobs of the CronJob have finished than spec.successfulJobsHistoryLimit or
+	// spec.failedJobsHistoryLimit keeps; the oldest are deleted.
 	HistoryLimit events.Reason = "HistoryLimit"
-	// ListUncertain: the list of active Jobs does not fit what was seen: what it is about is read first.
+	// ListUncertain: the CronJob's status.active does not match the Jobs that were seen. The doubtful objects are read
+	// first.
 	ListUncertain events.Reason = "ListUncertain"
-	// JobUnexpected: a Job of the CronJob runs that is not in its list of active ones.
+	// JobUnexpected: a Job of the CronJob runs that is not in status.active.
 	JobUnexpected events.Reason = "JobUnexpected"
-	// JobEnded: a Job in the list of active ones has finished.
+	// JobEnded: a Job in status.active has finished.
 	JobEnded events.Reason = "JobEnded"
-	// JobMissing: a Job in the list of active ones is gone, and its end was not seen.
+	// JobMissing: a Job in status.active is gone, and its end was not seen.
 	JobMissing events.Reason = "JobMissing"
-	// MadeByHand: somebody made a Job from the CronJob's template.
+	// MadeByHand: a user made a Job from the CronJob's template.
 	MadeByHand events.Reason = "MadeByHand"
-	// StatusBehind: the CronJob's status is to say something else than it does.
+	// StatusBehind: the CronJob's published status is out of date.
 	StatusBehind events.Reason = "StatusBehind"
-	// StatusStale: a write of the CronJob's status did not go through: the CronJob is read before the next one.
+	// StatusStale: a write of the CronJob's status failed. The CronJob is read before the next write.
 	StatusStale events.Reason = "StatusStale"
-	// BadZone: spec.timeZone has no rules; nothing starts.
+	// BadZone: no time zone rules are known for spec.timeZone; nothing starts.
 	BadZone events.Reason = "BadZone"
-	// BadSchedule: spec.schedule cannot be read; nothing starts.
+	// BadSchedule: spec.schedule cannot be parsed; nothing starts.
 	BadSchedule events.Reason = "BadSchedule"
-	// ZoneInSchedule: the schedule names a time zone itself.
+	// ZoneInSchedule: the schedule itself names a time zone, which is not supported officially.
 	ZoneInSchedule events.Reason = "ZoneInSchedule"
-	// DueTimes: due times have passed: each has its fate, or is held back.
+	// DueTimes: due times of the schedule have passed. The step records what became of each, or what holds it back.
 	DueTimes events.Reason = "DueTimes"
-	// ScheduleChanged: due times count by another schedule from here on.
+	// ScheduleChanged: from now on due times follow a changed schedule.
 	ScheduleChanged events.Reason = "ScheduleChanged"
-	// ZoneChanged: due times count by other rules of the time zone from here on: those of another time zone database.
+	// ZoneChanged: from now on due times follow the time zone rules of another version of the time zone database.
 	ZoneChanged events.Reason = "ZoneChanged"
-	// DueTimesSeen: another controller runs the CronJob, and what it made of due times was seen.
+	// DueTimesSeen: another controller runs the CronJob. The step records what it made of the due times.
 	DueTimesSeen events.Reason = "DueTimesSeen"
-	// TakenOver: another controller ran the CronJob until now: due times of before have their fates.
+	// TakenOver: another controller ran the CronJob until now. The step records what became of the due times before.
 	TakenOver events.Reason = "TakenOver"
-	// CronJobDeleted: the CronJob is deleted, or is being deleted: there are no more due times.
+	// CronJobDeleted: the CronJob is deleted, or is being deleted. It has no further due times.
 	CronJobDeleted events.Reason = "CronJobDeleted"
-	// ManyMissed: more than 100 due times have passed since the last one that started, by estimate.
+	// ManyMissed: by estimate, more than 100 due times have passed since the last one that started.
 	ManyMissed events.Reason = "ManyMissed"
 	// RunDue: a run is due.
 	RunDue events.Reason = "RunDue"
 	// RunStarted: the Job of a due time was made.
 	RunStarted events.Reason = "RunStarted"
-	// RunRefused: the Job of a due time cannot be made.
+	// RunRefused: the Job of a due time cannot be created.
 	RunRefused events.Reason = "RunRefused"
-	// RunUnknown: it is unknown whether the Job of a due time was made.
+	// RunUnknown: it is unknown whether the Job of a due time was created.
 	RunUnknown events.Reason = "RunUnknown"
-	// RunForbidden: a Job of before runs, and the concurrency policy is Forbid.
+	// RunForbidden: an earlier Job still runs, and the concurrency policy is Forbid.
 	RunForbidden events.Reason = "RunForbidden"
-	// RunReplaced: a Job of before runs, and the concurrency policy is Replace.
+	// RunReplaced: an earlier Job still runs, and the concurrency policy is Replace.
 	RunReplaced events.Reason = "RunReplaced"
-	// Triggered: somebody asked for a run now.
+	// Triggered: a user asked for a run now.
 	Triggered events.Reason = "Triggered"
 
-	// Unexplained: the Job ended in a way that nothing which was seen of it explains (only in observe mode).
+	// Unexplained: the Job ended in a way that nothing seen of it explains (only in observe mode).
 	Unexplained events.Reason = "Unexplained"
 
-	// Accounted: the confirmed status accounts for the pods, or nothing is to be counted of them: their finalizers go.
+	// Accounted: the confirmed status counts the pods, or they are never counted. Their finalizers are removed.
 	Accounted events.Reason = "Accounted"
 )

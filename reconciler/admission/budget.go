@@ -11,18 +11,18 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// excess says how far a namespace is over its budget.
+// excess is the level by which a namespace is over its log budget. Each level adds a restriction.
 type excess uint8
 
 const (
 	within       excess = iota
-	withoutTexts        // no texts of pod templates
-	atPace              // also one version per object and second
-	flooded             // one per minute
+	withoutTexts        // pod templates are recorded without their text
+	atPace              // also at most one version per object and second
+	flooded             // also at most one version per object and minute
 )
 
-// excess returns what may be recorded of a namespace. Texts are dropped a quarter of the budget before versions are
-// held back.
+// excess returns the level of a namespace: withoutTexts above one budget of log bytes, atPace above 1.25 budgets,
+// flooded near two budgets. For the empty namespace, nodes and namespaces are measured together.
 func (g *Gate) excess(namespace string, now events.Time) excess {
 	most := g.world.Settings.NamespaceBudget
 	if most == 0 {
@@ -43,7 +43,7 @@ func (g *Gate) excess(namespace string, now events.Time) excess {
 	return within
 }
 
-// every returns the minimum time between two recorded versions of an object.
+// every returns the minimum time between two recorded versions of one object at level x.
 func (g *Gate) every(x excess) time.Duration {
 	if x == flooded {
 		return g.floodPace
@@ -51,7 +51,8 @@ func (g *Gate) every(x excess) time.Duration {
 	return paceEvery
 }
 
-// Cut cuts the drafts of an admitted observation to its namespace's budget.
+// Cut removes from the drafts of an admitted observation what its namespace's log budget does not allow, and limits how
+// soon the object's next version may be recorded.
 func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Draft) {
 	object, namespace := o.Object(), o.Namespace()
 	if object.Gone {
@@ -68,7 +69,7 @@ func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Dr
 			e.Template = nil
 		}
 		if g.world.Settings.NamespaceBudget > 0 && e.Namespace == "" && g.world.RefOf(drafts[i].Stream).Namespace == "" {
-			e.Namespace = namespace // a spec comes before its Job, and counts for the same namespace
+			e.Namespace = namespace // a spec is recorded before its Job; it is charged to the Job's namespace
 		}
 		if namespace == "" && drafts[i].Stream == events.Controller {
 			rec := events.Record{Facts: drafts[i].Facts, Evidence: *e}
@@ -85,11 +86,11 @@ func (g *Gate) Cut(now events.Time, o *events.Observation, drafts []projector.Dr
 	} else if passed > 0 && o.held == nil {
 		g.forget(object.UID)
 	} else if passed > 0 {
-		o.passed = 0 // counted; the newer held-back version follows
+		o.passed = 0 // the dropped versions are counted; a newer version still waits
 	}
 }
 
-// recorded starts the wait for an object's next version.
+// recorded notes that a version of an object was recorded. The next version may be recorded at time next.
 func (g *Gate) recorded(uid types.UID, namespace string, next events.Time) {
 	x := g.objects[uid]
 	if x == nil {

@@ -11,28 +11,30 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// In a namespace over two budgets, short-lived objects are too many to record each. Example: a user creates bare pods
-// that name a suspended Job, and each takes five records until it is gone. So a new object of such a namespace waits
-// for a minute. An object that is deleted before has no record, and is only counted.
+// In a namespace that has used two log budgets, there are too many short-lived objects to record each. Example: a user
+// creates bare pods that name a suspended Job, and each takes five records until it is deleted. So a new object of such
+// a namespace waits for a minute. An object that is deleted within this minute gets no record, and is only counted.
 //
-// The counts are recorded by namespace (events.PassedOver):
+// The counts of a namespace are written as events.PassedOver records. A record with the open mark says that counting
+// continues:
 //
 //	12:00:00  open    0 went                   before the first version is held back, in the same batch
 //	12:01:00  open    3012 pods went           once a minute while versions are held back
 //	12:02:00  open    2977 pods went
 //	12:02:40          the controller is killed: the counts since 12:02:00 are lost, and the open record says so
 //
-// A killed controller loses its counts. So nothing is dropped or held back unless the namespace's newest record is
-// open.
+// A killed controller loses its counts, but the open record tells a reader that counts are missing. So no version is
+// dropped or held back unless the namespace's newest record is open.
 
-// counts holds the namespaces with held-back or dropped versions, and their counts since the newest record.
+// counts has an entry for each namespace with held-back or dropped versions. An entry counts since the namespace's
+// newest record.
 type counts struct {
 	of   map[string]*count
 	dues due.Queue[string]
 }
 
 type count struct {
-	since    events.Time // of the newest record
+	since    events.Time // time of the newest record
 	objects  map[events.ObjectResource]uint64
 	versions uint64
 	holding  int // number of held-back versions
@@ -42,7 +44,7 @@ func newCounts() counts {
 	return counts{of: map[string]*count{}, dues: due.New(cmp.Compare[string])}
 }
 
-// pass starts counting for a namespace, unless it has started already. The step then first writes an open record.
+// pass returns the count of a namespace. If there is none yet, it begins one, and the step first writes an open record.
 func (g *Gate) pass(s *Step, now events.Time, namespace string) *count {
 	w := g.counts.of[namespace]
 	if w == nil {
@@ -53,19 +55,19 @@ func (g *Gate) pass(s *Step, now events.Time, namespace string) *count {
 	return w
 }
 
-// hold counts a version as held back.
+// hold counts one more held-back version of a namespace.
 func (g *Gate) hold(s *Step, now events.Time, namespace string) {
 	g.pass(s, now, namespace).holding++
 	g.holding++
 }
 
-// release uncounts a held-back version.
+// release counts one held-back version less.
 func (g *Gate) release(namespace string) {
 	g.counts.of[namespace].holding--
 	g.holding--
 }
 
-// passBy counts an object that was deleted without a record, and its uncounted versions as dropped.
+// passBy counts an object that was deleted before it got a record. versions is the number of its dropped versions.
 func (g *Gate) passBy(s *Step, now events.Time, o *events.Observation, object events.Object, versions uint64) {
 	s.Size = heldCost
 	w := g.pass(s, now, o.Namespace())
@@ -74,8 +76,8 @@ func (g *Gate) passBy(s *Step, now events.Time, o *events.Observation, object ev
 	w.versions += versions
 }
 
-// NextCount returns the record of the counts of the next namespace whose minute is over; ok is false for none. If
-// nothing is held back any more, the record closes the count.
+// NextCount returns the record for the next namespace that has counted for a minute; ok is false for none. If the
+// namespace has no held-back version any more, the record ends the counting.
 func (g *Gate) NextCount(now events.Time) (d projector.Draft, ok bool) {
 	namespace, ok := g.counts.dues.Next(now)
 	if !ok {
@@ -88,9 +90,9 @@ func (g *Gate) NextCount(now events.Time) (d projector.Draft, ok bool) {
 	return g.record(now, namespace, w, w.holding > 0), true
 }
 
-// AllCounts returns records of all counts. If the process stops, a record stays open where versions are held back,
-// because they have neither a record nor a count before the next start. After a rewind (stops is false) held-back
-// versions are dropped and counted.
+// AllCounts returns a record for each namespace that counts. When the process stops (stops is true), the record of a
+// namespace with held-back versions stays open, because those versions have neither a record nor a count until the next
+// start. After a rewind of the cluster (stops is false) the held-back versions are dropped, and counted.
 func (g *Gate) AllCounts(now events.Time, stops bool) (drafts []projector.Draft) {
 	for _, namespace := range slices.Sorted(maps.Keys(g.counts.of)) {
 		w := g.counts.of[namespace]
@@ -100,8 +102,8 @@ func (g *Gate) AllCounts(now events.Time, stops bool) (drafts []projector.Draft)
 	return drafts
 }
 
-// record returns the record of a namespace's counts. After an open record counting starts again, and the next record is
-// due in a minute.
+// record returns the record of a namespace's counts. If it is open, counting starts again from zero, and the next
+// record is due in a minute; otherwise counting ends.
 func (g *Gate) record(now events.Time, namespace string, w *count, open bool) projector.Draft {
 	facts := &events.PassedOver{Since: w.since, Versions: w.versions, Open: open}
 	for _, r := range slices.Sorted(maps.Keys(w.objects)) {
@@ -120,8 +122,8 @@ func (g *Gate) record(now events.Time, namespace string, w *count, open bool) pr
 	}
 }
 
-// untold collects the dropped versions of a namespace's objects that no record of the object counts yet. With held,
-// held-back versions are included.
+// untold returns, and resets, the number of dropped versions that no record has counted yet, for the objects of a
+// namespace. With held, held-back versions are included.
 func (g *Gate) untold(namespace string, held bool) (versions uint64) {
 	for uid, x := range g.objects {
 		if x.passed == 0 && x.held == nil || x.namespace != namespace {
@@ -148,7 +150,7 @@ func (g *Gate) untold(namespace string, held bool) (versions uint64) {
 	return versions
 }
 
-// shift moves all times by a clock step.
+// shift moves all times by a step of the wall clock.
 func (w *counts) shift(step time.Duration) {
 	for _, x := range w.of {
 		x.since = x.since.Add(step)

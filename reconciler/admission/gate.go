@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// Rate limit per namespace. Any client that may write objects can cause records without end, and a full log stops all
-// Jobs. So each namespace has a budget of log bytes per hour (events.Settings.NamespaceBudget), for all its objects.
+// Log budget per namespace. A client that may write objects can cause any number of records, and a full log stops all
+// Jobs. So each namespace has a budget of log bytes per hour (events.Settings.NamespaceBudget) for all its objects.
 //
 //	bytes used           what is recorded
 //	-------------------  -----------------------------------------------------------------
@@ -26,21 +26,22 @@ import (
 //	about two budgets    one version per object and minute; other new objects wait a
 //	                     minute, then come in at the pace of the budget (comeIn)
 //
-// Observations that cannot wait (intake.Intake.Awaited) and listings are never held back. New objects that are
-// deleted while they wait become one record with their number (passBy). Nodes and namespaces belong to no namespace and
-// share a budget of the same size.
+// Observations that a decision waits for (intake.Intake.Awaited) and listings are never held back. New objects that are
+// deleted while they wait become one record that counts them (passBy). Nodes and namespaces belong to no namespace;
+// they share a budget of the same size.
 
 const (
-	paceEvery = time.Second // minimum time between two recorded versions of an object
-	heldCost  = 64          // bytes that a held-back version counts towards a turn's inputs
+	paceEvery = time.Second // minimum time between two recorded versions of an object above 1.25 budgets
+	heldCost  = 64          // bytes that a held-back version adds to the size of a turn's inputs
 )
 
-// FloodPace replaces paceEvery in a namespace over two budgets.
+// FloodPace is the minimum time between two recorded versions of an object in a namespace that has used two budgets.
+// There it replaces paceEvery.
 const FloodPace = time.Minute
 
-// Gate holds back versions, and tracks recent records of objects in namespaces over budget. A crash loses it, like
-// queued inputs: the next start's listing shows the newest version of every object. An open record (pass) says that
-// counts may then be incomplete.
+// Gate holds back versions of objects, and remembers recent records of objects in namespaces over budget. A crash loses
+// this state, as it loses queued inputs: the listing at the next start shows the newest version of every object. Counts
+// may then be incomplete, which an open record (pass) tells the reader.
 type Gate struct {
 	world     *projector.World
 	intake    *intake.Intake
@@ -50,24 +51,25 @@ type Gate struct {
 	dues    due.Queue[types.UID] // when each object's next version may be recorded
 	new     newcomers
 	counts  counts
-	cluster budget.Bucket // nodes and namespaces: bytes that this process recorded
+	cluster budget.Bucket // bytes that this process recorded of nodes and namespaces
 	holding int           // number of held-back versions, including new Jobs
-	flush   bool          // deliver all, since a listing begins
-	passed  uint64        // versions dropped since the start
+	flush   bool          // deliver all held-back versions before a listing begins
+	passed  uint64        // versions dropped since the process started
 }
 
+// paced is an object whose versions are limited to one per second or minute.
 type paced struct {
 	next   events.Time         // earliest time of the next recorded version
-	held   *events.Observation // newest version since its newest record; nil for none
-	passed uint64              // versions seen after the newest record and before held
-	first  bool                // nothing of it is recorded yet
+	held   *events.Observation // newest version that waits; nil for none
+	passed uint64              // versions dropped between the object's newest record and held
+	first  bool                // the object has no record yet
 
 	namespace string
 }
 
-// New returns a Gate for the observations that intake turns into records of world. It reads both, and changes neither.
-// floodPace is the minimum time between two recorded versions of an object whose namespace is over two budgets; not
-// more than 0 means no extra limit.
+// New returns a Gate for the observations that intake turns into records of world. The Gate reads both and changes
+// neither. floodPace is the minimum time between two recorded versions of an object in a namespace that has used two
+// budgets; 0 or less means that this limit is off.
 func New(world *projector.World, intake *intake.Intake, floodPace time.Duration) Gate {
 	return Gate{
 		world: world, intake: intake, floodPace: floodPace,
@@ -75,29 +77,29 @@ func New(world *projector.World, intake *intake.Intake, floodPace time.Duration)
 	}
 }
 
-// Step is what the caller is to do, in the order of the fields.
+// Step says what the caller must do with an observation, in the order of the fields.
 type Step struct {
-	Record *projector.Draft // to record; nil for none
-	// Past is what was found in the log about First's Job when it came; nil if the log was not asked.
+	Record *projector.Draft // first write this record; nil for none
+	// Past is the end of First's Job stream in the log, as found when First arrived; nil if the log was not read.
 	Past        *Past
-	First, Then *events.Observation // to admit; nil for none
-	Size        int                 // bytes that the step counts towards a turn's inputs, besides its records
+	First, Then *events.Observation // then admit these; nil for none
+	Size        int                 // bytes that the step adds to the size of a turn's inputs, besides its records
 
-	queued  bool // First came in by the admission queue through
+	queued  bool // First passed the admission queue `through`
 	through doorway
-	came    *paced    // what First was held back by; nil for none
-	gone    types.UID // deleted object; empty for none
+	came    *paced    // the entry that held First back; nil for none
+	gone    types.UID // UID of a deleted object; empty for none
 }
 
-// Past is the end of a Job's stream in the log, as of durable record Through.
+// Past is the end of a Job's stream in the log, read when records up to Through were durable.
 type Past struct {
 	Newest  events.Sequence // 0 if the stream has no records
 	Through events.Sequence
 }
 
-// Observe returns the step for an observation. past comes with the observation. ok is false if the turn must end before
-// it: a listing begins, and held-back versions must be delivered first, so that they do not count as part of the
-// listing.
+// Observe returns the step for an observation. past is what the caller found in the log about the observed Job. ok is
+// false if the turn must end before the observation: it begins a listing, and held-back versions must be delivered
+// first, or they would count as part of the listing.
 func (g *Gate) Observe(now events.Time, o *events.Observation, past *Past) (s Step, ok bool) {
 	if _, listing := o.Facts.(*events.ListingStarted); listing && g.holding > 0 {
 		g.flush = true
@@ -116,7 +118,7 @@ func (g *Gate) Observe(now events.Time, o *events.Observation, past *Past) (s St
 	return Step{First: o}, true
 }
 
-// Admitted tells the gate that a step was carried out, and which records came of First and Then.
+// Admitted tells the gate that step s was carried out, and that admitting First and Then gave these records.
 func (g *Gate) Admitted(now events.Time, s *Step, records []events.Record) {
 	if s.queued {
 		g.delayNext(now, s.through, records)
@@ -129,7 +131,7 @@ func (g *Gate) Admitted(now events.Time, s *Step, records []events.Record) {
 	}
 }
 
-// leaves returns the step for the deletion of an object. For an object without a record only a count is kept.
+// leaves returns the step for the deletion of an object. An object without a record is only counted.
 func (g *Gate) leaves(now events.Time, o *events.Observation, object events.Object) (s Step) {
 	s = Step{gone: object.UID}
 	if n := g.new.held[object.UID]; n != nil {
@@ -152,7 +154,8 @@ func (g *Gate) leaves(now events.Time, o *events.Observation, object events.Obje
 	return s
 }
 
-// holdBack holds back a version that comes too early, replacing an older held-back one. held reports whether it did.
+// holdBack holds back a version that comes too early. The version replaces an older one that waits. held reports
+// whether the version was held back.
 func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Object) (s Step, held bool) {
 	p := g.objects[object.UID]
 	if object.UID == "" || g.world.Listing || g.flush || p != nil && now >= p.next {
@@ -163,14 +166,14 @@ func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Ob
 		return s, false
 	}
 	s.Size = heldCost
-	if p == nil { // it may be deleted before its minute is over
+	if p == nil { // a new object, which may be deleted before its minute is over
 		p = &paced{next: now.Add(g.floodPace), first: true, namespace: o.Namespace()}
 		g.objects[object.UID] = p
 	}
 	if p.held == nil {
 		g.hold(&s, now, p.namespace)
 		p.held = o
-		g.dues.Set(object.UID, p.next) // a listing may have removed it early
+		g.dues.Set(object.UID, p.next) // during a listing NextHeld may have removed the entry early
 		return s, true
 	}
 	p.passed++
@@ -181,8 +184,8 @@ func (g *Gate) holdBack(now events.Time, o *events.Observation, object events.Ob
 	return s, true
 }
 
-// Delivers returns how many of a turn's bytes may go to held-back versions: half, and all during a listing or before
-// one begins.
+// Delivers returns how many of a turn's bytes may go to held-back versions: half of them, or all during a listing and
+// right before one.
 func (g *Gate) Delivers(turn int) int {
 	if g.all() {
 		return turn
@@ -190,10 +193,10 @@ func (g *Gate) Delivers(turn int) int {
 	return turn / 2
 }
 
-// all reports whether versions are delivered before their time, because of a listing.
+// all reports whether held-back versions are delivered before their time, because a listing runs or is about to begin.
 func (g *Gate) all() bool { return g.world.Listing || g.flush }
 
-// due returns the time up to which waits count as over at time now. ok is false if nothing is to be delivered.
+// due returns the time up to which waits count as over, usually now. ok is false if nothing is to be delivered.
 func (g *Gate) due(now events.Time) (until events.Time, ok bool) {
 	if g.all() {
 		return math.MaxInt64, g.holding > 0
@@ -223,11 +226,11 @@ func (g *Gate) NextHeld(now events.Time) (s Step, ok bool) {
 	}
 }
 
-// Delivered ends a delivery.
+// Delivered tells the gate that the caller has taken all due versions of this turn.
 func (g *Gate) Delivered() { g.flush = g.flush && g.holding > 0 }
 
-// overtaken drops the held-back version of an object that is admitted in the same or a newer version. It returns how
-// many versions were dropped since the object's newest record.
+// overtaken drops the held-back version of an object, because the same or a newer version is admitted. It returns how
+// many versions of the object were dropped since its newest record.
 func (g *Gate) overtaken(uid types.UID, version uint64) uint64 {
 	if n := g.new.held[uid]; n != nil {
 		held := n.seen.Object().Version
@@ -263,7 +266,7 @@ func (g *Gate) take(x *paced) *events.Observation {
 	return o
 }
 
-// came records that a held-back version was admitted. If that gave no record, the object's limit ends.
+// came notes that the held-back version of an object was admitted. If it gave no record, the object's limit ends.
 func (g *Gate) came(x *paced, uid types.UID, now events.Time) {
 	if x.first = false; x.next <= now && x.passed == 0 {
 		delete(g.objects, uid)
@@ -275,17 +278,17 @@ func (g *Gate) forget(uid types.UID) {
 	g.dues.Set(uid, 0)
 }
 
-// ForgetAll drops all held-back versions after a rewind of the cluster.
+// ForgetAll drops all held-back versions, because the cluster was reset to an earlier state (a rewind).
 func (g *Gate) ForgetAll() {
 	passed, cluster := g.passed+uint64(g.holding), g.cluster
 	*g = New(g.world, g.intake, g.floodPace)
 	g.passed, g.cluster = passed, cluster
 }
 
-// PassedOver returns how many versions were seen but not recorded since the start.
+// PassedOver returns how many versions were seen but not recorded since the process started.
 func (g *Gate) PassedOver() uint64 { return g.passed }
 
-// Wake returns when a held-back version or a count is due; 0 for never.
+// Wake returns when the next held-back version or count is due; 0 for never.
 func (g *Gate) Wake() events.Time {
 	switch {
 	case g.holding > 0 && g.all():
@@ -302,7 +305,7 @@ func (g *Gate) Wake() events.Time {
 	return first
 }
 
-// Shift moves all times by a clock step.
+// Shift moves all times by a step of the wall clock.
 func (g *Gate) Shift(step time.Duration) {
 	for _, x := range g.objects {
 		x.next = x.next.Add(step)

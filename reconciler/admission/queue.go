@@ -11,29 +11,29 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// Admission queue. The first record of a Job stores its selector and policies, which may be as large as an object;
-// that of a CronJob stores the rules of its zone. So a client that creates and deletes them could fill the log despite
-// its namespace's budget. In a namespace over its budget one new Job or CronJob per second is admitted, oldest first;
-// after a large one the next waits until the budget has leaked its size. The others wait in a queue per namespace
-// ("door"). An object deleted in the queue is only counted (passBy).
+// Admission queue. The first record of a Job stores its selector and policies, which may be as large as the Job itself;
+// the first record of a CronJob stores the rules of its time zone. So a client that creates and deletes such objects
+// could fill the log despite its namespace's budget. In a namespace over its budget, one new Job or CronJob per second
+// is admitted, oldest first. After a large one, the next waits until its size has leaked from the budget. The others
+// wait in the namespace's queue (type door). An object that is deleted in the queue is only counted (passBy).
 
-// doorWait is the longest wait behind one admitted Job. It lets all in even if the budget is small beside one Job: 10
-// queued Jobs are in after 10 minutes.
+// doorWait is the longest wait after one admitted Job. It lets all Jobs in even if one Job is large compared with the
+// budget: 10 queued Jobs are admitted within 10 minutes.
 const doorWait = time.Minute
 
-// followUps estimates the records that follow a new pod's first one, as a multiple of its size: the decision, the end
-// of the command, the pod's end.
+// followUps estimates the size of the records that follow the first record of a new pod, as a multiple of its size: the
+// decision, the outcome of the command, the pod's end.
 const followUps = 4
 
 // newcomers holds new objects whose first observation waits for admission.
 type newcomers struct {
-	doors map[doorway]*door  // of namespaces over their budgets
-	dues  due.Queue[doorway] // when each door opens next
+	doors map[doorway]*door  // admission queues of namespaces over their budgets
+	dues  due.Queue[doorway] // when each queue admits its next object
 	held  map[types.UID]*newcomer
 }
 
-// doorway identifies an admission queue: a namespace, and in it one queue for Jobs and CronJobs, one for other
-// objects, which may be far more.
+// doorway identifies an admission queue. Each namespace has two: one for Jobs and CronJobs, and one for other objects,
+// which may be far more numerous.
 type doorway struct {
 	namespace string
 	others    bool
@@ -49,27 +49,27 @@ func byDoorway(a, b doorway) int {
 	return 1
 }
 
-// door is an admission queue, oldest first. Entries that have left stay in waiting until they are more than 16 plus
-// half of its length.
+// door is an admission queue, oldest object first. An object that leaves early stays in waiting as an empty entry until
+// more than 16 plus half of all entries are empty.
 type door struct {
-	opens   events.Time // when the next may be admitted
+	opens   events.Time // when the next object may be admitted
 	waiting []*newcomer
-	left    int // number of entries in waiting that have left
+	left    int // number of empty entries in waiting
 }
 
 type newcomer struct {
 	doorway
-	seen   *events.Observation // newest version, without the template's text; nil once it has left
-	past   *Past               // of its stream, if looked up
-	passed uint64              // versions seen before that
-	queued bool                // in door.waiting
+	seen   *events.Observation // newest version, without the template's text; nil once the object has left
+	past   *Past               // end of the Job's stream, if it was looked up
+	passed uint64              // older versions that were dropped
+	queued bool                // is in door.waiting
 }
 
 func newNewcomers() newcomers {
 	return newcomers{doors: map[doorway]*door{}, dues: due.New(byDoorway), held: map[types.UID]*newcomer{}}
 }
 
-// queues reports whether an observation shows a Job or CronJob without a record.
+// queues reports whether an observation shows a Job or CronJob that has no record yet.
 func (g *Gate) queues(o *events.Observation) bool {
 	switch o.Facts.(type) {
 	case *events.JobSeen:
@@ -86,19 +86,19 @@ func (g *Gate) queues(o *events.Observation) bool {
 // Holds reports whether an object waits in an admission queue.
 func (g *Gate) Holds(uid types.UID) bool { return g.new.held[uid] != nil }
 
-// TurnsAway reports whether a Job that was read live because pods name it must come in by the admission queue (Arrive).
-// Otherwise a pod per Job would bypass the queue.
+// TurnsAway reports whether a Job must pass the admission queue (Arrive) although it was read live because pods name
+// it. Without this check a user could bypass the queue with one pod per Job.
 func (g *Gate) TurnsAway(now events.Time, o *events.Observation) bool {
 	return g.queues(o) && g.excess(o.Namespace(), now) >= atPace && !g.all()
 }
 
-// Arrive returns the step for a Job that TurnsAway: it is admitted at once, or queued.
+// Arrive returns the step for a Job for which TurnsAway is true: the Job is admitted at once, or queued.
 func (g *Gate) Arrive(now events.Time, o *events.Observation, past *Past) Step {
 	return g.arrive(now, o, past)
 }
 
-// arrive admits the first observation of a Job or CronJob, or queues it. For an object in the queue it replaces the
-// waiting version.
+// arrive admits the first observation of a Job or CronJob, or queues it. If the object already waits in the queue, a
+// newer observation replaces the waiting one.
 func (g *Gate) arrive(now events.Time, o *events.Observation, past *Past) (s Step) {
 	n := g.new.held[o.Object().UID]
 	way := doorway{namespace: o.Namespace(), others: !g.queues(o)}
@@ -120,7 +120,7 @@ func (g *Gate) arrive(now events.Time, o *events.Observation, past *Past) (s Ste
 	return Step{First: o, queued: true, through: way}
 }
 
-// shut reports whether a new object must queue.
+// shut reports whether a new object must wait in the admission queue: others wait, or the queue is not open yet.
 func (g *Gate) shut(way doorway, now events.Time) bool {
 	d := g.new.doors[way]
 	return d != nil && (len(d.waiting) > d.left || now < d.opens && g.excess(way.namespace, now) >= atPace)
@@ -136,9 +136,9 @@ func (g *Gate) wait(s *Step, now events.Time, way doorway, o *events.Observation
 	return n
 }
 
-// comeIn admits the first observation of another kind of object after its minute of waiting. In a namespace still over
-// two budgets it is admitted at the pace of the budget: otherwise objects that cannot be deleted in time, because they
-// have our finalizer, would fill the log.
+// comeIn admits the first observation of a pod or another object that is no Job, after its minute of waiting. In a
+// namespace that is still over its budget the object joins an admission queue, which admits at the rate of the budget.
+// Otherwise objects that cannot be deleted within the minute, because they have our finalizer, would fill the log.
 func (g *Gate) comeIn(now events.Time, x *paced) (s Step) {
 	o := g.take(x)
 	way := doorway{namespace: x.namespace, others: true}
@@ -151,15 +151,16 @@ func (g *Gate) comeIn(now events.Time, x *paced) (s Step) {
 	return s
 }
 
-// withoutText drops the template's text, which may be large and is not recorded for a namespace over its budget.
+// withoutText returns a copy without the pod template's text. The text may be large, and a namespace over its budget
+// does not record it.
 func withoutText(o *events.Observation) *events.Observation {
 	cut := *o
 	cut.Template = nil
 	return &cut
 }
 
-// delayNext lets the next object of a queue wait after one was admitted in a namespace over its budget. records are
-// those of the admitted one.
+// delayNext delays the next object of an admission queue, after one was admitted in a namespace over its budget. The
+// delay is the time in which the budget leaks the size of records, which are those of the admitted object.
 func (g *Gate) delayNext(now events.Time, way doorway, records []events.Record) {
 	if g.excess(way.namespace, now) < atPace || len(records) == 0 {
 		return
@@ -186,8 +187,8 @@ func (g *Gate) delayNext(now events.Time, way doorway, records []events.Record) 
 	g.new.dues.Set(way, d.opens)
 }
 
-// NextQueued returns the step that admits the next object whose turn it is, the oldest of its queue; ok is false for
-// none. During a listing it is the turn of all.
+// NextQueued returns the step that admits the oldest object of the next queue that is open; ok is false for none.
+// During a listing all queues are open.
 func (g *Gate) NextQueued(now events.Time) (s Step, ok bool) {
 	doors := &g.new
 	for {
@@ -203,9 +204,10 @@ func (g *Gate) NextQueued(now events.Time) (s Step, ok bool) {
 		n := d.next()
 		switch {
 		case n != nil:
-			d.opens = now // next one at once, unless delayNext delays it
+			d.opens = now // the next object follows at once, unless delayNext delays it
 			doors.dues.Set(way, d.opens)
-			return Step{First: n.seen, Past: n.past, Size: heldCost, queued: true, through: way}, true // overtaken removes it from the queue
+			// When the object is admitted, overtaken removes it from held.
+			return Step{First: n.seen, Past: n.past, Size: heldCost, queued: true, through: way}, true
 		case g.all() || d.opens <= now:
 			delete(doors.doors, way)
 		default:
@@ -214,7 +216,7 @@ func (g *Gate) NextQueued(now events.Time) (s Step, ok bool) {
 	}
 }
 
-// leave removes an object from its admission queue, if it is still there, and returns how many versions of it were
+// leave removes an object from held, the set of waiting objects. It returns how many versions of the object were
 // dropped.
 func (g *Gate) leave(uid types.UID) (passed uint64) {
 	n := g.new.held[uid]
@@ -248,7 +250,7 @@ func (d *door) next() *newcomer {
 	return nil
 }
 
-// shift moves all times by a clock step.
+// shift moves all times by a step of the wall clock.
 func (n *newcomers) shift(step time.Duration) {
 	for _, d := range n.doors {
 		d.opens = d.opens.Add(step)

@@ -10,26 +10,26 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// A healthy pod waits for its image and network for a moment, which is not worth a record. So an observation with no
-// news but words (intake.Intake.Words) is held back. It is recorded if it still holds after wordsHold, or with the
-// next record of the pod. Each pod gets at most wordsMost such records; further ones are counted
-// (events.Evidence.PassedOver).
+// A healthy pod waits a moment for its image and its network, which is not worth a record. So an observation that only
+// changes why a pod waits (intake.Intake.Words) is held back. It is recorded if the pod still waits for the same reason
+// after wordsHold, or together with the pod's next record. Each pod gets at most wordsMost such records of their own;
+// further ones are counted (events.Evidence.PassedOver).
 const (
 	wordsHold = 5 * time.Second
-	wordsMost = 16 // per pod and run
+	wordsMost = 16 // records per pod while one process runs
 )
 
-// Words holds the held-back observations and counts the recorded ones. A crash loses both: the next start's listing
-// shows the newest words, and its gap record covers the lost counts. Until then nothing does.
+// Words holds the held-back observations and counts the recorded ones. A crash loses both: the listing at the next
+// start shows the newest state of each pod, and that start's gap record says that counts may be missing.
 type Words struct {
 	pods map[types.UID]*podWords
 	dues due.Queue[types.UID]
 }
 
 type podWords struct {
-	newest *events.Observation // held back; nil for none
-	told   int                 // recorded by themselves
-	passed uint64              // neither recorded nor counted yet
+	newest *events.Observation // the observation that waits; nil for none
+	told   int                 // number of records made for such an observation alone
+	passed uint64              // dropped observations that no record has counted yet
 }
 
 // NewWords returns the state without held-back observations.
@@ -37,8 +37,8 @@ func NewWords() Words {
 	return Words{pods: map[types.UID]*podWords{}, dues: due.New(cmp.Compare[types.UID])}
 }
 
-// Note takes in an admitted observation. recorded says that it gave a record, only that it has no news but words. It
-// returns the number of dropped words to count in a record.
+// Note takes in an admitted observation. recorded says that the observation gave a record; only says that its only news
+// is why the pod waits. It returns the number of dropped observations to count in a record of the pod.
 func (w *Words) Note(o *events.Observation, recorded, only bool, now events.Time) (passed uint64) {
 	object := o.Object()
 	uid, gone := object.UID, types.UID("")
@@ -65,7 +65,7 @@ func (w *Words) Note(o *events.Observation, recorded, only bool, now events.Time
 			w.dues.Set(uid, now.Add(wordsHold))
 		}
 		x.newest = o
-	case x != nil: // repeats what was recorded
+	case x != nil: // the same as was last recorded: the observation that waits is void
 		w.drop(uid, x)
 	}
 	return passed
@@ -79,7 +79,7 @@ func (w *Words) drop(uid types.UID, x *podWords) {
 	}
 }
 
-// Next returns an observation to record by itself, because its words have held for wordsHold; ok is false for none.
+// Next returns an observation to record on its own, because it has waited for wordsHold; ok is false for none.
 func (w *Words) Next(now events.Time) (o *events.Observation, ok bool) {
 	for {
 		uid, ok := w.dues.Next(now)
@@ -95,11 +95,11 @@ func (w *Words) Next(now events.Time) (o *events.Observation, ok bool) {
 	}
 }
 
-// Recorded counts a record of the words of a pod.
+// Recorded counts a record that was made for an observation from Next.
 func (w *Words) Recorded(uid types.UID) { w.pods[uid].told++ }
 
-// Wake returns when the next words are due; 0 for never.
+// Wake returns when the next held-back observation is due; 0 for never.
 func (w *Words) Wake() events.Time { return w.dues.First() }
 
-// Shift moves all times by a clock step.
+// Shift moves all times by a step of the wall clock.
 func (w *Words) Shift(step time.Duration) { w.dues.Shift(step) }

@@ -9,49 +9,49 @@ import (
 )
 
 const (
-	// TurnBytes is the usual limit of state bytes that one turn adds.
+	// TurnBytes is the usual limit for the bytes of state that one turn of the loop adds.
 	TurnBytes = 64 << 10
-	// Pause is the pause between two turns that add states.
+	// Pause is the time between two turns that add states.
 	Pause = 20 * time.Millisecond
-	// turnTime is the approximate limit of one turn's work on states.
+	// turnTime is the time after which one turn adds no further states.
 	turnTime = 5 * time.Millisecond
 )
 
-// Files checkpoints, in the newest file, every subject without a record there. Then the file is self-contained: a log
-// that begins with it needs neither an older file nor a snapshot. What is left follows from the world, so a restart
-// continues. Example: 1,000 states of 1 KiB take 16 turns, 20 ms apart. A large Job is stored in parts
-// (docs/design/0018).
+// Files writes checkpoints into the log's newest file: the state of every subject that has no record there. Then the
+// file is self-contained: a log that begins with it needs neither an older file nor a snapshot. The remaining work
+// follows from the world, so a restart continues it. Example: 1,000 states of 1 KiB take 16 turns, 20 ms apart. A large
+// Job is stored in parts (docs/design/0018).
 type Files struct {
 	world *projector.World
-	bytes int                  // limit of state bytes that one turn adds
+	bytes int                  // limit for the bytes of state that one turn adds
 	clock func() time.Duration // how long the process has run; nil in simulated time
 
-	file    events.Sequence        // file of the counters; 0 before the first
+	file    events.Sequence        // first record of the file that the counters below are about; 0 at first
 	last    events.Time            // time of the last turn that added states
-	streams uint64                 // stored by this process
-	stored  uint64                 // approximate size of their records
-	begun   map[events.Stream]bool // streams of which this process has stored parts, but not the last
+	streams uint64                 // number of states that this process stored in the file
+	stored  uint64                 // approximate size of their records, in bytes
+	begun   map[events.Stream]bool // streams that this process has stored in part
 }
 
-// NewFiles returns a Files that reads world. One turn adds about bytes, and takes about 5 ms by clock, which returns
-// how long the process has run. A nil clock is for simulated time, where only bytes limits a turn.
+// NewFiles returns a Files that reads world. One turn adds about `bytes` bytes of state, and stops after about 5 ms of
+// clock, which returns how long the process has run. With a nil clock (simulated time) only bytes limits a turn.
 func NewFiles(world *projector.World, bytes int, clock func() time.Duration) Files {
 	return Files{world: world, bytes: bytes, clock: clock}
 }
 
-// Turn counts the state bytes that one turn has added.
+// Turn counts the bytes of state that one turn of the loop has added.
 type Turn struct {
 	bytes int
 }
 
 // Open reports whether the newest file has begun and is not self-contained yet. next is the first record of the log's
-// newest file, which may have no record so far.
+// newest file, also if that record is not written yet.
 func (f *Files) Open(next events.Sequence) bool {
 	newest, whole := f.world.Restated()
 	return newest != whole && newest == next
 }
 
-// Due returns when the next turn adds states without inputs; 0 for never. next is as in Open.
+// Due returns when the next turn must run to add states, even without inputs; 0 for never. next is as for Open.
 func (f *Files) Due(next events.Sequence) events.Time {
 	if !f.Open(next) {
 		return 0
@@ -62,17 +62,18 @@ func (f *Files) Due(next events.Sequence) events.Time {
 	return f.last.Add(Pause)
 }
 
-// Shift moves the time of the last turn by a clock step.
+// Shift moves the time of the last turn by a step of the wall clock.
 func (f *Files) Shift(step time.Duration) { f.last = f.last.Add(step) }
 
-// Waits reports whether the last record of a stream must wait for a later turn, because the stream's state has to be
-// stored before it and does not fit into this one, or is stored in part. stateDue says that it is not stored yet.
+// Waits reports whether a record of stream s must wait for a later turn. It must if the stream's state has to be stored
+// before the record (stateDue) and does not fit into this turn, or if only part of the state is stored so far.
 func (f *Files) Waits(t *Turn, s events.Stream, stateDue bool) bool {
 	return stateDue && f.world.StateBytes(s) > f.bytes-t.bytes || f.world.Parted(s)
 }
 
-// Before returns the draft that stores the state of a stream before its record in this turn. If there is no room, that
-// is a part without pods that names the Job; the rest follows in later turns. ok is false if there is nothing to store.
+// Before returns the draft that stores a stream's state before a record of the stream in this turn. If the state does
+// not fit, the draft is a first part without pods, which names the Job; the rest follows in later turns. ok is false if
+// there is nothing to store.
 func (f *Files) Before(t *Turn, s events.Stream) (d projector.Draft, ok bool) {
 	left := f.bytes - t.bytes
 	if size := f.world.StateBytes(s); size <= left || !f.world.Divides(s) {
@@ -86,10 +87,10 @@ func (f *Files) Before(t *Turn, s events.Stream) (d projector.Draft, ok bool) {
 	return d, ok
 }
 
-// Drafts yields the drafts that a turn at time now adds before its inputs, so that a replay has folded the same
-// records at that point. The caller folds each before it takes the next. After the last state comes the draft that
-// says that the file is self-contained. A turn with inputs reserves a quarter of its bytes for the states of the
-// streams that these touch.
+// Drafts yields the drafts that a turn at time now adds before its inputs. A replay applies them at the same place. The
+// caller applies each draft to the world before it takes the next. The draft after the last state says that the file is
+// self-contained. A turn with inputs reserves a quarter of its bytes for the states of the streams that its inputs
+// touch.
 func (f *Files) Drafts(t *Turn, now events.Time, inputs bool) iter.Seq[projector.Draft] {
 	return func(yield func(projector.Draft) bool) {
 		f.begin()
@@ -122,7 +123,7 @@ func (f *Files) Drafts(t *Turn, now events.Time, inputs bool) iter.Seq[projector
 	}
 }
 
-// begin starts the counters of the newest file.
+// begin resets the counters when a new file has begun.
 func (f *Files) begin() {
 	if first, _ := f.world.Restated(); f.file != first {
 		f.file, f.last, f.streams, f.stored, f.begun = first, 0, 0, 0, map[events.Stream]bool{}
@@ -137,9 +138,10 @@ func (f *Files) whole() projector.Draft {
 	}}
 }
 
-// state returns a stream's state, or its next part if it is larger than a turn's limit. If left is too small, but the
-// state, or its possible last part, fits into a turn of its own, it returns false. A state that cannot be divided gets
-// its own turn if needed.
+// state returns a stream's state, or its next part if the state is larger than most, the limit of a turn. It returns
+// false if the state must wait for the next turn: it does not fit into left, the rest of this turn, but fits into a
+// whole turn, or left is less than a quarter of a turn. A state that cannot be divided gets a turn of its own if
+// needed.
 func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bool) {
 	size, whole := f.world.StateBytes(s), !f.world.Divides(s)
 	if size > left && (size <= most || left < most/4 || whole && left < most) {
@@ -148,17 +150,17 @@ func (f *Files) state(s events.Stream, left, most int) (d projector.Draft, ok bo
 	if (size <= left || whole) && !f.world.Parted(s) {
 		d, ok = stateOf(f.world, s)
 		if !ok || sizeOf(&d) > left && left < most {
-			return d, false // the file counts as self-contained only after the state is known to be in it
+			return d, false // the file is declared self-contained only after this state is in it
 		}
 		return d, true
 	}
 	return f.part(s, left)
 }
 
-// part returns the next part of a stream's state.
+// part returns the next part of a stream's state that fits into left bytes.
 func (f *Files) part(s events.Stream, left int) (d projector.Draft, ok bool) {
 	f.begin()
-	if !f.begun[s] { // another process, or a snapshot, may have begun
+	if !f.begun[s] { // another process, or a snapshot, may have begun to divide the state
 		f.world.Divide(s)
 		f.begun[s] = true
 	}
@@ -198,15 +200,15 @@ func stateDraft(w *projector.World, s events.Stream, facts, names []byte) projec
 	}
 }
 
-// sizeOf returns an upper bound for the stored size of a state's record.
+// sizeOf returns an upper bound for the size of the record that stores a state.
 func sizeOf(d *projector.Draft) int {
 	const header = 200
 	e := &d.Evidence
 	return header + len(d.Stream.ID) + len(d.Facts.(*events.StoredState).Encoded) + len(e.State) + len(e.Namespace) + len(e.Name)
 }
 
-// StatesBytes returns the total stored size of the states that each file of the log has: one for each subject that is
-// unfinished or not deleted.
+// StatesBytes returns the total size of the states that a self-contained file of the log stores: one for each subject
+// that is unfinished or not deleted.
 func StatesBytes(w *projector.World) (bytes int64) {
 	for _, s := range w.Stating() {
 		if d, ok := stateOf(w, s); ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Snapshots makes snapshots in small steps: each turn encodes a few streams, so that no turn is long.
+// Snapshots makes snapshots of the state in small steps: each turn encodes a few streams, so that no turn is long.
 type Snapshots struct {
 	world *projector.World
 	every events.Sequence // records between two snapshots
@@ -14,17 +14,17 @@ type Snapshots struct {
 
 	saved   events.Sequence // last record of the newest snapshot
 	todo    []events.Stream
-	part    store.StreamSnapshot // encoded so far of a stream that is encoded in parts
-	parted  projector.Subject    // subject of that stream; nil for none
+	part    store.StreamSnapshot // the part so far of a stream that takes several turns
+	parted  projector.Subject    // subject whose state is in part; nil for none
 	done    []store.StreamSnapshot
-	through events.Sequence // last record of a finished snapshot that waits for durability; 0 for none
+	through events.Sequence // last record of a finished snapshot, until that record is durable; 0 for none
 	active  bool
-	// outdated says that the newest snapshot is from an earlier epoch, and useless.
+	// outdated says that the newest stored snapshot is useless, because it is from an earlier epoch of the log.
 	outdated bool
 }
 
-// NewSnapshots returns a Snapshots that reads world. The newest snapshot counts as one after record saved. A snapshot
-// is due after `every` further records, and one turn encodes step streams.
+// NewSnapshots returns a Snapshots that reads world. saved is the last record that the newest stored snapshot covers.
+// The next snapshot is due after `every` further records, and one turn encodes step streams.
 func NewSnapshots(world *projector.World, saved, every events.Sequence, step int) Snapshots {
 	return Snapshots{world: world, saved: saved, every: every, step: step}
 }
@@ -32,7 +32,7 @@ func NewSnapshots(world *projector.World, saved, every events.Sequence, step int
 // fresh returns the state without a snapshot in progress.
 func (s *Snapshots) fresh() Snapshots { return NewSnapshots(s.world, s.saved, s.every, s.step) }
 
-// Step begins a snapshot when it is due, or continues one. head is the newest folded record.
+// Step begins a snapshot when one is due, or continues it. head is the newest record applied to the world.
 func (s *Snapshots) Step(head events.Sequence) {
 	due := head+1-s.saved > s.every || (s.outdated && !s.world.Listing)
 	if !s.active && s.through == 0 && due {
@@ -46,7 +46,7 @@ func (s *Snapshots) Step(head events.Sequence) {
 	}
 }
 
-// All encodes everything at once, for an orderly stop.
+// All encodes a whole snapshot at once, for an orderly stop.
 func (s *Snapshots) All(head events.Sequence) {
 	s.begin()
 	s.encode(len(s.todo), head)
@@ -58,13 +58,14 @@ func (s *Snapshots) begin() {
 	s.todo, s.active, s.outdated = s.world.Stating(), true, outdated
 }
 
-// encodePart continues with the next stream if its state is too large for one turn, or has been begun.
+// encodePart encodes the next part of the next stream if the stream's state is too large for one turn. It reports
+// whether it did.
 func (s *Snapshots) encodePart(head events.Sequence) bool {
 	if len(s.todo) == 0 || s.parted == nil && s.world.StateBytes(s.todo[0]) <= TurnBytes {
 		return false
 	}
 	stream := s.todo[0]
-	if subject := s.world.Subject(stream); s.parted != subject { // the stream may have ended, and begun again
+	if subject := s.world.Subject(stream); s.parted != subject { // the subject may have ended, and a new one begun
 		s.world.Divide(stream)
 		s.parted, s.part = subject, store.StreamSnapshot{Stream: stream}
 	}
@@ -85,7 +86,7 @@ func (s *Snapshots) encodePart(head events.Sequence) bool {
 func (s *Snapshots) encode(n int, head events.Sequence) {
 	n = min(n, len(s.todo))
 	for _, stream := range s.todo[:n] {
-		facts, names, _ := s.world.StreamState(stream) // a stream that has ended is stored as empty
+		facts, names, _ := s.world.StreamState(stream) // a stream that has ended meanwhile is stored as empty
 		s.done = append(s.done, store.StreamSnapshot{Stream: stream, AsOf: head, State: facts, Names: names})
 	}
 	s.todo = s.todo[n:]
@@ -96,9 +97,9 @@ func (s *Snapshots) encode(n int, head events.Sequence) {
 	s.active, s.through = false, head
 }
 
-// GiveUp drops the snapshot in progress when a new file of the log begins; another begins at once. The controller's
-// state is encoded last, and would lack the specs that only the previous file stores and no Job uses. But a record
-// after the first stream's state may refer to one.
+// GiveUp drops the snapshot in progress when a new file of the log begins; another one begins at once. A snapshot
+// encodes the controller's state last. By then that state lacks specs that only the previous file stores and no Job
+// uses any more, while a record after the first encoded stream may still refer to one.
 func (s *Snapshots) GiveUp() {
 	if s.active {
 		outdated := s.outdated
@@ -107,13 +108,13 @@ func (s *Snapshots) GiveUp() {
 	}
 }
 
-// Outdate drops the snapshot in progress, and says that the newest one is from an earlier epoch.
+// Outdate drops the snapshot in progress, and marks the newest stored one as useless, because a new epoch begins.
 func (s *Snapshots) Outdate() {
 	*s = s.fresh()
 	s.outdated = true
 }
 
-// Take returns the streams of a finished snapshot once all records that it covers are durable; ok is false otherwise.
+// Take returns a finished snapshot once all records that it covers are durable; ok is false before.
 func (s *Snapshots) Take(durable events.Sequence) (streams []store.StreamSnapshot, ok bool) {
 	if s.through == 0 || durable < s.through {
 		return nil, false

@@ -9,15 +9,16 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// confirmActive reads the CronJob itself when one of its Jobs runs but is missing from status.active (C-103).
+// confirmActive requests a live read of the CronJob when one of its Jobs runs but is missing from status.active
+// (C-103).
 func (p *plan) confirmActive() {
 	if len(p.unexpected()) > 0 && !p.cron.pass.Read {
 		p.askFirst(reconciler.ListUncertain, "the list of active Jobs does not fit what was seen: read first", &events.ReadCronJob{})
 	}
 }
 
-// unexpected returns the CronJob's running Jobs that are not in status.active. A Job that we deleted is not among
-// them: it counts as vanished before the watch shows its deletion (C-113).
+// unexpected returns the CronJob's running Jobs that are not in status.active. It leaves out Jobs that this controller
+// has deleted, even before the watch shows their deletion (C-113).
 func (p *plan) unexpected() (out []*cronjob.Run) {
 	for _, r := range p.cron.SortedRuns() {
 		if !r.Finished() && !r.Vanished() && !p.cron.IsActive(r.Job) {
@@ -27,8 +28,8 @@ func (p *plan) unexpected() (out []*cronjob.Run) {
 	return out
 }
 
-// tellUnexpected emits an Event for each running Job that is missing from status.active. It does not add the Job to
-// the list (C-103).
+// tellUnexpected emits a Kubernetes Event for each running Job that is missing from status.active. It does not add the
+// Job to the list (C-103).
 func (p *plan) tellUnexpected() {
 	var notices []events.Notice
 	for _, r := range p.unexpected() {
@@ -39,10 +40,10 @@ func (p *plan) tellUnexpected() {
 	p.notice(reconciler.JobUnexpected, "Jobs of the CronJob run that it did not start", notices...)
 }
 
-// leaveActive removes finished Jobs from status.active (C-105).
+// leaveActive removes finished Jobs from status.active, each with a Kubernetes Event (C-105).
 func (p *plan) leaveActive() {
 	var said events.CronStep
-	for _, r := range p.cron.SortedRuns() { // jobs of C-201, 6 and 7, are in order of their Jobs
+	for _, r := range p.cron.SortedRuns() { // same order as the built-in's list of Jobs; entries 6 and 7 of C-201
 		if r.Finished() && p.cron.IsActive(r.Job) {
 			said.Left = append(said.Left, r.Job)
 			said.Notices = append(said.Notices, events.Notice{
@@ -53,7 +54,7 @@ func (p *plan) leaveActive() {
 	p.say(reconciler.JobEnded, "Jobs have ended", said)
 }
 
-// findMissing removes deleted Jobs from status.active, and reads the Jobs that the watch has not shown (C-109).
+// findMissing removes deleted Jobs from status.active. Listed Jobs that the watch has not shown are read first (C-109).
 func (p *plan) findMissing() {
 	p.leaveMissing()
 	cp := p.cron
@@ -79,9 +80,9 @@ func (p *plan) leaveMissing() {
 	p.say(reconciler.JobMissing, "Jobs are gone", said)
 }
 
-// tellManual enters Jobs that were made by hand into the ledger. A triggered run carries the same mark. It is entered
-// as triggered instead: the rule skips it while its start is in progress, and recognizes it by name if the log that
-// had the start was lost.
+// tellManual records Jobs that a user made by hand in the ledger, the CronJob's record of its runs. A triggered run has
+// the same annotation, but is recorded as triggered: tellManual skips it while its start is in progress, and recognizes
+// it by name if the log with its start was lost.
 func (p *plan) tellManual() {
 	var said events.CronStep
 	what := "a Job of it was made by hand"
@@ -91,7 +92,8 @@ func (p *plan) tellManual() {
 		case !r.Manual, r.Told, s != nil && s.Name == r.Name:
 			continue
 		case p.unkept(r):
-			continue // its create finds it, and the list has it then
+			// The start of the triggered run finds this Job, and then adds it to status.active.
+			continue
 		case p.asksFor(r):
 			tick.Fate, tick.By, said.Trigger = events.TickTriggered, p.cron.Seen.Trigger.By, p.cron.Seen.Trigger.Value
 			what = "a run was asked for, and its Job is there"
@@ -101,13 +103,13 @@ func (p *plan) tellManual() {
 	p.say(reconciler.MadeByHand, what, said)
 }
 
-// asksFor reports whether Job r belongs to a trigger that has not been handled.
+// asksFor reports whether Job r is the run of a trigger (a user's request for a run) that has not been handled.
 func (p *plan) asksFor(r *cronjob.Run) bool {
 	t := p.cron.Seen.Trigger
 	return t != nil && t.Value != p.cron.Triggered && r.Name == triggeredName(p.cron.Ref.Name, t.Value)
 }
 
-// unkept reports whether Job r belongs to an unhandled trigger, runs, and is missing from status.active.
+// unkept reports whether Job r is the run of an unhandled trigger, still runs, and is missing from status.active.
 func (p *plan) unkept(r *cronjob.Run) bool {
 	return p.asksFor(r) && !r.Finished() && !p.cron.IsActive(r.Job)
 }
@@ -123,7 +125,8 @@ func (p *plan) success() events.Time {
 	return at
 }
 
-// writeCronStatus writes the status if it differs from the published one: at most once per pass, at its end (C-171).
+// writeCronStatus writes the status if it differs from the published one, at most once per pass and at its end (C-171).
+// A pass is one reconcile.
 func (p *plan) writeCronStatus() {
 	cp := p.cron
 	success := p.success()

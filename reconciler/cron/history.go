@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// keepHistory deletes the oldest finished Jobs beyond the history limits, successful Jobs first (C-120 to C-127). A
-// Job that is already being deleted counts towards the excess. After a failed deletion the Job is left alone until the
-// next change (C-125), or until the resync delay is over.
+// keepHistory deletes the oldest finished Jobs beyond the history limits, successful Jobs first (C-120 to C-127). A Job
+// that is already being deleted counts as one of the deletions. After a failed deletion the Job is left alone until the
+// CronJob changes (C-125), or until the resync delay is over.
 func (p *plan) keepHistory() {
 	cp := p.cron
 	var commands []events.Command
@@ -26,7 +26,7 @@ func (p *plan) keepHistory() {
 		}
 		var ended []*cronjob.Run
 		for _, r := range cp.SortedRuns() {
-			if r.Result == kind.result && !r.Vanished() { // else another Job would go for one that is gone (C-121)
+			if r.Result == kind.result && !r.Vanished() { // counting a Job that is gone deletes one too many (C-121)
 				ended = append(ended, r)
 			}
 		}
@@ -44,12 +44,12 @@ func (p *plan) keepHistory() {
 	p.askFirst(reconciler.HistoryLimit, fmt.Sprintf("%d finished Jobs more than are kept: delete them", len(commands)), commands...)
 }
 
-// resync is the delay before a failed deletion is tried again if nothing else changes. The built-in controller looks
-// at each CronJob every 12 to 24 h (C-099).
+// resync is the delay after which a failed deletion is tried again if nothing else changes. The built-in controller
+// looks at each CronJob every 12 to 24 h (C-099).
 const resync = 12 * time.Hour
 
-// keeps reports whether Job r is left alone because its deletion failed. A suspended CronJob may see no further
-// change, so the deletion is tried again at the due time that was pending at its suspension, and after resync.
+// keeps reports whether Job r is left alone because its deletion failed. A suspended CronJob may never change again, so
+// the deletion is also tried at the due time that was next when the CronJob was suspended, and after resync.
 func (p *plan) keeps(r *cronjob.Run) bool {
 	cp := p.cron
 	if !has(cp.pass.Kept, r.Job) {

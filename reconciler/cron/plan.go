@@ -19,23 +19,23 @@ func Decide(c *projector.CronJob, now events.Time) reconciler.Decision {
 	return p.Decision
 }
 
-// plan is a decision under construction. Each stage reads what earlier stages found.
+// plan is a decision about a CronJob under construction. Each stage reads what earlier stages found.
 type plan struct {
 	reconciler.Draft
 	cron *cronPlan // the CronJob under decision
 }
 
 // cronPlan is the state that the stages of one CronJob decision share. It starts as a copy of the CronJob's projected
-// state.
+// state, so that the decision does not change that state.
 type cronPlan struct {
 	*projector.CronJob
 	pass   cronjob.CronPass
 	ledger events.TickLedger
-	since  events.Time // due time of the latest start in the ledger; 0 if unknown
+	since  events.Time // due time of the latest recorded start; 0 if unknown
 	active []events.RunName
 	runs   []*cronjob.Run
 	asked  bool // the decision has a command already
-	stop   bool // skip all later rules but the status write
+	stop   bool // skip all later rules except the status write
 }
 
 func newCronPlan(c *projector.CronJob) *cronPlan {

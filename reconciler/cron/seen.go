@@ -9,13 +9,13 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// The rules below observe a CronJob that another controller runs. They derive the fate of a due time from the
-// CronJob's Jobs and status, and record it once a later due time has started: until then the other controller may
-// still start an earlier one. These rules issue no commands, and claim no start as ours.
+// The rules below observe a CronJob that another controller runs. They derive what became of each due time from the
+// CronJob's Jobs and status. They record it once a later due time has started, because until then the other controller
+// may still start the earlier one. These rules issue no commands, and never report a start as ours.
 
-// jobLag is the longest delay between a status that shows a start and the watch event of its Job: the two come by
-// different watches. Example: status.lastScheduleTime changes at 12:00:01; the ledger waits for the Job until
-// 12:00:11.
+// jobLag is the longest delay between a CronJob status that shows a start and the watch event of the started Job: the
+// two come by different watches. Example: status.lastScheduleTime changes at 12:00:01, so the rules wait for the Job
+// until 12:00:11 before they record the start.
 const jobLag = 10 * time.Second
 
 // tellOurs records a run that this controller started before another controller took over.
@@ -25,8 +25,8 @@ func (p *plan) tellOurs() {
 	}
 }
 
-// tellSeen records the due times that another controller started, and all earlier ones, under the schedules in force
-// at the time.
+// tellSeen records the due times that another controller started, and what became of all earlier ones, under the
+// schedules that were in force at the time.
 func (p *plan) tellSeen() {
 	cp := p.cron
 	if cp.ledger.Closed {
@@ -36,15 +36,15 @@ func (p *plan) tellSeen() {
 	for i, past := range cp.Sight.Past {
 		by := cp.By(past.Counting)
 		if seen = p.tellStarts(&by, seen, past.Until); p.WakeAt(past.Until.Add(ticks.Lag)) {
-			return // a create may be in flight
+			return // the other controller's create may be in flight
 		}
 		p.dropPast(i, &by)
 	}
 	p.tellStarts(cp.Plan(), seen, p.Now.Add(ticks.Lag))
 }
 
-// tellElsewhere records what another controller did to our CronJob, before we took over or while we were away. It
-// leaves the latest due time open, since that may still start.
+// tellElsewhere records what another controller did to a CronJob of ours, before we took it over or while we were not
+// running. It leaves the latest due time open, because that run may still start.
 func (p *plan) tellElsewhere() {
 	cp := p.cron
 	seen := cp.Sightings()
@@ -56,7 +56,7 @@ func (p *plan) tellElsewhere() {
 		seen = p.tellStarts(&by, seen, past.Until)
 		p.dropPast(i, &by)
 	}
-	by := cp.countedBy() // the schedule may have changed during the gap
+	by := cp.countedBy() // the schedule may have changed while we were not running
 	if n := len(seen); n > 0 && p.takenUp(&by, &seen[n-1]) {
 		seen = seen[:n-1]
 	}
@@ -67,8 +67,9 @@ func (p *plan) tellElsewhere() {
 	}
 }
 
-// takenUp reports whether s, a start by another controller, is the latest due time and is missing from the status. Our
-// own create then meets its Job and adopts it as the active run (C-160).
+// takenUp reports whether s, a start by another controller, is the latest due time and is missing from status.active.
+// In this case our own create of the Job finds the name taken by s's Job, and adopts that Job as the active run
+// (C-160).
 func (p *plan) takenUp(by *cronjob.CronPlan, s *cronjob.Sighting) bool {
 	cp := p.cron
 	if s.Run == nil || s.Due <= cp.Seen.LastSchedule || cp.IsActive(s.Run.Job) {
@@ -78,7 +79,7 @@ func (p *plan) takenUp(by *cronjob.CronPlan, s *cronjob.Sighting) bool {
 	return next.IsZero() || next.After(p.Now.Go())
 }
 
-// dropPast gives the last due times of past schedule i their fates, and switches the ledger to the next schedule.
+// dropPast records what became of the last due times of past schedule i, and continues with the next schedule.
 func (p *plan) dropPast(i int, by *cronjob.CronPlan) {
 	cp := p.cron
 	l := ledgerOf(&cp.ledger)
@@ -94,8 +95,8 @@ func (p *plan) dropPast(i int, by *cronjob.CronPlan) {
 	p.sayLedger(reconciler.ScheduleChanged, "the schedule was changed: due times count by the new one from here on", events.CronStep{})
 }
 
-// tellStarts records the starts up to until, and returns the later ones. In observe mode a last start that only the
-// status shows waits up to jobLag for its Job.
+// tellStarts records the starts that were due up to until, and returns the later ones. In observe mode, if only the
+// status shows the last start, tellStarts waits up to jobLag for the Job.
 func (p *plan) tellStarts(by *cronjob.CronPlan, seen []cronjob.Sighting, until events.Time) []cronjob.Sighting {
 	cp := p.cron
 	l, v := ledgerOf(&cp.ledger), cp.view(by)
@@ -116,7 +117,7 @@ func (p *plan) tellStarts(by *cronjob.CronPlan, seen []cronjob.Sighting, until e
 	return seen
 }
 
-// closeSeen gives the remaining due times of a deleted CronJob their fates.
+// closeSeen records what became of the remaining due times of a deleted CronJob.
 func (p *plan) closeSeen() {
 	cp := p.cron
 	if !cp.Gone || cp.ledger.Closed || p.WakeAt(cp.Sight.Ended.Add(ticks.Lag)) {
@@ -129,7 +130,8 @@ func (p *plan) closeSeen() {
 	p.sayLedger(reconciler.CronJobDeleted, "the CronJob is deleted: there are no more due times", events.CronStep{Ticks: said})
 }
 
-// tellObserved adds a step for due times that another controller ran. It does nothing if said is empty.
+// tellObserved adds a step with `said`, the outcomes of due times that another controller ran. It adds none if said is
+// empty.
 func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledger, said []events.Tick) {
 	if len(said) > 0 {
 		p.cron.keep(l)
@@ -137,8 +139,8 @@ func (p *plan) tellObserved(reason events.Reason, sentence string, l *ticks.Ledg
 	}
 }
 
-// observedTicks converts ledger entries of due times that another controller ran. If s is not nil, it is the start of
-// the last entry.
+// observedTicks converts entries about due times that another controller ran. If s is not nil, the last entry is the
+// one that s started.
 func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []events.Tick {
 	var out []events.Tick
 	for i := range entries {
@@ -147,7 +149,7 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []event
 		switch cp := p.cron; {
 		case s != nil && i == len(entries)-1:
 			p.elsewhere(&t, s)
-		case t.Fate == events.TickSkipped && !cp.Sight.Observing && cp.Sight.Taken == 0: // it was ours to start
+		case t.Fate == events.TickSkipped && !cp.Sight.Observing && cp.Sight.Taken == 0: // it was due under our control
 			t.Fate, t.Observed = events.TickMerged, false
 		}
 		out = append(out, t)
@@ -155,8 +157,8 @@ func (p *plan) observedTicks(entries []ticks.Entry, s *cronjob.Sighting) []event
 	return out
 }
 
-// elsewhere fills in which Job another controller made for t, and when that Job was seen. A Job that was not seen may
-// still be in status.active.
+// elsewhere fills in which Job another controller created for due time t, and when that Job was first seen. A Job that
+// was not seen may still be named in status.active.
 func (p *plan) elsewhere(t *events.Tick, s *cronjob.Sighting) {
 	t.Observed = true
 	if r := s.Run; r != nil {
@@ -171,22 +173,22 @@ func (p *plan) elsewhere(t *events.Tick, s *cronjob.Sighting) {
 	}
 }
 
-// count switches the ledger to the current schedule.
+// count makes the ledger (the record of due times) follow the current schedule.
 func (cp *cronPlan) count() {
 	l := &cp.ledger
 	l.Schedule, l.TimeZone, l.Zone = cp.Seen.Schedule, cp.Seen.TimeZone, cp.Plan().Hash
 }
 
-// countedBy returns the schedule that the ledger counts by.
+// countedBy returns the schedule that the ledger (the record of due times) follows, which may be older than the current
+// one.
 func (cp *cronPlan) countedBy() cronjob.CronPlan { return cp.By(cronjob.CountingOf(&cp.ledger)) }
 
-// view returns the due times after the ledger's last entry, under schedule by, for a CronJob that another controller
-// runs.
+// view returns the due times of schedule `by` after the last one recorded, for a CronJob that another controller runs.
 func (cp *cronPlan) view(by *cronjob.CronPlan) *ticks.View {
 	return cp.ViewAfter(by, cp.ledger.Through, cp.since)
 }
 
-// startedAt updates since after a start was recorded.
+// startedAt updates since, the latest started due time, after a start was recorded.
 func (cp *cronPlan) startedAt(due events.Time) {
 	if cp.Settings.EveryFromStart {
 		cp.since = max(cp.since, due)

@@ -13,19 +13,20 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// The concurrency policies other than Allow.
+// The concurrency policies other than Allow, which needs no rule.
 const (
 	forbid  = "Forbid"
 	replace = "Replace"
 )
 
-// triggerAge limits the age of a trigger when it is first seen, and the time during which a failed create is retried.
-// Example: a trigger of 12:00:00 that is first seen at 12:01:05 ends as too late.
+// triggerAge is the age from which on a trigger (a user's request for a run) no longer starts a run, and a failed
+// create of its Job is not repeated. Example: a trigger of 12:00:00 that is first seen at 12:01:05 is recorded as too
+// late.
 const triggerAge = time.Minute
 
-// runTriggered starts a manually triggered run, subject to the concurrency policy. Each value of the annotation is
-// handled once. If the log of an earlier start was lost and the run is not in status.active, the run is started again:
-// the create then meets the existing Job under the same name.
+// runTriggered starts the run that a user requested by an annotation, subject to the concurrency policy. Each value of
+// the annotation is handled once. If the log with an earlier start was lost, and the run's Job is not in status.active,
+// the start is repeated: the create then finds the existing Job under the same name.
 func (p *plan) runTriggered() {
 	cp := p.cron
 	t := cp.Seen.Trigger
@@ -52,25 +53,27 @@ func (p *plan) runTriggered() {
 	}
 }
 
-// tooOld reports whether the trigger is older than triggerAge, so that its sender no longer waits for it.
+// tooOld reports whether trigger value is older than triggerAge, or no longer set. Its sender no longer waits for it.
 func (p *plan) tooOld(value string) bool {
 	t := p.cron.Seen.Trigger
 	return t == nil || t.Value != value || p.Now.Sub(t.Asked) > triggerAge
 }
 
-// triggeredName returns the name of a triggered Job: "report" and a hash of the trigger give report-t1a2b3c4d.
+// triggeredName returns the name of a triggered Job: the CronJob's name and a hash of the trigger. Example:
+// report-t1a2b3c4d.
 func triggeredName(cronJob, value string) string {
 	h := fnv.New32a()
 	h.Write([]byte(value))
 	return fmt.Sprintf("%s-t%08x", cronJob, h.Sum32())
 }
 
-// startDue starts the run that is due (C-140 to C-149), and sets the next wake-up (C-085).
+// startDue starts the run that is due (C-140 to C-149), and sets the time of the next evaluation (C-085).
 func (p *plan) startDue() {
 	cp := p.cron
 	by := cp.Plan()
 	now, anchor := p.Now.Go(), cp.Anchor().Go()
-	wait, err := by.Schedule.Due(anchor, now) // the wake-up computation ignores the deadline (C-072)
+	// The due time for the next wake-up ignores the starting deadline (C-072).
+	wait, err := by.Schedule.Due(anchor, now)
 	due := wait
 	if from := schedule.Anchor(anchor, now, cp.Seen.Deadline); err == nil && !from.Equal(anchor) {
 		due, err = by.Schedule.Due(from, now)
@@ -114,8 +117,8 @@ func (p *plan) startDue() {
 	}
 }
 
-// nextLook returns the next time to evaluate the CronJob (C-085); zero means never. wait is the due time computed
-// without the deadline.
+// nextLook returns when to evaluate the CronJob next (C-085); the zero time means never. wait is the latest due time
+// computed without the starting deadline, due with it.
 func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	cp := p.cron
 	when, now, anchor := cp.Plan().Schedule, p.Now.Go(), cp.Anchor().Go()
@@ -128,45 +131,47 @@ func (p *plan) nextLook(wait, due schedule.Due) time.Time {
 	return next
 }
 
-// startsNothing reports whether no further due time of this minute, or of the part of it that Settings.DuePace sets,
-// can start a Job unless the CronJob or its Jobs change; such a change begins another pass. Due times of one minute
-// share one Job name (C-152), so the Job of the first start blocks the others. An active Job counts only once the
-// watch has shown it: until then, and for a Job that lost its owner, each due time reads it live (C-109). next is the
-// next due time; wait is as in nextLook.
+// startsNothing reports whether no further due time of this minute (or of the shorter time Settings.DuePace) can start
+// a Job unless the CronJob or its Jobs change; a change causes an evaluation anyway. All due times of one minute share
+// one Job name (C-152), so the Job of the first blocks the others. An active Job counts only if the watch has shown it.
+// Until then, and for a Job that lost its owner reference, each due time needs a live read of the Job (C-109). next is
+// the next due time; wait is as in nextLook.
 func (p *plan) startsNothing(wait, due schedule.Due, next events.Time) bool {
 	cp := p.cron
 	name := runName(cp.Ref.Name, next)
 	switch {
 	case p.shownActive(name) || p.hasRun(name):
 		return true
-	case due.At.IsZero(): // each due time is past its deadline before it can start (C-084)
+	case due.At.IsZero(): // the deadline of each due time passes before it can start (C-084)
 		return cp.Plan().Schedule.Every() && !wait.At.IsZero()
 	case cp.Seen.Policy == forbid && p.shownActive(""):
 		return true
 	}
-	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name // taken (C-160)
+	// The Job name is already taken (C-160).
+	return cp.pass.Tried && timeOf(due.At) <= cp.ledger.Through && runName(cp.Ref.Name, timeOf(due.At)) == name
 }
 
-// hasRun reports whether a due time with this Job name has started, and its Job has finished and still exists. For any
-// other Job of that name owned by the CronJob, the create of the next due time finds it and makes it active: the
-// record of its start was lost (C-160).
+// hasRun reports whether the latest started due time has this Job name, and its Job has finished and still exists. Any
+// other Job with this name that belongs to the CronJob was started by us before the log lost the record. The create of
+// the next due time finds such a Job and makes it active (C-160).
 func (p *plan) hasRun(name string) bool {
 	r := p.cron.RunNamed(name)
 	return r != nil && r.Finished() && runName(p.cron.Ref.Name, p.cron.LastSchedule) == name
 }
 
-// wasTaken reports whether due passed while a finished Job of the same minute still had the Job name. We did not look
-// then (C-085); upstream would have found the name taken and not started it either (C-160).
+// wasTaken reports whether the Job name of `due` was still taken by a finished Job of the same minute when it was due.
+// We did not evaluate the CronJob at that time (C-085). The built-in controller would have found the name taken, and
+// would not have started the due time either (C-160).
 func (p *plan) wasTaken(due events.Time) bool {
 	cp := p.cron
 	return cp.Settings.DuePace > 0 && due <= cp.Freed && runName(cp.Ref.Name, due) == runName(cp.Ref.Name, cp.LastSchedule)
 }
 
-// tellTaken records the fate of a due time whose Job name was taken until it was too late.
+// tellTaken records a due time as refused, because its Job name was taken until a later one was due.
 func (p *plan) tellTaken(due events.Time) {
 	cp := p.cron
 	if due != cp.ledger.Open {
-		return // its fate is recorded
+		return // already recorded
 	}
 	l := ledgerOf(&cp.ledger)
 	e, _ := l.End(ticks.Refused)
@@ -176,7 +181,7 @@ func (p *plan) tellTaken(due events.Time) {
 	p.sayLedger(reconciler.RunRefused, anotherHasTheName, events.CronStep{Ticks: []events.Tick{t}})
 }
 
-// holds returns the reason why the open due time does not start, if there is one.
+// holds returns the reason why the open (not yet started) due time cannot start now; NotHeld if there is none.
 func (p *plan) holds() events.TickHold {
 	if p.cron.Seen.Policy == forbid && len(p.cron.active) > 0 {
 		return events.HeldForbid
@@ -184,8 +189,8 @@ func (p *plan) holds() events.TickHold {
 	return events.NotHeld
 }
 
-// replaceActive deletes the active Jobs one by one, each after a live read (C-147). If one cannot be read or deleted,
-// the rest stay. It reports whether any were active.
+// replaceActive deletes the active Jobs one by one, each after a live read (C-147). If one Job cannot be read or
+// deleted, the remaining ones stay. It reports whether there was an active Job.
 func (p *plan) replaceActive() bool {
 	cp := p.cron
 	if len(cp.active) == 0 {
@@ -215,8 +220,8 @@ func (p *plan) activeName(name string) bool {
 	return false
 }
 
-// shownActive reports whether the watch has shown an active Job called name, or any active Job if name is empty. Its
-// next change begins a new pass.
+// shownActive reports whether the watch has shown an active Job called name, or any active Job if name is empty. The
+// next change of such a Job causes an evaluation.
 func (p *plan) shownActive(name string) bool {
 	return slices.ContainsFunc(p.cron.active, func(a events.RunName) bool {
 		return p.cron.Runs[a.UID] != nil && (name == "" || a.Name == name)

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// say adds a step to a CronJob decision. It drops a step without content and without commands.
+// say adds a step to the decision: reason, sentence, outcomes of due times (said), and commands. An empty step is
+// dropped.
 func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, commands ...events.Command) {
 	cp := p.cron
 	step := events.Step{Stage: p.Stage, Rule: p.Rule, Reason: reason, Sentence: sentence, Commands: commands}
@@ -27,7 +28,7 @@ func (p *plan) say(reason events.Reason, sentence string, said events.CronStep, 
 	p.Decision.Steps = append(p.Decision.Steps, step)
 }
 
-// notice emits a Kubernetes Event, at most once per pass and reason.
+// notice emits a Kubernetes Event, at most once per pass (one reconcile) and reason.
 func (p *plan) notice(reason events.Reason, sentence string, notices ...events.Notice) {
 	if len(notices) == 0 || slices.Contains(p.cron.pass.Told, notices[0].Reason) {
 		return
@@ -35,7 +36,7 @@ func (p *plan) notice(reason events.Reason, sentence string, notices ...events.N
 	p.say(reason, sentence, events.CronStep{Notices: notices})
 }
 
-// askFirst issues commands and stops the pass until their results are recorded.
+// askFirst issues commands and stops the pass (one reconcile) until their results are recorded.
 func (p *plan) askFirst(reason events.Reason, sentence string, commands ...events.Command) {
 	if len(commands) == 0 {
 		return
@@ -44,10 +45,10 @@ func (p *plan) askFirst(reason events.Reason, sentence string, commands ...event
 	p.cron.stop = true
 }
 
-// await ends the decision while a command of the CronJob is in flight, because the pass needs its result.
+// await ends the decision if a command of the CronJob is in flight, or if the CronJob object has not been seen.
 func (p *plan) await() { p.Over = p.cron.Busy() || !p.cron.Known() }
 
-// concludeCron closes the ledger of a deleted CronJob.
+// concludeCron records what became of the last due times of a deleted CronJob.
 func (p *plan) concludeCron() {
 	if p.cron.Gone {
 		if s := p.cron.Start; s != nil && (s.Stage == cronjob.StartThere || s.Stage == cronjob.StartAnother) {
@@ -60,7 +61,7 @@ func (p *plan) concludeCron() {
 	}
 }
 
-// startedRun records the outcome of the run that this pass began to start.
+// startedRun records the outcome of the run that this pass (one reconcile) began to start, or finds it out.
 func (p *plan) startedRun() {
 	cp := p.cron
 	s := cp.Start
@@ -92,7 +93,7 @@ func (p *plan) startedRun() {
 	}
 }
 
-// backOff waits after an error. The status is still written.
+// backOff ends the pass (one reconcile) while a backoff after an error runs. The status is still written.
 func (p *plan) backOff() {
 	cp := p.cron
 	switch {
@@ -108,8 +109,8 @@ func (p *plan) backOff() {
 	}
 }
 
-// awaitEdited makes a changed schedule wait for its next due time, or for the wake-up that was already pending (C-089,
-// C-093).
+// awaitEdited delays the use of a changed schedule until its next due time, or until the wake-up that the old schedule
+// had set (C-089, C-093).
 func (p *plan) awaitEdited() {
 	cp := p.cron
 	if cp.Edited == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// timeOf converts a time.Time; the zero time becomes 0.
+// timeOf converts t to an events.Time. The zero time becomes 0.
 func timeOf(t time.Time) events.Time {
 	return events.At(t)
 }
@@ -21,12 +21,12 @@ func goTime(t events.Time) time.Time {
 	return t.Go()
 }
 
-// ledgerOf converts the recorded ledger to package ticks.
+// ledgerOf converts the recorded ledger (the record of due times) to the type of package ticks.
 func ledgerOf(l *events.TickLedger) ticks.Ledger {
 	return ticks.Ledger{Through: goTime(l.Through), Open: goTime(l.Open), Hold: ticks.Hold(l.Hold)}
 }
 
-// looking returns the input of one ledger computation: schedule by at time now.
+// looking returns the input for computing what became of due times, under schedule `by` at time now.
 func (p *plan) looking(by *cronjob.CronPlan, now events.Time, hold events.TickHold) *ticks.Look {
 	cp := p.cron
 	return &ticks.Look{
@@ -35,8 +35,8 @@ func (p *plan) looking(by *cronjob.CronPlan, now events.Time, hold events.TickHo
 	}
 }
 
-// hold records why the open due time does not start. It does nothing without an open due time, or if hold has not
-// changed.
+// hold records why the open (not yet started) due time does not start. It records nothing if no due time is open, or if
+// the reason has not changed.
 func (p *plan) hold(hold events.TickHold) {
 	cp := p.cron
 	if cp.ledger.Open == 0 || cp.ledger.Hold == hold {
@@ -47,7 +47,8 @@ func (p *plan) hold(hold events.TickHold) {
 	p.tellTicks(reconciler.DueTimes, "a due time is held back", &l, nil, true)
 }
 
-// tellTicks adds a step with the ledger, if entries, changed or the ledger's last time bring anything new.
+// tellTicks adds a step with entries and the ledger (the record of due times). changed says that the ledger itself
+// differs. Without entries and changes, it adds no step.
 func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger, entries []ticks.Entry, changed bool) {
 	cp := p.cron
 	through := cp.ledger.Through
@@ -62,7 +63,7 @@ func (p *plan) tellTicks(reason events.Reason, sentence string, l *ticks.Ledger,
 	p.sayLedger(reason, sentence, said)
 }
 
-// sayLedger adds a step that carries the current ledger.
+// sayLedger adds a step that carries the current ledger (the record of due times).
 func (p *plan) sayLedger(reason events.Reason, sentence string, said events.CronStep) {
 	stands := p.cron.ledger
 	said.Ledger = &stands
@@ -128,10 +129,12 @@ func (p *plan) tellRefused(s *cronjob.CronStart) {
 	p.sayLedger(reconciler.RunRefused, sentence, events.CronStep{Ticks: []events.Tick{t}})
 }
 
-// anotherHasTheName explains why a due time does not start if another one in its minute did (C-152).
+// anotherHasTheName is the explanation for a due time that does not start because another due time of the same minute
+// did (C-152).
 const anotherHasTheName = "the Job of another due time has the name of its Job"
 
-// replaceSchedule switches the ledger to a changed schedule (C-094).
+// replaceSchedule makes the ledger (the record of due times) follow a changed schedule (C-094). It first records what
+// became of the due times of the old schedule.
 func (p *plan) replaceSchedule() {
 	cp := p.cron
 	at := p.Now
@@ -147,7 +150,7 @@ func (p *plan) replaceSchedule() {
 	if old.Err == nil && old.ZoneErr == nil {
 		k := p.looking(&old, at, cp.ledger.Hold)
 		if old.Schedule.Every() {
-			k.Deadline = nil // the deadline may be new too, and must not change earlier due times (C-084)
+			k.Deadline = nil // a deadline changed in the same edit must not affect earlier due times (C-084)
 		}
 		if k.Anchor.After(l.Through) {
 			entries = l.Passed(k)
@@ -174,7 +177,7 @@ func (p *plan) replaceSchedule() {
 	p.sayLedger(reason, sentence, said)
 }
 
-// closeLedger gives the remaining due times their fates, and closes the ledger.
+// closeLedger records what became of the remaining due times, and ends the ledger (the record of due times).
 func (p *plan) closeLedger() {
 	cp := p.cron
 	if cp.ledger.Closed {
@@ -210,12 +213,12 @@ func (p *plan) asker(value string) string {
 	return ""
 }
 
-// keep copies the state of l back into the recorded ledger.
+// keep copies l back into the recorded ledger (the record of due times).
 func (cp *cronPlan) keep(l *ticks.Ledger) {
 	cp.ledger.Through, cp.ledger.Open, cp.ledger.Hold = timeOf(l.Through), timeOf(l.Open), events.TickHold(l.Hold)
 }
 
-// tellLate records runs whose Job appeared after a live read had not found it: the create was still in flight.
+// tellLate records runs whose Job appeared after a live read had not found it, because the create was still in flight.
 func (p *plan) tellLate() {
 	for i := range p.cron.Late {
 		if l := &p.cron.Late[i]; l.Stage == cronjob.StartThere {

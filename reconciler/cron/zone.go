@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// onlyRules reports whether the schedule and zone name are unchanged and only the zone's rules differ, for example
-// after an update of the time zone database.
+// onlyRules reports whether schedule and zone name are the same as in old, and only the rules of the zone differ.
+// Example: after an update of the time zone database.
 func (p *plan) onlyRules(old *cronjob.CronPlan) bool {
 	cp := p.cron
 	by, l := cp.Plan(), &cp.ledger
@@ -23,8 +23,8 @@ func (p *plan) onlyRules(old *cronjob.CronPlan) bool {
 	return l.TimeZone == nil || *l.TimeZone == *cp.Seen.TimeZone
 }
 
-// staysOpen reports whether the open due time is also due under the new rules, and no later one has passed since. It
-// may then still start.
+// staysOpen reports whether the open (not yet started) due time is also a due time under the new zone rules, and is
+// still the latest one. Then it may still start.
 func (p *plan) staysOpen(open time.Time, at events.Time) bool {
 	by := p.cron.Plan().Schedule
 	if open.IsZero() || !by.Next(open.Add(-time.Second)).Equal(open) {
@@ -34,7 +34,7 @@ func (p *plan) staysOpen(open time.Time, at events.Time) bool {
 	return next.IsZero() || next.After(at.Go())
 }
 
-// otherRules describes, for a step's sentence, how the changed zone rules affect coming due times.
+// otherRules returns a sentence for the log that says how the changed zone rules affect the next due times.
 func otherRules(before, now schedule.Schedule, at time.Time) string {
 	from := schedule.Apart(before, now, at)
 	if from.IsZero() {

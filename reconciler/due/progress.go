@@ -7,33 +7,33 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// Status writes that only show progress matter less than others, and with many Jobs most are soon overtaken by the
-// next. So they are spread: a Job's progress is written at once while few Jobs have some to show, else later and
-// together with newer changes, but delayed by at most reconciler.ProgressSpread. If a Job has more creates queued than
-// the API server can take, its status would be outdated when read, so its progress waits for them, up to the same
-// limit.
+// Status writes that only show progress are less important than other writes, and with many Jobs the next change soon
+// makes most of them obsolete. So they are spread over time. A Job's progress is written at once while few Jobs have
+// progress to show. Otherwise it is written later, together with newer changes, after at most
+// reconciler.ProgressSpread. If the API server cannot keep up with a Job's pod creations, its status would be outdated
+// at once. Then the write waits for the creations, up to the same limit.
 const (
-	progressEvery = 50 * time.Millisecond  // between the progress writes of two Jobs
+	progressEvery = 50 * time.Millisecond  // pace: one write per 50 ms, of all Jobs together
 	progressAhead = time.Second            // burst: twenty Jobs may write at once
-	progressBeat  = 250 * time.Millisecond // delayed writes come in step, so that one commit serves five
+	progressBeat  = 250 * time.Millisecond // delayed writes start at multiples of it, so one commit serves five
 )
 
-// Progress holds when each Job's progress is written. It is derived: after a loss each Job gets a new time.
+// Progress holds when each Job's progress is written. It is not stored: after a restart each Job gets a new time.
 type Progress struct {
 	at   map[events.Stream]events.Time
-	free events.Time // first unassigned time
+	free events.Time // first time that is not assigned yet
 }
 
-// NewProgress returns the state before any Job has progress to show.
+// NewProgress returns a Progress without Jobs.
 func NewProgress() Progress { return Progress{at: map[events.Stream]events.Time{}} }
 
-// Turn returns when a Job whose progress is due at time due may write; 0 if due is 0.
+// Turn returns when a Job may write its progress, which is due at time due. It returns 0 if due is 0.
 func (p *Progress) Turn(s events.Stream, due events.Time) events.Time {
 	if due == 0 {
 		p.Forget(s)
 		return 0
 	}
-	if at := p.at[s]; at >= due { // else it belongs to an earlier lag
+	if at := p.at[s]; at >= due { // an earlier time belongs to progress that is already written
 		return at
 	}
 	free, latest := max(due, p.free), due.Add(reconciler.ProgressSpread)
@@ -48,8 +48,8 @@ func (p *Progress) Turn(s events.Stream, due events.Time) events.Time {
 	return at
 }
 
-// Due reports whether a Job's progress may be written now. A busy Job, with creates queued, gets a later turn. busy
-// may be nil for never.
+// Due reports whether a Job's progress may be written now. A Job that is busy (has pod creations queued) gets a later
+// time. A nil busy means that no Job is.
 func (p *Progress) Due(s events.Stream, due, now events.Time, busy func(events.Stream) bool) bool {
 	at := p.Turn(s, due)
 	if at == 0 || at > now {
@@ -62,5 +62,5 @@ func (p *Progress) Due(s events.Stream, due, now events.Time, busy func(events.S
 	return true
 }
 
-// Forget drops the turn of a Job.
+// Forget drops the time assigned to a Job.
 func (p *Progress) Forget(s events.Stream) { delete(p.at, s) }

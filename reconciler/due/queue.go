@@ -7,10 +7,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Queue maps keys to due times. Its order is total, so that the simulation is deterministic.
+// Queue is a priority queue of keys by due time. Keys with the same time have a fixed order, so that a simulation
+// repeats exactly.
 type Queue[K comparable] struct {
 	at   map[K]events.Time
-	heap dueHeap[K] // may hold outdated entries; at decides
+	heap dueHeap[K] // may hold outdated entries; only entries that match `at` count
 }
 
 type entry[K comparable] struct {
@@ -18,7 +19,7 @@ type entry[K comparable] struct {
 	key K
 }
 
-// New returns an empty queue of keys in that order.
+// New returns an empty queue. Keys with the same time come in the given order.
 func New[K comparable](order func(a, b K) int) Queue[K] {
 	return Queue[K]{at: map[K]events.Time{}, heap: dueHeap[K]{order: order}}
 }
@@ -42,7 +43,7 @@ func (w *Queue[K]) Set(k K, at events.Time) {
 // At returns the key's time; 0 for never.
 func (w *Queue[K]) At(k K) events.Time { return w.at[k] }
 
-// rebuild drops outdated entries.
+// rebuild drops outdated entries from the heap.
 func (w *Queue[K]) rebuild() {
 	w.heap.all = w.heap.all[:0]
 	for k, at := range w.at {
@@ -72,7 +73,7 @@ func (w *Queue[K]) Next(now events.Time) (key K, ok bool) {
 	return top.key, true
 }
 
-// Shift moves every time by a clock step.
+// Shift moves all times by a step of the wall clock.
 func (w *Queue[K]) Shift(step time.Duration) {
 	for k, at := range w.at {
 		w.at[k] = at.Add(step)

@@ -9,14 +9,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/v1alpha2"
 )
 
-// API is what the executor needs of Kubernetes. Each method makes one request without retries. It returns the API
-// server's error (k8s.io/apimachinery/pkg/api/errors) if the server answered, else the transport's. Methods may be
-// called concurrently. Arguments are not changed; results belong to the caller.
+// API has the Kubernetes requests that the executor makes. Each method makes one request without retries. If the server
+// answered with an error, the method returns it (k8s.io/apimachinery/pkg/api/errors); otherwise it returns the error of
+// the connection. Methods may be called concurrently. They do not change their arguments, and the caller owns the
+// results.
 type API interface {
 	// CreatePod creates a pod under its name. The pod is in protobuf, as [kubewire.NewPod] encodes it.
 	CreatePod(ctx context.Context, namespace string, pod []byte) (kubewire.Stored, error)
-	// DeletePod deletes a pod with its own grace period. uid and resourceVersion are preconditions, unless empty: a pod
-	// that does not meet them is a Conflict.
+	// DeletePod deletes a pod with its own grace period. uid and resourceVersion are preconditions unless empty: if the
+	// pod does not match, the error is a Conflict.
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
 	// PatchPod applies a strategic merge patch.
 	PatchPod(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error)
@@ -25,22 +26,23 @@ type API interface {
 	UpdateJobStatus(ctx context.Context, namespace, name string, job []byte) (*kubewire.Job, error)
 	// GetJob reads a Job live.
 	GetJob(ctx context.Context, namespace, name string) (*kubewire.Job, error)
-	// DeleteJobVersion deletes a Job in the foreground: its dependents go first. uid and resourceVersion are
-	// preconditions; if they do not match, the error is a Conflict.
+	// DeleteJobVersion deletes a Job in the foreground, that is, after its dependents. uid and resourceVersion are
+	// preconditions: if the Job does not match, the error is a Conflict.
 	DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
-	// FindPod reads a pod live, by a list with a field selector, which needs no right to get pods. If there is none, the
-	// error is NotFound.
+	// FindPod reads a pod live. It lists with a field selector, because the controller has no permission to get pods.
+	// If there is no such pod, the error is NotFound.
 	FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error)
 }
 
-// CronAPI is what the executor needs to run CronJobs. The terms of API apply.
+// CronAPI has the requests needed to run CronJobs. They follow the rules of API: one request, no retries.
 type CronAPI interface {
-	// CreateJob creates a Job under its name, as [kubewire.CronJob] encodes it.
+	// CreateJob creates a Job under its name. job is encoded by [kubewire.CronJob].
 	CreateJob(ctx context.Context, namespace string, job kubewire.Body) (*kubewire.Job, error)
-	// DeleteRun deletes a Job, and its pods in the background. uid is a precondition; if it does not match, the error is
-	// a Conflict.
+	// DeleteRun deletes a Job, and its pods in the background. uid is a precondition: if it does not match, the error
+	// is a Conflict.
 	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
-	// UpdateCronJobStatus replaces the status of a CronJob at its resourceVersion, as [kubewire.CronJob] encodes it.
+	// UpdateCronJobStatus replaces the status of a CronJob at its resourceVersion. cronJob is encoded by
+	// [kubewire.CronJob].
 	UpdateCronJobStatus(ctx context.Context, namespace, name string, cronJob kubewire.Body) (*kubewire.CronJob, error)
 	// GetCronJob reads a CronJob live.
 	GetCronJob(ctx context.Context, namespace, name string) (*kubewire.CronJob, error)
@@ -48,7 +50,8 @@ type CronAPI interface {
 	GetRun(ctx context.Context, namespace, name string) (*kubewire.Job, error)
 }
 
-// GroupAPI is what the executor needs for gang scheduling in Kubernetes 1.36. The terms of API apply.
+// GroupAPI has the requests for gang scheduling in Kubernetes 1.36. They follow the rules of API: one request, no
+// retries.
 type GroupAPI interface {
 	// ListWorkloads lists all Workloads of a namespace live.
 	ListWorkloads(ctx context.Context, namespace string) ([]v1alpha2.Workload, error)
@@ -62,13 +65,14 @@ type GroupAPI interface {
 	CreatePodGroup(ctx context.Context, g *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error)
 }
 
-// WorkloadAPI is what the executor needs for gang scheduling in Kubernetes 1.37 (scheduling.k8s.io/v1beta1). The terms
-// of API apply. Objects are sent in protobuf, as [kubewire.NewGroupObject] encodes them. Patches are JSON patches.
+// WorkloadAPI has the requests for gang scheduling in Kubernetes 1.37 (scheduling.k8s.io/v1beta1). They follow the
+// rules of API: one request, no retries. Objects are sent in protobuf, as [kubewire.NewGroupObject] encodes them.
+// Patches are JSON patches.
 type WorkloadAPI interface {
 	// ReadWorkload reads a Workload live.
 	ReadWorkload(ctx context.Context, namespace, name string) (*kubewire.Workload, error)
-	// ReadWorkloads lists one page of a namespace's Workloads live. page is "" for the first page, else the next of the
-	// call before; next is "" at the end.
+	// ReadWorkloads lists one page of a namespace's Workloads live. page is "" for the first page, then the value of
+	// next from the previous call. next is "" after the last page.
 	ReadWorkloads(ctx context.Context, namespace, page string) (all []*kubewire.Workload, next string, err error)
 	// MakeWorkload creates a Workload under its name.
 	MakeWorkload(ctx context.Context, namespace string, workload []byte) (kubewire.Stored, error)

@@ -14,19 +14,19 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Call is one task in progress. Call Do to carry it out, then [Executor.Done].
+// Call is one task (a command for the executor) in progress. Call Do to carry it out, then [Executor.Done].
 type Call struct {
 	Task events.Task
-	// Withdrawn is set if the task was taken back: Do makes no request.
+	// Withdrawn is set if the command was withdrawn before it was sent. Do then makes no request.
 	Withdrawn bool
 
 	executor *Executor
 	started  events.Time
-	name     string // name of the command's object
+	name     string // name of the object that the command is about
 }
 
-// Do makes the task's requests one after the other and returns the outcome. It returns at the latest when ctx ends; a
-// request in flight then ends unknown. It neither waits nor retries.
+// Do makes the requests of the task one after the other, and returns the outcome. It returns at the latest when ctx
+// ends; the outcome of a request in flight is then unknown. It does not wait or retry.
 func (c *Call) Do(ctx context.Context) events.TaskResult {
 	w := &work{Config: &c.executor.config, Task: &c.Task, name: c.name}
 	w.result.Stream, w.result.Again = c.Task.Stream, c.Task.Again
@@ -49,11 +49,11 @@ func (c *Call) Do(ctx context.Context) events.TaskResult {
 type work struct {
 	*Config
 	*events.Task
-	name   string // like Call.name
+	name   string // same as Call.name
 	result events.TaskResult
 }
 
-// calls maps each command kind to its implementation.
+// calls maps each command kind to the function that carries it out.
 var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandCreatePod:       with((*work).createPod),
 	events.CommandDeletePod:       with((*work).deletePod),
@@ -74,7 +74,7 @@ var calls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandReadRun:         ofCrons(with((*work).readRun)),
 }
 
-// betaCalls replaces calls for group commands under the rules of Kubernetes 1.37.
+// betaCalls replaces entries of calls for gang scheduling in Kubernetes 1.37 (scheduling.k8s.io/v1beta1).
 var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandCreateWorkload: with((*work).makeWorkload),
 	events.CommandCreatePodGroup: (*work).makePodGroup,
@@ -82,12 +82,12 @@ var betaCalls = [events.MaxCommandKind + 1]func(*work, context.Context){
 	events.CommandResizeGroup:    with((*work).resizeGroup),
 }
 
-// with adapts a call that needs the concrete command.
+// with converts a call that takes the concrete command into the type that calls needs.
 func with[C events.Command](call func(*work, context.Context, C)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) { call(w, ctx, w.Command.(C)) }
 }
 
-// ofCrons wraps a call so that it is refused if CronJobs are not run.
+// ofCrons wraps a call for CronJobs. Without a CronAPI in the Config, the command is refused.
 func ofCrons(call func(*work, context.Context)) func(*work, context.Context) {
 	return func(w *work, ctx context.Context) {
 		if w.Crons == nil {
@@ -111,8 +111,8 @@ func (w *work) carryOut(ctx context.Context) {
 	call(w, ctx)
 }
 
-// createPod creates a pod under the name given by the command's ordinal, so that a retry meets the pod of the first
-// try.
+// createPod creates a pod. The pod's name follows from the command's ordinal, so a repeated create finds the pod of an
+// earlier one instead of making a second pod.
 func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	job, ok := w.Objects.withTemplate(w.Job.UID, c.Template)
 	w.result.Evidence.Name = w.name
@@ -135,7 +135,7 @@ func (w *work) createPod(ctx context.Context, c *events.CreatePod) {
 	}
 }
 
-// podOf returns the pod of a create, in protobuf.
+// podOf returns the pod that command c creates, encoded in protobuf.
 func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
 	pod, err := newPod(job, w.name, w.Life, w.ManagedBy, w.PodGroup, c)
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *work) podOf(job *kubewire.Job, c *events.CreatePod) ([]byte, error) {
 	return pod.Encode()
 }
 
-// termAnnotation returns the annotation that all created objects get in addition to their own.
+// termAnnotation returns an annotation with the log's term for created pods, Workloads and PodGroups.
 func (c *Config) termAnnotation() map[string]string {
 	if c.Term == 0 {
 		return nil
@@ -159,11 +159,12 @@ func (c *Config) termAnnotation() map[string]string {
 	return map[string]string{events.TermAnnotation: strconv.FormatUint(c.Term, 10)}
 }
 
-// meet handles an occupied pod name. If the pod is the Job's own, from an earlier try, the create is done.
+// meet handles a create whose pod name is taken. If the pod comes from an earlier try of this command, the create is
+// done.
 func (w *work) meet(ctx context.Context, c *events.CreatePod) {
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)
 	switch {
-	case err != nil: // it may be ours
+	case err != nil: // the pod may be ours
 		w.failed(err)
 		w.result.Ended.Ending, w.result.Ended.Class, w.result.Ended.Sent = events.OutcomeUnknown, 0, true
 	case isOurs(pod, w.Life, w.Job, c.Ordinal):
@@ -201,8 +202,8 @@ func (w *work) patchPod(ctx context.Context, patch *podPatch) {
 	w.done(events.Pods, pod)
 }
 
-// named reports whether the name of the command's pod is known. It never guesses: a wrong name would make the pod look
-// deleted.
+// named reports whether the task has the name of the command's pod. Otherwise it refuses the command: with a wrong
+// name, the answer NotFound would make the pod look deleted.
 func (w *work) named(uid types.UID) bool {
 	w.result.Evidence.Name = w.Pod.Name
 	if w.Pod.Name == "" || w.Pod.UID != uid || uid == "" {
@@ -212,8 +213,8 @@ func (w *work) named(uid types.UID) bool {
 	return true
 }
 
-// done ends the task as done, with the resulting object. of is 0 if the object's resource is not watched, or if its
-// new version is unknown.
+// done ends the task with success. o is the resulting object. of is its resource; 0 if that is not watched, or if the
+// object's new version is unknown.
 func (w *work) done(of events.Resource, o kubewire.Stored) {
 	e := &w.result.Ended
 	e.Ending, e.Class, e.RetryAfter, e.Sent = events.Done, 0, 0, true
@@ -224,7 +225,7 @@ func (w *work) done(of events.Resource, o kubewire.Stored) {
 	}
 }
 
-// seen ends the task as done, with an object that was read.
+// seen ends the task with success. o is the object that was read.
 func (w *work) seen(o metav1.Object) {
 	of := events.Pods
 	if _, is := o.(*kubewire.Job); is {
@@ -233,7 +234,7 @@ func (w *work) seen(o metav1.Object) {
 	w.done(of, kubewire.StoredOf(o))
 }
 
-// stored ends the task as done, with an object that the server has just stored.
+// stored ends the task with success. o is the object as the server has just stored it.
 func (w *work) stored(of events.Resource, o kubewire.Stored) {
 	w.done(of, o)
 	if w.Mode == events.ModeAll && !o.Written.IsZero() {
@@ -241,7 +242,7 @@ func (w *work) stored(of events.Resource, o kubewire.Stored) {
 	}
 }
 
-// failed ends the task as the error's verdict says.
+// failed ends the task with the outcome that verdictOf derives from the error.
 func (w *work) failed(err error) {
 	v := verdictOf(err)
 	e := &w.result.Ended
@@ -249,13 +250,13 @@ func (w *work) failed(err error) {
 	w.result.Evidence.Reason, w.result.Evidence.Message = v.reason, v.message
 }
 
-// cancelled adjusts the outcome if we ended the call ourselves, for a stop or a possible loss of the Lease. The
-// client's error about the connection is then hidden from users. A call that was answered keeps its outcome.
+// cancelled adjusts the outcome of a call that this process cancelled, because it stops or may have lost the Lease. It
+// replaces the client's connection error, which would mislead users. A call that got an answer keeps its outcome.
 func (w *work) cancelled(why error) {
 	e, said := &w.result.Ended, &w.result.Evidence
 	switch {
 	case e.Ending == events.OutcomeUnknown:
-	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // still connecting
+	case e.Ending == events.Refused && e.Class == events.RefusedServer && !e.Sent: // the connection was not made yet
 		e.Ending, e.Class = events.Withdrawn, 0
 	default:
 		return
@@ -263,13 +264,13 @@ func (w *work) cancelled(why error) {
 	said.Reason, said.Message, said.Sentence = "", "", "cancelled: "+why.Error()
 }
 
-// refuse ends the task without a request. sentence gives the reason.
+// refuse ends the task as refused, without a request. sentence tells users why.
 func (w *work) refuse(class events.RefusalClass, sentence string) {
 	w.result.Ended.Ending, w.result.Ended.Class = events.Refused, class
 	w.result.Evidence.Sentence = sentence
 }
 
-// observe adds an observation to the result, so that the log has it before the outcome.
+// observe adds an observation to the result. The log gets it before the outcome of the command.
 func (w *work) observe(o events.Observation) {
 	if o.Facts != nil {
 		w.result.Observations = append(w.result.Observations, o)

@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// writeStatus writes a status over exactly the version that it was computed from. For any other version the server
-// would refuse the write, or, worse, accept it and undo another client's change; so no request is made.
+// writeStatus writes the Job's status if the newest version seen is the one from which the status was computed.
+// Otherwise it makes no request: the server would refuse the write or, worse, accept it and undo another client's
+// change.
 func (w *work) writeStatus(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	if w.Status == nil {
@@ -62,7 +63,7 @@ func (w *work) readJob(ctx context.Context) {
 	w.seen(job)
 }
 
-// deleteJob deletes the Job after its pods, if its UID and version are those of the decision (T-035, T-051).
+// deleteJob deletes the Job after its pods, if the Job's UID and version are those in the decision (T-035, T-051).
 func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 	w.result.Evidence.Name = w.Job.Name
 	if err := w.API.DeleteJobVersion(ctx, w.Job.Namespace, w.Job.Name, c.Job, strconv.FormatUint(c.Version, 10)); err != nil {
@@ -72,8 +73,8 @@ func (w *work) deleteJob(ctx context.Context, c *events.DeleteJob) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// readPod looks for the pod of a create by name. Done without a UID means that there is none. That includes a foreign
-// pod with the name, since ours was then never created.
+// readPod looks by name for the pod of an earlier create. The outcome done without a UID means that the pod does not
+// exist. This includes the case that another owner's pod has the name, because then our pod was never created.
 func (w *work) readPod(ctx context.Context, c *events.ReadPod) {
 	w.result.Evidence.Name = podNameOf(w.Life, w.Job, c.Ordinal, c.Index)
 	pod, err := w.API.FindPod(ctx, w.Job.Namespace, w.result.Evidence.Name)

@@ -17,41 +17,42 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Limits on server-provided values, in bytes and time.
+// Limits for values that the server sends: text lengths in bytes, and the wait time.
 const (
 	maxReason     = 256
 	maxMessage    = 1 << 10
-	maxRetryAfter = time.Minute // no answer delays us longer than our own backoff (J-017)
+	maxRetryAfter = time.Minute // a server cannot delay us for longer than our own backoff (J-017)
 )
 
 const cutMark = "…"
 
-// verdict is what an error proves.
+// verdict is what the error of a request tells about its effect.
 type verdict struct {
 	ending     events.Ending
 	class      events.RefusalClass // 0 unless refused
 	retryAfter time.Duration
 	sent       bool // the request may have reached the server
-	over       bool // unknown outcome, but the server has finished with the request
+	over       bool // the effect is unknown, but the server no longer works on the request
 	reason     string
 	message    string
 }
 
-// verdictOf classifies the error of a request. Refused means that certainly nothing happened; any doubt is unknown.
+// verdictOf derives from the error of a request whether the request took effect. Refused means that it certainly had no
+// effect. In any doubt the verdict is unknown.
 //
-//	answer                                            verdict
+//	error or answer                                   verdict
 //	------------------------------------------------  ------------------------------------------------
-//	none: the connection could not be made            refused (Server), not sent
-//	none: time-out, connection lost, context ended    unknown
+//	no answer: the connection could not be made       refused (Server), not sent
+//	no answer: time-out, connection lost, cancelled   unknown
 //	an admission webhook or policy denied it          refused (Forbidden), whatever the code
 //	429; 503 with Retry-After                         refused (TooManyRequests; Server)
-//	any other that the API server did not write       unknown
+//	any other answer not from the API server itself   unknown
 //	401, 403                                          refused (Forbidden, Quota or NamespaceTerminating)
 //	404 of an object                                  refused (NotFound; a namespace: NamespaceTerminating)
 //	409                                               refused (NameTaken, Conflict)
-//	other 4xx but 408                                 refused (Invalid; NotFound when metadata.uid is the cause)
-//	500: a webhook could not be asked                 refused (Server)
-//	408, other 404, other 5xx                         unknown; an InternalError or ServiceUnavailable of the API server is over
+//	4xx other than 408                                refused (Invalid; NotFound when metadata.uid is the cause)
+//	500: a webhook could not be called                refused (Server)
+//	408, other 404, other 5xx                         unknown; over if an InternalError or ServiceUnavailable
 func verdictOf(err error) verdict {
 	v := verdict{ending: events.OutcomeUnknown, sent: true, message: bounded(err.Error(), maxMessage)}
 	var api apierrors.APIStatus
@@ -80,19 +81,20 @@ func verdictOf(err error) verdict {
 
 func (v *verdict) refuse(class events.RefusalClass) { v.ending, v.class = events.Refused, class }
 
-// classOf returns the class of a refusal; 0 if the outcome is unknown.
+// classOf returns why the server refused the request; 0 if the effect of the request is unknown. patience says that the
+// answer has a Retry-After.
 func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	switch {
 	case strings.HasPrefix(s.Message, "admission webhook "), strings.Contains(s.Message, " is forbidden: ValidatingAdmissionPolicy '"):
-		return events.RefusedForbidden // the webhook's or policy's author chose the code: it says nothing about the object
+		return events.RefusedForbidden // the author of the webhook or policy chose the code, so the code tells nothing
 	case s.Code == http.StatusTooManyRequests:
 		return events.RefusedTooManyRequests
 	case s.Code == http.StatusServiceUnavailable && patience:
 		return events.RefusedServer
 	case foreign(s):
-		return 0 // a proxy answered
+		return 0 // the answer is from a proxy
 	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "failed calling webhook"):
-		return events.RefusedServer // admission comes before storage
+		return events.RefusedServer // webhooks are called before the object is stored
 	case s.Code >= http.StatusInternalServerError, s.Code == http.StatusRequestTimeout:
 		return 0
 	case s.Code >= http.StatusBadRequest:
@@ -101,17 +103,18 @@ func classOf(s *metav1.Status, patience bool) events.RefusalClass {
 	return 0
 }
 
-// classOfRequest returns the class of an answer with code 400 to 499.
+// classOfRequest returns why the server refused the request, for an answer with code 400 to 499. 0 means unknown
+// effect.
 func classOfRequest(s *metav1.Status) events.RefusalClass {
 	switch s.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return classOfForbidden(s)
 	case http.StatusNotFound:
 		if s.Details != nil && s.Details.Kind == "namespaces" {
-			return events.RefusedNamespaceTerminating // past its deletion
+			return events.RefusedNamespaceTerminating // the namespace is gone
 		}
 		if s.Details == nil || s.Details.Name == "" {
-			return 0 // the resource is unknown, not the object
+			return 0 // the server does not know the resource, which tells nothing about the object
 		}
 		return events.RefusedNotFound
 	case http.StatusConflict:
@@ -121,13 +124,14 @@ func classOfRequest(s *metav1.Status) events.RefusalClass {
 		return events.RefusedConflict
 	case http.StatusUnprocessableEntity:
 		if blames(s, "metadata.uid") {
-			return events.RefusedNotFound // another object has its place
+			return events.RefusedNotFound // another object has the name
 		}
 	}
 	return events.RefusedInvalid
 }
 
-// ofQuota matches a refusal by a quota: it is used up, it needs a value that the pod lacks, or it is not counted yet.
+// ofQuota matches a refusal by a resource quota: the quota is used up, it requires a value that the pod lacks, or its
+// usage is not computed yet.
 var ofQuota = regexp.MustCompile(` is forbidden: (exceeded|failed|status unknown for) quota: `)
 
 func classOfForbidden(s *metav1.Status) events.RefusalClass {
@@ -140,8 +144,8 @@ func classOfForbidden(s *metav1.Status) events.RefusalClass {
 	return events.RefusedForbidden
 }
 
-// foreign reports whether the answer was not a Status of the API server; the client then builds one from the code
-// alone.
+// foreign reports whether the answer did not come from the API server itself, but for example from a proxy. The client
+// then makes up a Status from the HTTP code alone.
 func foreign(s *metav1.Status) bool { return caused(s, metav1.CauseTypeUnexpectedServerResponse) }
 
 func caused(s *metav1.Status, cause metav1.CauseType) bool {
@@ -152,7 +156,7 @@ func blames(s *metav1.Status, field string) bool {
 	return s.Details != nil && slices.ContainsFunc(s.Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
 }
 
-// bounded returns s as valid UTF-8 of at most limit bytes, and marks a cut.
+// bounded returns s as valid UTF-8 of at most limit bytes. A shortened text ends with "…".
 func bounded(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit {

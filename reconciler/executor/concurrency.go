@@ -7,32 +7,32 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// The number of calls in flight adapts to the API server's latency, as TCP Vegas adapts to a network: calls beyond the
-// server's capacity only queue there, in front of other clients. There is no fixed rate.
+// The number of calls in flight adapts to the API server's latency, as TCP Vegas adapts to a network. Calls beyond the
+// server's capacity would only queue at the server and delay other clients. There is no fixed rate.
 //
-//	after each round of as many calls as there are slots, while they were used up:
+//	after each round (as many calls as there are slots), if all slots were in use:
 //
 //	    size ← size × smallest latency / typical latency × 2  (× 1 at most)  + 6
 //
 //	     size
 //	max   ┤                ╭───────    latency up to twice the recent smallest: 6 more each round
 //	      │           ╭────╯
-//	      │      ╭────╯       ╭──      429: half, once per round, and a pause for as long as the server asks;
-//	      │  ╭───╯         ╭──╯        from there on 1 more each round
+//	      │      ╭────╯       ╭──      429: half, once per round, and a pause as the server asks;
+//	      │  ╭───╯         ╭──╯        from then on 1 more each round
 //	      │  │          ───╯
-//	      │──╯                ───────  busy server: its parallel calls, and 6 that queue
+//	      │──╯                ───────  busy server: what it handles at once, plus 6 that queue
 //	      └───────────────────────▶
 //
 // Example: size 20, smallest latency 10 ms, typical 40 ms: the next size is 20 × 0.25 × 2 + 6 = 16.
 //
-// The smallest latency is that of the last one or two minutes. Once a minute a probe allows only 2 calls for a moment,
-// so that the smallest latency is not measured under our own load. Latencies are compared per kind and namespace,
-// because a webhook may slow down one namespace only. For the same reason the typical latency is the median of the
-// round.
+// The smallest latency is measured over the last one to two minutes. Once a minute, for 100 ms, only 2 calls are
+// allowed, so that the smallest latency is not measured under our own load. Latencies are compared per kind of call and
+// namespace, because a webhook may slow down a single namespace. For the same reason the typical latency is the median
+// of the round.
 const (
 	firstConcurrency = 8
 	headroom         = 6           // calls that may queue at the server
-	tolerance        = 2           // up to this multiple of the smallest latency a call has not queued
+	tolerance        = 2           // a latency of up to twice the smallest counts as "did not queue"
 	pauseUnasked     = time.Second // pause after a 429 without Retry-After
 
 	probeEvery = time.Minute
@@ -40,14 +40,14 @@ const (
 	probeSize  = 2
 )
 
-// signal is what the end of a call says about the server.
+// signal is what the end of a call tells about the load of the server.
 type signal uint8
 
 const (
-	answered   signal = iota // the latency counts
+	answered   signal = iota // answered normally: the latency is used
 	late                     // no answer
-	overloaded               // the server asked for patience
-	refused                  // an answer without work: the latency means nothing
+	overloaded               // the server asked us to wait (429)
+	refused                  // refused without doing work: the latency tells nothing
 )
 
 // finished describes a call that has ended.
@@ -55,11 +55,11 @@ type finished struct {
 	started, ended events.Time
 	place          place
 	signal         signal
-	full           bool          // no slot was free
+	full           bool          // all slots were in use
 	wait           time.Duration // pause that the server asked for
 }
 
-// place groups calls with comparable latencies.
+// place is a group of calls with comparable latencies: same namespace, same command kind.
 type place struct {
 	namespace string
 	kind      events.CommandKind
@@ -69,16 +69,16 @@ type place struct {
 type limiter struct {
 	max       float64
 	size      float64
-	threshold float64     // above it size grows by 1 per round
-	paused    events.Time // send nothing before
-	cut       events.Time // time of the last 429: calls that started earlier add nothing
+	threshold float64     // from this size on, a round adds only 1
+	paused    events.Time // no call starts before this time
+	cut       events.Time // time of the last 429; a call that started earlier is ignored
 
-	smallest, before map[place]time.Duration // latencies of this minute, and of the last
+	smallest, before map[place]time.Duration // smallest latency in this minute, and in the previous one
 	minute           events.Time             // start of this minute
-	probing          events.Time             // end of the probe
+	probing          events.Time             // end of the short time in which only probeSize calls are allowed
 
-	round []float64 // smallest latency / latency, per call of this round
-	full  bool      // no slot was free when one of them ended
+	round []float64 // for each call of this round: smallest latency / its latency
+	full  bool      // all slots were in use when one of these calls ended
 }
 
 func newLimiter(limit int) limiter {
@@ -97,14 +97,14 @@ func (l *limiter) slots(now events.Time) int {
 	return n
 }
 
-// share returns how many slots one Job may use: about three quarters, so that a new Job need not wait for another
-// Job's slow calls. Example: 6 of 8.
+// share returns how many slots one Job may use: about three quarters. The rest lets a new Job start although another
+// Job's calls are slow. Example: 6 of 8.
 func (l *limiter) share(now events.Time) int {
 	n := l.slots(now)
 	return n - (n+2)/4
 }
 
-// ended takes in a call that ended.
+// ended updates the limiter with a call that has ended.
 func (l *limiter) ended(c finished) {
 	if c.signal == overloaded {
 		l.overloaded(&c)
@@ -127,7 +127,7 @@ func (l *limiter) ended(c finished) {
 	}
 }
 
-// overloaded halves the size, once for all calls in flight at the same time.
+// overloaded halves the size after a 429, once for all calls that were in flight together.
 func (l *limiter) overloaded(c *finished) {
 	wait := c.wait
 	if wait == 0 {
@@ -143,7 +143,8 @@ func (l *limiter) overloaded(c *finished) {
 	l.round, l.full = l.round[:0], false
 }
 
-// note updates the smallest latency of the call's place and returns it; known is false for the place's first call.
+// note updates the smallest latency for the call's kind and namespace, and returns it. known is false for the first
+// such call.
 func (l *limiter) note(c *finished) (smallest time.Duration, known bool) {
 	if c.ended >= l.minute.Add(probeEvery) {
 		l.before, l.smallest = l.smallest, map[place]time.Duration{}
@@ -162,7 +163,7 @@ func (l *limiter) note(c *finished) (smallest time.Duration, known bool) {
 	return now, isNow || was
 }
 
-// adapt ends a round.
+// adapt ends a round: it computes the new size from the median latency of the round.
 func (l *limiter) adapt() {
 	slices.Sort(l.round)
 	target := l.size*min(1, tolerance*l.round[len(l.round)/2]) + headroom

@@ -18,46 +18,51 @@ type Config struct {
 	Objects *Objects
 	Mode    events.Mode // ModeDelegated or ModeAll
 
-	// Seal returns the value with which a pod proves the origin of its command annotation. Nil for none.
+	// Seal signs the annotation by which a pod names its command, so that no other client can fake it. Nil for no seal.
 	Seal func(namespace, command string) string
 
-	// Term is the log's term, an annotation of all created objects. 0 for none.
+	// Term is the log's term. Pods, Workloads and PodGroups get it as an annotation when they are created. 0 for no
+	// annotation.
 	Term uint64
 
-	// Groups is used for gang scheduling in Kubernetes 1.36. Without it, Jobs count as having no group.
+	// Groups makes the requests for gang scheduling in Kubernetes 1.36. If nil, Jobs are treated as having no group.
 	Groups GroupAPI
-	// Workloads is used for gang scheduling in Kubernetes 1.37. It takes precedence over Groups.
+	// Workloads makes the requests for gang scheduling in Kubernetes 1.37. It takes precedence over Groups.
 	Workloads WorkloadAPI
-	// Unserved is called when the API server does not serve the group objects. It must not block. May be nil.
+	// Unserved is called when the API server does not have the API of the group objects. It must not block. May be nil.
 	Unserved func()
 
-	// Crons is used for CronJobs. Without it they are not run.
+	// Crons makes the requests for CronJobs. If nil, CronJobs are not run.
 	Crons CronAPI
 
-	// Observe, ObservePod, ObserveCronJob and ObserveRun convert an object that was read live into an observation. An
-	// observation without facts is dropped, and a nil function drops all.
+	// Observe, ObservePod, ObserveCronJob and ObserveRun convert an object that was read live into an observation for
+	// the log. An observation without facts is dropped. A nil function drops every observation.
 	Observe        func(*kubewire.Job) events.Observation
 	ObservePod     func(*kubewire.Pod) events.Observation
 	ObserveCronJob func(*kubewire.CronJob) events.Observation
 	ObserveRun     func(*kubewire.Job) events.Observation // a Job of a CronJob
 
-	// Wrote is called before a command is reported as done, with the version of each Job, CronJob or Pod in an answer,
-	// and the epoch in which it was requested. dropped says that a finalizer is gone. May be nil.
+	// Wrote is called before a command is reported as done, for each Job, CronJob or pod in an answer of the server.
+	// life is the epoch of the log in which the command was issued. dropped says that a finalizer was removed. May be
+	// nil.
 	Wrote func(life events.Identity, r events.Resource, uid types.UID, version uint64, dropped bool)
-	// Behind is called when a live read finds an object older than was known when the read was requested, in that epoch:
-	// the cluster was rewound. May be nil.
+	// Behind is called when a live read finds an older version of an object than was known when the read was requested.
+	// This proves that the cluster was restored to an earlier state. life is the epoch of the log at the request. May
+	// be nil.
 	Behind func(life events.Identity, proof events.Rewind)
 
-	// May is asked before each call whether calls are allowed; they are not if another process may hold the Lease by now.
-	// Tasks then wait. Nil means always.
+	// May reports whether calls are allowed now. It is asked before each call, and returns false if another process may
+	// hold the Lease. Tasks then wait. A nil May allows all calls.
 	May func() bool
-	// Within returns a context that ends when calls are no longer allowed; the call then ends unknown. Nil for no limit.
+	// Within returns a context that ends when calls are no longer allowed. A call that is then in flight ends with an
+	// unknown outcome. Nil for no limit.
 	Within func(context.Context) (context.Context, context.CancelFunc)
 
-	// MaxConcurrent limits the calls in flight; 64 if 0. The executor starts with 8.
+	// MaxConcurrent is the maximum number of calls in flight; 64 if 0. The executor starts with 8 and adapts the
+	// number.
 	MaxConcurrent int
-	// RequestTimeout limits one call of Run; 30 s if 0. It must be shorter than Settings.RequestTimeout, after which a
-	// sent request no longer takes effect.
+	// RequestTimeout is the time limit of one call of Run; 30 s if 0. It must be shorter than Settings.RequestTimeout,
+	// the time after which a sent request certainly takes no effect any more.
 	RequestTimeout time.Duration
 	// StopTimeout is how long Run waits for calls in flight after its context has ended; 10 s if 0.
 	StopTimeout time.Duration

@@ -13,15 +13,15 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// The annotation that kubectl sets on a Job created from a CronJob. A triggered Job gets it too, since it has no due
-// time.
+// The annotation that kubectl sets on a Job created by hand from a CronJob. A triggered Job gets it too, because it has
+// no due time either.
 const (
 	manualAnnotation = "cronjob.kubernetes.io/instantiate"
 	manualValue      = "manual"
 )
 
-// createJob creates a Job of the CronJob from the decided template. If the name is taken, a later read finds whose Job
-// it is (C-160).
+// createJob creates a Job of the CronJob, from the job template on which the decision was made. If the name is taken, a
+// later live read finds out whose Job has it (C-160).
 func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Evidence.Name = c.Name
 	cronJob, ok := w.Objects.cronWithTemplate(w.Job.UID, c.Template)
@@ -44,8 +44,8 @@ func (w *work) createJob(ctx context.Context, c *events.CreateJob) {
 	w.result.Ended.Written = events.At(created.CreationTimestamp.Time) // the server's clock
 }
 
-// newRun returns a Job of a CronJob (C-150 to C-156). It contains the whole spec of the jobTemplate, including fields
-// unknown to this program.
+// newRun returns a new Job of a CronJob (C-150 to C-156). The Job has the whole spec of the jobTemplate, including
+// fields that this program does not know.
 func newRun(cronJob *kubewire.CronJob, c *events.CreateJob) (kubewire.Body, error) {
 	t, err := cronJob.JobTemplate()
 	if err != nil {
@@ -67,8 +67,8 @@ func newRun(cronJob *kubewire.CronJob, c *events.CreateJob) (kubewire.Body, erro
 	}, &t)
 }
 
-// deleteRun deletes a Job of the CronJob, and its pods in the background (C-124). Another Job of that name gives a
-// Conflict.
+// deleteRun deletes a Job of the CronJob, and its pods in the background (C-124). If another Job has the name by now,
+// the server answers Conflict.
 func (w *work) deleteRun(ctx context.Context, c *events.DeleteRun) {
 	w.result.Evidence.Name = c.Name
 	if err := w.Crons.DeleteRun(ctx, w.Job.Namespace, c.Name, c.Job); err != nil {
@@ -78,8 +78,8 @@ func (w *work) deleteRun(ctx context.Context, c *events.DeleteRun) {
 	w.done(0, kubewire.Stored{UID: c.Job})
 }
 
-// writeCronStatus writes the CronJob's status over exactly the version that it was computed from (C-171); see
-// writeStatus.
+// writeCronStatus writes the CronJob's status if the newest version seen is the one from which the status was computed
+// (C-171). Otherwise it makes no request.
 func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.result.Evidence.Name = w.Job.Name
 	cronJob, version, ok := w.Objects.cronAt(w.Life, w.Job.UID, c.Base)
@@ -102,7 +102,8 @@ func (w *work) writeCronStatus(ctx context.Context, c *events.WriteCronStatus) {
 	w.stored(events.CronJobs, kubewire.StoredOf(after))
 }
 
-// newCronStatus returns the new status of the CronJob (C-175). Existing entries are kept unchanged (C-111).
+// newCronStatus returns the new status of the CronJob (C-175). Entries that are already in status.active stay unchanged
+// (C-111).
 func newCronStatus(cronJob *kubewire.CronJob, c *events.WriteCronStatus) *batchv1.CronJobStatus {
 	stored := map[types.UID]corev1.ObjectReference{}
 	for _, ref := range cronJob.Status.Active {
@@ -122,7 +123,7 @@ func newCronStatus(cronJob *kubewire.CronJob, c *events.WriteCronStatus) *batchv
 	return status
 }
 
-// readCronJob reads the CronJob live; see readJob.
+// readCronJob reads the CronJob live. A version older than a known one proves that the cluster was restored.
 func (w *work) readCronJob(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	cronJob, err := w.Crons.GetCronJob(ctx, w.Job.Namespace, w.Job.Name)
@@ -144,8 +145,8 @@ func (w *work) readCronJob(ctx context.Context) {
 	w.done(events.CronJobs, kubewire.StoredOf(cronJob))
 }
 
-// readRun reads a Job of the CronJob's namespace live (C-161). If another Job has the name, the result carries its UID
-// and no observation.
+// readRun reads a Job by name in the CronJob's namespace (C-161). The result carries the UID of the Job that was found.
+// An observation is added only if the Job belongs to the CronJob.
 func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.result.Evidence.Name = c.Name
 	job, err := w.Crons.GetRun(ctx, w.Job.Namespace, c.Name)
@@ -159,7 +160,7 @@ func (w *work) readRun(ctx context.Context, c *events.ReadRun) {
 	w.done(events.Jobs, kubewire.StoredOf(job))
 }
 
-// observeRun adds the observation of a Job of the CronJob.
+// observeRun adds an observation of a Job of the CronJob to the result.
 func (w *work) observeRun(job *kubewire.Job) { w.observe(w.ObserveRun(job)) }
 
 func observeNoCronJob(*kubewire.CronJob) events.Observation { return events.Observation{} }

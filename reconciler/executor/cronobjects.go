@@ -12,37 +12,38 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// CronTemplateHash returns the hash of a CronJob's jobTemplate that the log uses.
+// CronTemplateHash returns the hash by which the log identifies a CronJob's jobTemplate.
 type CronTemplateHash func(*kubewire.CronJob) (string, error)
 
-// keptCron is a kept CronJob; see kept.
+// keptCron is the stored copy of a CronJob.
 type keptCron struct {
-	cronJob  *kubewire.CronJob // what a write needs of it
+	cronJob  *kubewire.CronJob // the part of the CronJob that a write needs
 	version  uint64
-	template string // hash of the jobTemplate; empty until needed
+	template string // hash of the jobTemplate; empty until it is needed
 }
 
-// WithCronJobs makes o keep CronJobs too. hash must be the function that names their templates in commands.
+// WithCronJobs makes o keep CronJobs, too. hash must be the function that gives the template hashes in commands.
 func (o *Objects) WithCronJobs(hash CronTemplateHash) *Objects {
 	o.cronHash, o.crons = hash, map[types.UID]*keptCron{}
 	return o
 }
 
-// KeepCronJob is KeepJob for a CronJob.
+// KeepCronJob stores a CronJob that was read or watched, unless it is older than the stored version. The caller must
+// not change the object afterwards.
 func (o *Objects) KeepCronJob(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keepCronLocked(cronJob)
 }
 
-// DropCronJob forgets a deleted CronJob.
+// DropCronJob removes a deleted CronJob.
 func (o *Objects) DropCronJob(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.crons, uid)
 }
 
-// refreshCron keeps a newer version of a CronJob, if it is kept at all.
+// refreshCron stores a newer version of a CronJob, if an earlier version is still stored.
 func (o *Objects) refreshCron(cronJob *kubewire.CronJob) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +77,8 @@ func (o *Objects) keepCronLocked(cronJob *kubewire.CronJob) {
 	o.crons[cronJob.UID] = next
 }
 
-// cronAt is at for a CronJob.
+// cronAt returns the CronJob if the stored version is base. Otherwise ok is false, and version is the stored version (0
+// for none). life is the epoch of the command; nothing is found for an epoch before the newest rewind.
 func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cronJob *kubewire.CronJob, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +89,7 @@ func (o *Objects) cronAt(life events.Identity, uid types.UID, base uint64) (cron
 	return known.cronJob, known.version, known.version == base
 }
 
-// cronWithTemplate is withTemplate for a CronJob.
+// cronWithTemplate returns the CronJob if its jobTemplate still has this hash.
 func (o *Objects) cronWithTemplate(uid types.UID, hash string) (cronJob *kubewire.CronJob, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

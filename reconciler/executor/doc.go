@@ -1,7 +1,7 @@
 // Package executor carries out durable commands and reports their outcomes.
 //
-// An [Executor] is a step machine; [Executor.Run] drives it with a goroutine per call, the simulation from one
-// goroutine:
+// An [Executor] is a state machine without goroutines. [Executor.Run] drives it with a goroutine per call; the
+// simulation drives it from one goroutine:
 //
 //	e.Submit(tasks...)
 //	call, ok := e.Next(now)      // the call to make now, if any
@@ -10,20 +10,20 @@
 //
 // Invariants:
 //
-//   - Submitted commands have a durable record (design §2, invariant 1). The executor cannot check this; the caller
-//     vouches for it. The executor makes no other writes.
+//   - Each submitted command has a durable record (design §2, invariant 1). The executor cannot check this; the caller
+//     guarantees it. The executor makes no other writes.
 //   - Each task ends exactly once: done, refused, unknown or withdrawn. Refused means that certainly nothing happened.
-//     The executor never retries: that is a decision.
+//     The executor never retries, because a retry is a decision.
 //   - At most one command per object is in flight. The commands of one object are sent in the order of submission.
-//   - A status is written only over the version that it was computed from. A pod is created only from the template that
-//     was decided on.
-//   - No Job waits for another Job's backlog: Jobs take turns, and none may use all slots.
+//   - A status is written only over the version from which it was computed. A pod is created only from the template on
+//     which the decision was made.
+//   - No Job waits for another Job's backlog: Jobs take turns, and no Job may use all slots.
 //
-// What the log does not hold (a Job's metadata and pod template) is in [Objects], which the informer fills.
+// The log does not hold a Job's metadata and pod template. They are in [Objects], which the informer fills.
 //
 // # Order
 //
-// Commands that a client or a Job's end waits for go first:
+// Commands that delay a client's request or the end of a Job go first:
 //
 //  1. finalizers that delay a deletion
 //  2. writes that finish a Job
@@ -34,10 +34,10 @@
 //     and finalizers in turn
 //  7. status writes that only show progress
 //
-// See [events.Priority]. Each class has reserved calls that no more urgent one can take, and an eighth of the calls is
-// for tasks that have waited for a second, oldest first (ages in queue.go). So no task waits longer than two seconds
-// while the server keeps up. A waiting task becomes more urgent when its Job ends, or its Job or pod is deleted
-// ([Executor.Hasten]). The number of calls in flight adapts to the API server: see concurrency.go.
+// The classes are those of [events.Priority]. Each class has reserved calls that no more urgent class can take. An
+// eighth of the calls is for tasks that have waited for a second, oldest first (ages in queue.go). So no task waits
+// longer than two seconds while the server keeps up. A waiting task becomes more urgent when its Job ends, or when its
+// Job or pod is deleted ([Executor.Hasten]). The number of calls in flight adapts to the API server (concurrency.go).
 //
 // # Concurrency
 //

@@ -10,18 +10,18 @@ import (
 // calls.
 type Executor struct {
 	config Config
-	wake   chan struct{} // holds a token when Run has work to look at
+	wake   chan struct{} // has an element when Run must look for work
 
 	mu       sync.Mutex
 	limit    limiter
 	queue    queue
-	waiting  map[events.CommandID]*item // not begun, in queue
-	given    fifo[*item]                // withdrawn; Next returns them
-	running  map[events.CommandID]*item // returned by Next as call or withdrawal, and not Done
-	inFlight int                        // requests in running
-	byStream map[events.Stream]int      // inFlight per stream
+	waiting  map[events.CommandID]*item // tasks that have not begun; all are in queue
+	given    fifo[*item]                // withdrawn tasks, for Next to return
+	running  map[events.CommandID]*item // tasks that Next has returned and Done has not ended
+	inFlight int                        // calls in running, without withdrawn tasks
+	byStream map[events.Stream]int      // calls in flight per stream
 	stopped  bool
-	idle     chan struct{} // closed when stopped and nothing is left
+	idle     chan struct{} // closed when stopped and all tasks have ended
 	cancel   func()        // cancels Run's calls; nil while it does not run
 }
 
@@ -42,8 +42,8 @@ func New(config Config) (*Executor, error) {
 	}, nil
 }
 
-// Submit adds tasks whose records are durable. It does not block. It ignores a task that is already known. After Stop
-// it withdraws all new tasks.
+// Submit adds tasks whose records are durable. It does not block. It ignores a task that it already has. After Stop,
+// new tasks end as withdrawn.
 func (e *Executor) Submit(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -77,7 +77,7 @@ func priorityOf(t *events.Task) events.Priority {
 	return events.PriorityOf(t.Command)
 }
 
-// Hasten raises tasks that have not begun to their new priority, if that is more urgent. It ignores tasks that were
+// Hasten raises the priority of tasks that have not begun. It does not lower a priority, and ignores tasks that were
 // not submitted.
 func (e *Executor) Hasten(tasks ...events.Task) {
 	e.mu.Lock()
@@ -105,9 +105,9 @@ func keyOf(t *events.Task) key {
 	return k
 }
 
-// TakeBack withdraws tasks that have not begun or were never submitted: Next returns them, and they end withdrawn. A
-// task that has begun goes on to its outcome. In either case the outcome is reported, and nothing is sent later that
-// was not already in flight.
+// TakeBack withdraws tasks that have not begun or were never submitted: Next returns them, and they end as withdrawn. A
+// task that has begun continues to its outcome. Every task gets an outcome, and after TakeBack no request is sent for
+// them unless it was already in flight.
 func (e *Executor) TakeBack(tasks ...events.Task) {
 	e.mu.Lock()
 	for i := range tasks {
@@ -116,7 +116,7 @@ func (e *Executor) TakeBack(tasks ...events.Task) {
 			e.withdrawLocked(name)
 		case e.running[name] == nil:
 			it := itemOf(tasks[i])
-			it.task.Again = true // it may have ended already
+			it.task.Again = true // the task may have ended already
 			e.giveLocked(it)
 		}
 	}
@@ -135,7 +135,7 @@ func (e *Executor) withdrawLocked(name events.CommandID) {
 	}
 }
 
-// giveLocked sets a task aside, for Next to return as withdrawn.
+// giveLocked marks a task as withdrawn and queues it for Next.
 func (e *Executor) giveLocked(it *item) {
 	delete(e.waiting, it.task.Name)
 	it.withdrawn = true
@@ -143,8 +143,8 @@ func (e *Executor) giveLocked(it *item) {
 	e.given.push(it)
 }
 
-// Next returns the call to make now, if there is one. Withdrawn tasks come first and take no slot. If there is none,
-// one may be ready after the next Submit, TakeBack or Done, or at Wake.
+// Next returns the call to make now, if there is one. Withdrawn tasks come first and take no slot. If ok is false, a
+// call may be ready after the next Submit, TakeBack or Done, or at Wake.
 func (e *Executor) Next(now events.Time) (*Call, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,7 +166,7 @@ func (e *Executor) Next(now events.Time) (*Call, bool) {
 	return &Call{Task: it.task, executor: e, started: now, name: it.key.name}, true
 }
 
-// Done tells the executor that a call has ended. The next command of the object may then be sent.
+// Done tells the executor that a call has ended. The next command for the same object may then be sent.
 func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,7 +176,8 @@ func (e *Executor) Done(c *Call, r events.TaskResult, now events.Time) {
 	}
 	delete(e.running, c.Task.Name)
 	if !c.Withdrawn {
-		full := e.inFlight >= e.limit.share(now) // the limit of one Job
+		// One Job may use this many slots.
+		full := e.inFlight >= e.limit.share(now)
 		e.inFlight--
 		if e.byStream[c.Task.Stream]--; e.byStream[c.Task.Stream] == 0 {
 			delete(e.byStream, c.Task.Stream)
@@ -204,7 +205,8 @@ func signalOf(f *events.CommandEnded) signal {
 	return refused
 }
 
-// Wake returns the end of the current pause or probe, which may be in the past; 0 if there was none.
+// Wake returns the end of the current pause or latency probe (concurrency.go). The time may be past; 0 if there was
+// none.
 func (e *Executor) Wake() events.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -216,7 +218,7 @@ type Stats struct {
 	Waiting  int         // tasks that have not begun
 	InFlight int         // calls in flight
 	Limit    int         // current limit of calls in flight
-	Paused   events.Time // end of the newest pause that the server asked for
+	Paused   events.Time // end of the last pause, as requested by the server
 }
 
 // Stats returns the current load.
@@ -226,15 +228,15 @@ func (e *Executor) Stats() Stats {
 	return Stats{Waiting: len(e.waiting), InFlight: e.inFlight, Limit: int(max(1, e.limit.size)), Paused: e.limit.paused}
 }
 
-// Busy reports whether a stream has more creates queued than twice the limit of calls in flight: the API server has
-// enough to do, and further creates may come later.
+// Busy reports whether a stream has so many pod creations queued (more than twice the limit of calls in flight) that
+// the loop should issue no further ones now.
 func (e *Executor) Busy(s events.Stream) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.queue.creates(s) > int(2*e.limit.size)
 }
 
-// ring wakes Run.
+// ring wakes Run, so that it looks for work.
 func (e *Executor) ring() {
 	select {
 	case e.wake <- struct{}{}:

@@ -18,8 +18,8 @@ import (
 )
 
 // findGroup looks for the Job's Workload, by its reference to the Job, and for the PodGroup made from it (J-242,
-// J-244), under the rules of Kubernetes 1.36. It lists the namespace, since Workloads are not watched and each Job is
-// looked up once. If the server lacks these objects or denies access, the Job has no group.
+// J-244), in the API of Kubernetes 1.36. It lists the namespace: Workloads are not watched, and each Job is looked up
+// once. If the server lacks these objects or denies access, the Job has no group.
 func (w *work) findGroup(ctx context.Context) {
 	w.result.Evidence.Name = w.Job.Name
 	if w.Groups == nil {
@@ -53,14 +53,14 @@ func (w *work) findGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// cannotSee reports whether err ends the search: as unknown or refused, or with the result that there is nothing to
-// find.
+// cannotSee reports whether err ends the search. The task then ends as unknown or refused. If the server lacks the
+// resource or denies access, the task ends with the result that there is no group.
 func (w *work) cannotSee(err error, found *events.GroupSeen) bool {
 	if err == nil {
 		return false
 	}
 	w.failed(err)
-	if apierrors.IsNotFound(err) { // an empty list is no error: the resource is unknown
+	if apierrors.IsNotFound(err) { // an empty list is no error, so the server does not know the resource
 		w.Unserved()
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
@@ -161,19 +161,19 @@ const (
 	templateTail = "-pgt-0"
 )
 
-// workloadName returns the name of the Job's Workload: the Job's name, cut if necessary, and a hash of its UID.
+// workloadName returns the name of the Job's Workload: the Job's name, shortened if necessary, and a hash of its UID.
 func workloadName(job events.JobRef) string {
 	return cut(job.Name, maxGroupName-1-groupHashLen) + "-" + groupHash(string(job.UID))
 }
 
-// groupTemplateName returns the name of the Workload's template, a DNS label.
+// groupTemplateName returns the name of the pod group template in the Job's Workload, a DNS label.
 func groupTemplateName(job events.JobRef) string {
 	name := strings.ReplaceAll(job.Name, ".", "-")
 	return cut(name, validation.DNS1123LabelMaxLength-len(templateTail)) + templateTail
 }
 
-// podGroupName returns the name of the PodGroup made from a Workload's template. If the name is too long, both parts
-// are cut.
+// podGroupName returns the name of the PodGroup made from a Workload's template. If the name is too long, the names of
+// Workload and template are shortened.
 func podGroupName(workload, template string, job events.JobRef) string {
 	room := maxGroupName - 2 - groupHashLen
 	if len(workload)+len(template) > room {
@@ -183,7 +183,7 @@ func podGroupName(workload, template string, job events.JobRef) string {
 	return workload + "-" + template + "-" + groupHash(string(job.UID)+"/"+workload+"/"+template)
 }
 
-// cut returns at most n bytes of a name, without a separator at the end.
+// cut returns at most n bytes of a name, without a dash or dot at the end.
 func cut(name string, n int) string {
 	return strings.TrimRight(name[:min(len(name), n)], "-.")
 }

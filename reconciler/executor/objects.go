@@ -13,50 +13,52 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// TemplateHash returns the hash of a Job's pod template that the log uses.
+// TemplateHash returns the hash by which the log identifies a Job's pod template.
 type TemplateHash func(*kubewire.Job) (string, error)
 
-// Objects keeps, for each unfinished Job, what writes need and the log does not hold: metadata, spec and conditions at
-// the newest observed version. It keeps CronJobs whole. It is the informer's Keeper.
+// Objects stores what a write to a Job needs and the log does not hold: for each unfinished Job its metadata, spec and
+// conditions at the newest observed version. It stores CronJobs, too. The informer fills it through its Keeper
+// interface.
 type Objects struct {
 	hash     TemplateHash
 	cronHash CronTemplateHash
 
 	mu    sync.Mutex
 	jobs  map[types.UID]*kept
-	crons map[types.UID]*keptCron // nil if CronJobs are not kept
-	life  events.Identity         // epoch since the newest rewind; zero if there was none
+	crons map[types.UID]*keptCron // nil if CronJobs are not run
+	life  events.Identity         // epoch that began with the newest rewind; zero if there was none
 }
 
-// kept is a kept Job. The object is immutable, so it may be read without the lock.
+// kept is the stored copy of a Job. The object is immutable, so it may be read without the lock.
 type kept struct {
 	job      *kubewire.Job // the part that a write needs
 	version  uint64
 	template string // hash of the pod template; empty until needed
 }
 
-// NewObjects returns an empty Objects. hash must be the function that names pod templates in commands.
+// NewObjects returns an empty Objects. hash must be the function that gives the template hashes in commands.
 func NewObjects(hash TemplateHash) *Objects {
 	return &Objects{hash: hash, jobs: map[types.UID]*kept{}}
 }
 
-// KeepJob keeps a Job that was read or watched. It ignores versions older than the kept one. The caller must not
-// change the object afterwards.
+// KeepJob stores a Job that was read or watched, unless it is older than the stored version. The caller must not change
+// the object afterwards.
 func (o *Objects) KeepJob(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keepLocked(job)
 }
 
-// DropJob forgets a finished or deleted Job, which gets no more pods or status writes.
+// DropJob removes a finished or deleted Job, which gets no more pods or status writes.
 func (o *Objects) DropJob(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.jobs, uid)
 }
 
-// Reset forgets everything after a rewind of the cluster; otherwise KeepJob would ignore its lower versions forever.
-// life is the new epoch: commands of earlier epochs are no longer carried out.
+// Reset removes all objects after the cluster was restored to an earlier state (a rewind). Otherwise KeepJob would
+// ignore the lower versions for ever. life is the log's new epoch; commands of earlier epochs are no longer carried
+// out.
 func (o *Objects) Reset(life events.Identity) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +67,7 @@ func (o *Objects) Reset(life events.Identity) {
 	o.life = life
 }
 
-// outdated reports whether a command is from an epoch before the newest rewind.
+// outdated reports whether a command was issued before the newest rewind of the cluster, by its epoch.
 func (o *Objects) outdated(life events.Identity) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,7 +76,7 @@ func (o *Objects) outdated(life events.Identity) bool {
 
 func (o *Objects) outdatedLocked(life events.Identity) bool { return life.Epoch < o.life.Epoch }
 
-// refresh keeps a newer version of a Job, if it is kept at all: it may have been dropped meanwhile.
+// refresh stores a newer version of a Job, if an earlier version is still stored.
 func (o *Objects) refresh(job *kubewire.Job) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,17 +99,17 @@ func (o *Objects) keepLocked(job *kubewire.Job) {
 			Metadata: job.Metadata, Spec: job.Spec,
 		},
 	}
-	// Compare the spec, not the generation: of two API servers of different versions, one may not know a field of the
-	// spec.
+	// The generation would be no proof: if two API servers have different versions, the older one may drop a field of
+	// the spec without changing the generation.
 	if known != nil && bytes.Equal(known.job.Spec, job.Spec) {
 		next.job.Spec, next.template = known.job.Spec, known.template
 	}
 	o.jobs[job.UID] = next
 }
 
-// at returns the Job if it is kept at exactly version base. Otherwise ok is false, and version is the kept one (0 for
-// none). After a rewind versions repeat, so a command of an earlier epoch finds nothing. The object is shared and must
-// not be changed.
+// at returns the Job if the stored version is exactly base. Otherwise ok is false, and version is the stored one (0 for
+// none). life is the epoch of the command: after a rewind of the cluster versions repeat, so a command of an earlier
+// epoch finds nothing. The object is shared and must not be changed.
 func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kubewire.Job, version uint64, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,7 +120,7 @@ func (o *Objects) at(life events.Identity, uid types.UID, base uint64) (job *kub
 	return known.job, known.version, known.version == base
 }
 
-// withTemplate returns the Job if its pod template still has that hash. The object is shared and must not be changed.
+// withTemplate returns the Job if its pod template still has this hash. The object is shared and must not be changed.
 func (o *Objects) withTemplate(uid types.UID, hash string) (job *kubewire.Job, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,8 +10,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// podPatch is a strategic merge patch of a pod's metadata. Its UID is a precondition: for another pod the patch is
-// invalid, with cause metadata.uid. Its version is one too: for another version the patch is a conflict.
+// podPatch is a strategic merge patch of a pod's metadata. UID is a precondition: for a pod with another UID the server
+// answers Invalid, with cause metadata.uid. ResourceVersion is a precondition, too: for another version the answer is
+// Conflict.
 type podPatch struct {
 	Metadata struct {
 		UID              types.UID         `json:"uid"`
@@ -23,14 +24,14 @@ type podPatch struct {
 	} `json:"metadata"`
 }
 
-// ownerReference is an owner to add, or, with the directive, to remove.
+// ownerReference adds an owner or, with the directive "delete", removes one.
 type ownerReference struct {
 	Directive string `json:"$patch,omitempty"`
 	*metav1.OwnerReference
 	UID types.UID `json:"uid"`
 }
 
-// patchOf returns a patch of the pod, at version unless that is 0.
+// patchOf returns a patch for the pod. It has version as a precondition, unless version is 0.
 func patchOf(pod types.UID, version uint64) *podPatch {
 	p := &podPatch{}
 	p.Metadata.UID = pod
@@ -56,16 +57,17 @@ func (w *work) releasePod(ctx context.Context, c *events.ReleasePod) {
 	w.patchPod(ctx, releasePatch(c, w.Job, trackingFinalizers(w.Mode, w.ManagedBy)))
 }
 
-// dropPatch removes finalizers (J-093).
+// dropPatch returns the patch that removes a pod's tracking finalizers (J-093).
 func dropPatch(c *events.DropFinalizer, finalizers []string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	p.Metadata.DeleteFinalizers = finalizers
 	return p
 }
 
-// adoptPatch adds the Job as owner of an orphan pod (J-175). It removes the other tracking finalizer, because no other
-// controller would. A pod that must not count again gets none. The annotation marks the pod as the Job's, for a
-// controller with another log that sees the pod released and back again.
+// adoptPatch returns the patch that makes the Job the owner of an orphan pod (J-175). It also removes the tracking
+// finalizer of the other controller, built-in or ours, which nobody else would remove. A pod that must not be counted
+// again (Spent) gets no finalizer. With Mark, an annotation names the Job, so that a controller with another log knows
+// the pod if it is released and adopted again.
 func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, managedBy string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	if c.Mark {
@@ -86,7 +88,7 @@ func adoptPatch(c *events.AdoptPod, id events.Identity, job events.JobRef, manag
 	return p
 }
 
-// releasePatch makes a pod of the Job an orphan (J-174).
+// releasePatch returns the patch that makes a pod of the Job an orphan (J-174).
 func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) *podPatch {
 	p := patchOf(c.Pod, c.Version)
 	p.Metadata.OwnerReferences = []ownerReference{{Directive: "delete", UID: job.UID}}
@@ -94,8 +96,9 @@ func releasePatch(c *events.ReleasePod, job events.JobRef, finalizers []string) 
 	return p
 }
 
-// trackingFinalizers returns the finalizers that hold a pod of a Job with that managedBy. In delegated mode only ours
-// can. Otherwise an empty managedBy may also mean that the pod's Job was never seen, so it can be either.
+// trackingFinalizers returns the tracking finalizers that a Job's pod may have, given the Job's spec.managedBy. In
+// delegated mode it can only be ours. In the other mode an empty managedBy may also mean that the Job was never seen,
+// so the pod may have either.
 func trackingFinalizers(mode events.Mode, managedBy string) []string {
 	switch {
 	case mode == events.ModeDelegated, managedBy == events.ManagedBy:

@@ -14,14 +14,16 @@ import (
 )
 
 const (
-	indexKey         = batchv1.JobCompletionIndexAnnotation // also a label (J-065)
-	maxName          = 253                                  // of an object
-	maxPodNamePrefix = 58                                   // of a generated name, which adds five characters (J-064)
+	indexKey = batchv1.JobCompletionIndexAnnotation // also a label (J-065)
+	// maximum length of an object's name
+	maxName = 253
+	// maximum length of generateName; the server adds five characters (J-064)
+	maxPodNamePrefix = 58
 )
 
 var errNoLabels = errors.New("the pod template has no labels, so no selector could find its pods")
 
-// newPod returns the pod of a create (J-061 to J-068, J-246). It does not change job.
+// newPod returns the pod that command c creates (J-061 to J-068, J-246). It does not change job.
 func newPod(job *kubewire.Job, name string, id events.Identity, managedBy, podGroup string, c *events.CreatePod) (*kubewire.NewPod, error) {
 	template, err := job.Template()
 	if err != nil {
@@ -59,7 +61,7 @@ func podAnnotations(job *kubewire.Job, id events.Identity, c *events.CreatePod) 
 	annotations := []kubewire.Pair{
 		{Name: events.CommandAnnotation, Value: id.CommandOf(job.UID, c.Ordinal)}, {Name: events.TemplateAnnotation, Value: c.Template},
 	}
-	if job.BackoffLimitPerIndex != nil { // J-067
+	if job.BackoffLimitPerIndex != nil { // the pod carries the failure counts of its index (J-067)
 		annotations = append(annotations, countOf(batchv1.JobIndexFailureCountAnnotation, c.IndexFailures))
 		if c.IndexIgnoredFailures > 0 {
 			annotations = append(annotations, countOf(batchv1.JobIndexIgnoredFailureCountAnnotation, c.IndexIgnoredFailures))
@@ -72,7 +74,7 @@ func countOf(name string, n uint32) kubewire.Pair {
 	return kubewire.Pair{Name: name, Value: strconv.FormatUint(uint64(n), 10)}
 }
 
-// podNameOf returns the pod name for a create with that ordinal and index.
+// podNameOf returns the name of the pod that a Job creates with this ordinal and index.
 func podNameOf(id events.Identity, job events.JobRef, ordinal uint64, index int32) string {
 	return id.PodName(job.UID, podNamePrefix(job.Name, index), ordinal)
 }
@@ -89,7 +91,8 @@ func podNamePrefix(job string, index int32) string {
 	return job
 }
 
-// plain reports whether a dash may certainly follow a name: it is short and consists of letters, digits and dashes.
+// plain reports whether a name is certainly still valid with a dash behind it: it is short, and consists of letters,
+// digits and dashes.
 func plain(name string) bool {
 	for i := range len(name) {
 		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && (c != '-' || i == 0) {
@@ -112,7 +115,7 @@ func ownerRef(job events.JobRef) metav1.OwnerReference {
 	}
 }
 
-// isOurs reports whether a pod is the result of the Job's create with that ordinal.
+// isOurs reports whether a pod was made by the Job's create command with this ordinal.
 func isOurs(pod *kubewire.Pod, id events.Identity, job events.JobRef, ordinal uint64) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.UID == job.UID &&

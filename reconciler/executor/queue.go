@@ -19,16 +19,16 @@ type item struct {
 	task      events.Task
 	key       key
 	priority  events.Priority
-	ready     bool        // first of its key: waits for a slot, or is in flight
-	withdrawn bool        // taken back; queues drop it when they meet it
-	begun     bool        // returned by Next; queues drop it when they meet it
+	ready     bool        // first of its object's tasks: waits for a slot, or is in flight
+	withdrawn bool        // withdrawn; still in the queues, which skip it
+	begun     bool        // returned by Next; still in the queues, which skip it
 	since     events.Time // when it was first seen ready
 }
 
 // over reports whether the item no longer waits for a slot.
 func (it *item) over() bool { return it.withdrawn || it.begun }
 
-// tiers are classes of priorities. Within each, Jobs take turns.
+// tiers group the priorities of tasks. Within a tier, Jobs take turns.
 const (
 	tierDeletion = iota
 	tierFinish
@@ -38,15 +38,16 @@ const (
 	tierWork
 	tierProgress
 	tiers
-	oldest = tiers // no tier: the longest-waiting aged task
+	oldest = tiers // pseudo tier: the task that has waited longest, for a second or more
 )
 
-// round is the length in calls of the schedule of tiers. By default a call goes to the most urgent tier with waiting
-// tasks; reserved lists the exceptions, so that no tier starves. A reserved call that its tier does not need goes to
-// tierWork. Example: if a user deletes pods without end, 7 of 16 calls still go to other users' creates.
+// round is the number of calls after which the schedule of tiers repeats. By default a call goes to the most urgent
+// tier with waiting tasks. The array reserved lists the exceptions, so that no tier starves. If a tier does not need
+// its reserved call, tierWork gets it. Example: while a user deletes pods without end, 7 of 16 calls still go to other
+// users' pod creations.
 const round = 16
 
-// reserved lists the calls of a round that belong to a tier, if it has waiting tasks.
+// reserved maps positions in a round to the tier that gets the call if it has waiting tasks.
 var reserved = [round]int{
 	1: oldest, 3: tierFinish, 5: tierDue, 6: tierLeft, 7: tierProgress, 9: oldest, 11: tierEnd, 13: tierWork, 15: tierWork,
 }
@@ -54,7 +55,7 @@ var reserved = [round]int{
 // queue holds the tasks that wait for a slot. It is not safe for concurrent use.
 type queue struct {
 	tiers [tiers]tier
-	keys  map[key]*fifo[*item] // by object: the first is ready, the others wait for it
+	keys  map[key]*fifo[*item] // tasks by object: the first is ready or in flight, the others wait for its end
 	ages  ages
 	taken uint64
 }
@@ -67,7 +68,7 @@ func newQueue() queue {
 	return q
 }
 
-// add appends a task to those of its object.
+// add appends a task to the tasks of its object.
 func (q *queue) add(it *item) {
 	line := q.keys[it.key]
 	if line == nil {
@@ -80,7 +81,7 @@ func (q *queue) add(it *item) {
 	}
 }
 
-// release removes an object's first task; the next becomes ready.
+// release ends the first task of an object; the next one becomes ready.
 func (q *queue) release(k key) {
 	line := q.keys[k]
 	line.pop()
@@ -119,7 +120,7 @@ func tierOf(p events.Priority) int {
 	}
 }
 
-// take removes and returns the next task whose stream may have another call; nil for none.
+// take removes and returns the next task of a stream that may have another call; nil for none.
 func (q *queue) take(now events.Time, may func(events.Stream) bool) *item {
 	q.ages.stamp(now)
 	it := q.next(now, may)
@@ -149,7 +150,7 @@ func (q *queue) next(now events.Time, may func(events.Stream) bool) *item {
 	return nil
 }
 
-// hasten moves a waiting task to another tier. Its old entry is skipped there.
+// hasten moves a waiting task to another tier. The entry in the old tier is skipped later.
 func (q *queue) hasten(it *item, p events.Priority) {
 	from := tierOf(it.priority)
 	it.priority = p
@@ -158,7 +159,7 @@ func (q *queue) hasten(it *item, p events.Priority) {
 	}
 }
 
-// creates returns the number of a stream's queued ordinary creates, including withdrawn ones.
+// creates returns the number of a stream's queued pod creations of ordinary priority, including withdrawn ones.
 func (q *queue) creates(s events.Stream) int {
 	if u := q.tiers[tierWork].turns[s]; u != nil {
 		return u.creates.len()
@@ -166,16 +167,16 @@ func (q *queue) creates(s events.Stream) int {
 	return 0
 }
 
-// agedAfter is the wait after which a task is aged. An eighth of the calls goes to aged tasks, oldest first, whatever
-// their tier. So while the server keeps up, no task waits 2 s.
+// agedAfter is the wait after which a task counts as aged. An eighth of the calls goes to aged tasks of any tier,
+// oldest first. So while the server keeps up, no task waits longer than 2 s.
 const agedAfter = time.Second
 
-// ages finds the task that has waited longest. It drops begun and withdrawn tasks when it meets them. It is not safe
-// for concurrent use.
+// ages finds the task that has waited longest. It drops tasks that have begun or were withdrawn when it finds them. It
+// is not safe for concurrent use.
 type ages struct {
-	fresh []*item // their wait began after the newest stamp
+	fresh []*item // tasks added since the newest stamp
 	lines map[events.Stream]*waiters
-	first byAge // a heap of non-empty lines
+	first byAge // heap of all waiters, by their oldest task
 }
 
 // waiters holds the waiting tasks of one stream, oldest first.
@@ -184,10 +185,10 @@ type waiters struct {
 	items  fifo[*item]
 }
 
-// add adds a task whose wait begins.
+// add takes in a task that becomes ready. Its wait begins at the next stamp.
 func (a *ages) add(it *item) { a.fresh = append(a.fresh, it) }
 
-// stamp sets the start time of the waits that began since its last call.
+// stamp sets the start of the wait for all tasks added since its last call.
 func (a *ages) stamp(now events.Time) {
 	for _, it := range a.fresh {
 		it.since = now
@@ -205,7 +206,7 @@ func (a *ages) stamp(now events.Time) {
 	a.forget()
 }
 
-// forget drops tasks at the front that no longer wait.
+// forget drops the oldest tasks as long as they no longer wait for a slot.
 func (a *ages) forget() {
 	for len(a.first) > 0 && a.first[0].items.first().over() {
 		a.advance()
@@ -223,9 +224,9 @@ func (a *ages) advance() {
 	delete(a.lines, w.stream)
 }
 
-// take removes and returns the oldest aged task whose stream may have another call; nil for none.
+// take removes and returns the oldest aged task of a stream that may have another call; nil for none.
 func (a *ages) take(now events.Time, may func(events.Stream) bool) *item {
-	var held []*waiters // one or two streams at most, as each has most of the slots
+	var held []*waiters // at most one or two streams, because each uses most of the slots
 	defer func() {
 		for _, w := range held {
 			heap.Push(&a.first, w)
@@ -247,7 +248,7 @@ func (a *ages) take(now events.Time, may func(events.Stream) bool) *item {
 	return nil
 }
 
-// byAge is a heap of lines by the age of their oldest task.
+// byAge is a heap of waiters, ordered by the age of their oldest task.
 type byAge []*waiters
 
 func (h byAge) Len() int { return len(h) }
@@ -269,19 +270,20 @@ func (h *byAge) Pop() any {
 	return w
 }
 
-// tier shares slots between its streams in turn.
+// tier gives slots to its streams in turn.
 type tier struct {
 	number int
 	order  fifo[*turn]
 	turns  map[events.Stream]*turn
 }
 
-// turn holds the tasks of one stream: urgent ones first, then creates and finalizers alternately, so that neither
-// waits for all of the other. Finalizers are urgent if many of the Job's pods carry one (projector.ManyHeld).
+// turn holds the tasks of one stream in a tier: urgent ones first, then pod creations and finalizer removals
+// alternately, so that neither kind has to wait for all of the other. Finalizer removals are urgent if many of the
+// Job's pods have a finalizer (projector.ManyHeld).
 type turn struct {
 	stream                 events.Stream
 	urgent, creates, drops fifo[*item]
-	created                bool // the latest of the two was a create
+	created                bool // the latest of creates and drops was a create
 }
 
 func (u *turn) len() int { return u.urgent.len() + u.creates.len() + u.drops.len() }
@@ -296,7 +298,7 @@ func (t *tier) push(it *item) {
 	u.line(it).push(it)
 }
 
-// line returns the line for a task.
+// line returns the queue within u that task it belongs to.
 func (u *turn) line(it *item) *fifo[*item] {
 	_, drops := it.task.Command.(*events.DropFinalizer)
 	switch {
@@ -313,7 +315,8 @@ func (u *turn) line(it *item) *fifo[*item] {
 // idle reports whether the tier is empty.
 func (t *tier) idle() bool { return t.order.len() == 0 }
 
-// take returns the first task of the first stream that may have a call. That stream then goes to the end.
+// take returns the first task of the next stream that may have another call. The stream then moves to the end of the
+// order.
 func (t *tier) take(may func(events.Stream) bool) *item {
 	for range t.order.len() {
 		u := t.order.pop()
@@ -334,7 +337,7 @@ func (t *tier) take(may func(events.Stream) bool) *item {
 	return nil
 }
 
-// pop returns the stream's next task in that tier; nil if all are over or were moved to a more urgent tier.
+// pop returns the stream's next task; nil if all its tasks have begun, were withdrawn or moved to a more urgent tier.
 func (u *turn) pop(tier int) *item {
 	lines := [...]*fifo[*item]{&u.urgent, &u.creates, &u.drops}
 	if u.created {

@@ -8,17 +8,17 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ended is a finished call of Run.
+// ended is a call of Run that has ended.
 type ended struct {
 	call   *Call
 	result events.TaskResult
 }
 
 // Run makes the calls, each in its own goroutine, and passes every result to out from one goroutine. It returns nil
-// once Stop was called or ctx has ended, and every task has ended. After ctx has ended it waits up to StopTimeout for
-// calls in flight; then it cancels them, and they end unknown. Run may be called once.
+// once Stop was called or ctx has ended, and every task has ended. After the end of ctx it waits up to StopTimeout for
+// calls in flight; then it cancels them, and their outcome is unknown. Run may be called once.
 func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
-	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // a stop lets them finish
+	calls, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // when ctx ends, calls may still finish
 	cancelAll := func() { cancel(errStopped) }
 	defer cancelAll()
 	e.mu.Lock()
@@ -55,14 +55,14 @@ func (e *Executor) Run(ctx context.Context, out func(events.TaskResult)) error {
 	}
 }
 
-// errStopped is the cause of a call that a stop cancelled.
+// errStopped is the cause with which a stop cancels calls.
 var errStopped = errors.New("the controller stops")
 
-// mayAgain is how long Run waits before it asks Config.May again.
+// mayAgain is how long Run waits before it calls Config.May again, after May has forbidden calls.
 const mayAgain = 100 * time.Millisecond
 
-// start begins every call that may be made now. Its goroutine ends with the call, at the latest when the request times
-// out or calls ends, and Run has taken the result.
+// start makes every call that is allowed now, each in a goroutine. The goroutine ends when the request ends or times
+// out, or calls is cancelled, and Run has received the result.
 func (e *Executor) start(calls context.Context, now func() events.Time, back chan<- ended) {
 	for {
 		call, ok := e.Next(now())

@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// apiStatus converts a status to the API type. stored are the Job's conditions: an unchanged one is written back with
-// its full message, of which the log may have only the beginning, or nothing after an erasure.
+// apiStatus converts a status to the API type. stored are the conditions in the Job object. An unchanged condition is
+// written back from stored: the log may have only the beginning of its message, or none after an erasure.
 func apiStatus(s *events.JobStatus, stored []batchv1.JobCondition) batchv1.JobStatus {
 	out := batchv1.JobStatus{
 		Active: s.Active, Succeeded: s.Succeeded, Failed: s.Failed,
@@ -42,7 +42,7 @@ func apiCondition(c events.JobCondition) batchv1.JobCondition {
 	}
 }
 
-// same reports whether c is the stored condition as the log holds it, with texts that may be cut.
+// same reports whether c is the stored condition as the log has it, where texts may be cut.
 func same(stored, c batchv1.JobCondition) bool {
 	return stored.Type == c.Type && stored.Status == c.Status &&
 		stored.LastTransitionTime.Unix() == c.LastTransitionTime.Unix() &&
@@ -61,7 +61,7 @@ func set(n int32) *int32 {
 	return &n
 }
 
-// second returns the time in the API server's precision (J-235).
+// second returns the time in whole seconds, the precision of the API server (J-235).
 func second(t events.Time) *metav1.Time {
 	if t == 0 {
 		return nil

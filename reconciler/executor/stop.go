@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Halt begins a stop: it withdraws all tasks that have not begun, and all later ones.
+// Halt begins a stop: all tasks that have not begun, and all that are submitted later, end as withdrawn.
 func (e *Executor) Halt() {
 	e.mu.Lock()
 	e.stopped = true
@@ -26,8 +26,8 @@ func byName(a, b events.CommandID) int {
 	return cmp.Or(cmp.Compare(a.Decided, b.Decided), cmp.Compare(a.Place, b.Place))
 }
 
-// Stop calls Halt and waits until every task has ended. If ctx ends first, the calls of Run are cancelled and end
-// unknown.
+// Stop calls Halt and waits until every task has ended. If ctx ends first, Stop cancels the calls of Run, and their
+// outcome is unknown.
 func (e *Executor) Stop(ctx context.Context) {
 	e.Halt()
 	select {

@@ -21,18 +21,18 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// The Workload and PodGroup of a Job under the rules of Kubernetes 1.37. Both have the names that the built-in
-// controller gives them, so a read by name finds them whichever controller made them. Nothing is listed for a Job
-// without an owner.
+// The functions below handle the Workload and PodGroup of a Job in the API of Kubernetes 1.37. Both objects have the
+// names that the built-in controller gives them, so a read by name finds them whichever controller made them. Only for
+// a Job with an owner are Workloads listed.
 
-// delegation names the owner that has a PodGroup made for the Job; zero for none.
+// delegation names the Job's owner if it manages the Workload of the Job's PodGroup; zero for none.
 type delegation struct {
 	owner    *metav1.OwnerReference
-	template string // of the owner's Workload
+	template string // template in the owner's Workload
 }
 
-// grouped returns the kept Job, and the owner that delegates its PodGroup. ok is false if the Job is unknown; the task
-// has then ended.
+// grouped returns the stored Job and, if its owner manages the Workload, that owner. ok is false if the Job is unknown;
+// the task is then refused.
 func (w *work) grouped() (job *kubewire.Job, by delegation, ok bool) {
 	w.result.Evidence.Name = w.Job.Name
 	if job, _, _ = w.Objects.at(w.Life, w.Job.UID, 0); job == nil {
@@ -47,7 +47,7 @@ func (w *work) grouped() (job *kubewire.Job, by delegation, ok bool) {
 	return job, by, true
 }
 
-// findBetaGroup looks for the Workload and the PodGroup (J-242, J-244).
+// findBetaGroup looks for the Workload and the PodGroup of the Job in the API of Kubernetes 1.37 (J-242, J-244).
 func (w *work) findBetaGroup(ctx context.Context) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -69,7 +69,7 @@ func (w *work) findBetaGroup(ctx context.Context) {
 	case err != nil:
 		w.groupFailed(err)
 		return
-	case ownedBy(group, w.Job): // another Job's group does not count
+	case ownedBy(group, w.Job): // a group of another Job does not count
 		found.PodGroups, found.PodGroup, found.PodGroupUsable = 1, group.Name, true
 		if group.MinCount == template.MinCount {
 			found.MinCount = group.MinCount
@@ -78,8 +78,8 @@ func (w *work) findBetaGroup(ctx context.Context) {
 	w.found(found)
 }
 
-// workload returns the Workload of the Job or its owner, and the template of the Job's PodGroup; nil for none, in
-// which case found says what exists instead. ok is false if the task has ended.
+// workload returns the Workload of the Job or of its owner, and in it the template for the Job's PodGroup; nil if there
+// is none. It fills found with what it saw. ok is false if the task has ended with an error.
 func (w *work) workload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
@@ -103,13 +103,13 @@ func (w *work) workload(
 	return l, &l.Templates[0], true
 }
 
-// ownersWorkload looks for the Workload of the Job's owner. Its name is unknown, so it lists the namespace.
+// ownersWorkload looks for the Workload of the Job's owner. It lists the namespace, because the name is not known.
 func (w *work) ownersWorkload(
 	ctx context.Context, by delegation, found *events.GroupSeen,
 ) (l *kubewire.Workload, t *kubewire.GroupTemplate, ok bool) {
 	group, err := schema.ParseGroupVersion(by.owner.APIVersion)
 	if err != nil {
-		return nil, nil, true // like the built-in: it has no Workload
+		return nil, nil, true // as for the built-in controller, such an owner has no Workload
 	}
 	owner := kubewire.ControllerRef{APIGroup: group.Group, Kind: by.owner.Kind, Name: by.owner.Name}
 	for page := ""; ; {
@@ -131,7 +131,7 @@ func (w *work) ownersWorkload(
 	}
 }
 
-// templateOf returns the template called name, or the first one if name is empty; nil for none.
+// templateOf returns the Workload's template called name, or the first one if name is empty; nil for none.
 func templateOf(l *kubewire.Workload, name string) *kubewire.GroupTemplate {
 	for i := range l.Templates {
 		if t := &l.Templates[i]; name == "" || t.Name == name {
@@ -141,7 +141,7 @@ func templateOf(l *kubewire.Workload, name string) *kubewire.GroupTemplate {
 	return nil
 }
 
-// makeWorkload creates the Workload of a Job (J-243).
+// makeWorkload creates the Job's Workload in the API of Kubernetes 1.37 (J-243).
 func (w *work) makeWorkload(ctx context.Context, c *events.CreateWorkload) {
 	job, _, ok := w.grouped()
 	if !ok {
@@ -163,7 +163,7 @@ func (w *work) makeWorkload(ctx context.Context, c *events.CreateWorkload) {
 	w.done(0, made)
 }
 
-// makePodGroup creates the Job's PodGroup from the template of its Workload, or of its owner's (J-244).
+// makePodGroup creates the Job's PodGroup from the template in its own Workload or in its owner's (J-244).
 func (w *work) makePodGroup(ctx context.Context) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -204,7 +204,7 @@ func (w *work) makePodGroup(ctx context.Context) {
 
 const betaVersion = "scheduling.k8s.io/v1beta1"
 
-// groupObject returns the metadata of an object that the Job controls.
+// groupObject returns the metadata of a new Workload or PodGroup that the Job controls.
 func (w *work) groupObject(name string) *kubewire.NewGroupObject {
 	o := &kubewire.NewGroupObject{Namespace: w.Job.Namespace, Name: name, Owners: []metav1.OwnerReference{ownerRef(w.Job)}}
 	term := w.termAnnotation()
@@ -214,8 +214,8 @@ func (w *work) groupObject(name string) *kubewire.NewGroupObject {
 	return o
 }
 
-// resizeGroup changes minCount of the Workload and the PodGroup. If the Workload belongs to the Job's owner, the
-// PodGroup follows that Workload's template. The API server ignores a patch that changes nothing.
+// resizeGroup changes minCount of the Workload and of the PodGroup. If the Workload belongs to the Job's owner, only
+// the PodGroup changes, to the value in the owner's Workload. The API server ignores a patch that changes nothing.
 func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	_, by, ok := w.grouped()
 	if !ok {
@@ -248,8 +248,8 @@ func (w *work) resizeGroup(ctx context.Context, c *events.ResizeGroup) {
 	w.done(0, stored)
 }
 
-// resized returns a patch of an object that the Job controls. The patch fails on an object with the name that the Job
-// does not control.
+// resized returns a JSON patch that sets path to count. The patch first tests that the Job controls the object, so it
+// fails on another owner's object of the same name.
 func (w *work) resized(path string, count int32) []byte {
 	type step struct {
 		Op    string `json:"op"`
@@ -260,12 +260,12 @@ func (w *work) resized(path string, count int32) []byte {
 		{"test", "/metadata/ownerReferences/0/uid", w.Job.UID}, {"replace", path, count},
 	})
 	if err != nil {
-		panic(err) // only texts and a number
+		panic(err) // texts and a number can always be encoded
 	}
 	return patch
 }
 
-// groupFailed ends the task as the error says. A server that does not serve the objects counts as refusing them.
+// groupFailed ends the task with the outcome that follows from the error. A server without the API counts as refusing.
 func (w *work) groupFailed(err error) {
 	w.failed(err)
 	if unserved(err) {
@@ -275,10 +275,10 @@ func (w *work) groupFailed(err error) {
 	}
 }
 
-// unserved reports whether the API server does not know the resource.
+// unserved reports whether the error says that the API server does not know the resource at all.
 func unserved(err error) bool { return apierrors.IsNotFound(err) && !missing(err) }
 
-// missing reports whether the object does not exist.
+// missing reports whether the error says that the object does not exist.
 func missing(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
@@ -288,13 +288,13 @@ func missing(err error) bool {
 	return d != nil && d.Name != ""
 }
 
-// betaWorkloadName returns the built-in controller's name for the Job's Workload.
+// betaWorkloadName returns the name that the built-in controller gives to the Job's Workload.
 func betaWorkloadName(job events.JobRef) string {
 	hash := builtinHash(dumped(string(job.UID)))
 	return legalCut(job.Name, maxGroupName-len(hash)-1) + "-" + hash
 }
 
-// betaPodGroupName returns the built-in controller's name for a PodGroup made from a Workload's template.
+// betaPodGroupName returns the name that the built-in controller gives to a PodGroup made from a Workload's template.
 func betaPodGroupName(workload, template string) string {
 	hash := builtinHash(workload + template)
 	room := maxGroupName - len(hash) - 2
@@ -311,8 +311,8 @@ func betaPodGroupName(workload, template string) string {
 	return workload + "-" + template + "-" + hash
 }
 
-// legalCut returns at most n bytes of a name, without a dot at the end, because a dash follows. The built-in
-// controller keeps the dot, and the API server refuses its object.
+// legalCut returns at most n bytes of a name, without a dot at the end, because a dash follows. In such a case the
+// built-in controller leaves the dot, and the API server rejects its object.
 func legalCut(name string, n int) string { return strings.TrimRight(name[:min(len(name), n)], ".") }
 
 // builtinHash returns the hash that the built-in Job controller puts into names.
@@ -322,6 +322,6 @@ func builtinHash(text string) string {
 	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
-// dumped returns a UID as k8s.io/utils/dump prints it, which the built-in controller hashes. A UID has no quote or
-// backslash.
+// dumped returns a UID as k8s.io/utils/dump prints it. The built-in controller hashes this text. Quoting is
+// unnecessary: a UID has no quote or backslash.
 func dumped(uid string) string { return `(types.UID)` + uid }

@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// releaseDisowned releases pods whose labels no longer match the selector: they lose their owner and their finalizer,
-// and are not counted (J-174). The command carries the pod's version, so that a release that arrives late fails if the
-// labels were restored meanwhile.
+// releaseDisowned releases pods whose labels the selector no longer matches: they lose their owner and finalizer, and
+// are not counted (J-174). The command carries the pod's version. So if the labels are restored before a late release
+// arrives, the release fails.
 func (p *plan) releaseDisowned() {
 	j := p.job
 	if j.DisownedLen() == 0 || j.Tally().Releasing > 0 {
@@ -24,9 +24,9 @@ func (p *plan) releaseDisowned() {
 	p.Step(reconciler.NotSelected, fmt.Sprintf("the selector does not match %s: release", pods(len(commands))), commands...)
 }
 
-// confirm collects the pods to adopt now. Adoption needs a live read first, which shows that the Job is not being
-// deleted (J-176). Until then no rule that depends on the Job's set of pods runs (J-018). A pod whose adoption was
-// denied does not hold these rules up: one such pod could block the Job forever.
+// confirm collects the pods to adopt now. Before an adoption, a live read must show that the Job is not being deleted
+// (J-176). Until then no rule that depends on the Job's set of pods runs (J-018). These rules do not wait for a pod
+// whose adoption the server denied, because such a pod could block the Job for ever.
 func (p *plan) confirm() {
 	j := p.job
 	if j.Tally().Adopting > 0 {
@@ -36,7 +36,7 @@ func (p *plan) confirm() {
 	if j.OrphanedLen() == 0 || p.concluding() {
 		return
 	}
-	inDoubt := p.WakeAt(j.EndInDoubt) // the Job may be over
+	inDoubt := p.WakeAt(j.EndInDoubt) // the Job may have ended
 	for pod := range j.Orphaned() {
 		if r := j.Claiming(pod.UID); (inDoubt || r.Until > p.Now) && !r.Denied() {
 			p.claiming = true
@@ -50,7 +50,7 @@ func (p *plan) confirm() {
 	if len(due) == 0 {
 		return
 	}
-	if p.WakeAt(j.Writing().Until) { // reads share this backoff
+	if p.WakeAt(j.Writing().Until) { // live reads and status writes share this backoff
 		if !j.Writing().Denied() {
 			p.claiming = true
 		}
@@ -82,8 +82,8 @@ func (p *plan) adopt() {
 }
 
 // claimable returns the pods to adopt or release now: pods whose backoff is over. If there is at least one, it adds
-// pods whose backoff ends within half of Settings.APIBackoff, so that pods that were refused together share one live
-// read. If there is none, it sets the wake time.
+// pods whose backoff ends within half of Settings.APIBackoff. So pods that were refused together share one live read.
+// If there is none, it sets the time of the next evaluation.
 func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	var due, soon []*projector.Pod
 	var next events.Time
@@ -108,7 +108,7 @@ func (p *plan) claimable(all iter.Seq[*projector.Pod]) []*projector.Pod {
 	return append(due, soon[:min(len(soon), int(p.job.Settings.MaxPodsPerDecision)-len(due))]...)
 }
 
-// earlier returns the earlier of two times; 0 means none.
+// earlier returns the earlier of two times, where 0 means no time.
 func earlier(a, b events.Time) events.Time {
 	if a == 0 || b < a {
 		return b

@@ -7,18 +7,19 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// closing says how far an ending Job is with the finalizers of its pods (J-085).
+// closing is how far an ending Job has come with removing the tracking finalizers of its pods (J-085).
 type closing uint8
 
 const (
-	goesOn     closing = iota // the Job does not end yet: a pod runs or terminates, or a command is in doubt
-	letsGo                    // nothing runs, but too many pods carry the finalizer: list them, remove finalizers
-	almostDone                // as letsGo, but the removals in flight suffice
-	concludes                 // few enough pods carry the finalizer: one write counts the rest and finishes the Job
+	goesOn     closing = iota // the Job does not end, or a pod still runs or terminates, or a command is in doubt
+	letsGo                    // no pod runs, but too many have the finalizer: count them, then remove finalizers
+	almostDone                // as letsGo, but the removals already in flight suffice
+	concludes                 // few pods have the finalizer: one status write counts them and finishes the Job
 )
 
-// close finds the stage of closing. After the Job has finished, its waiter may delete it, uninstall the controller or
-// switch it off. So at most Settings.HeldAtEnd pods may still need the controller then.
+// close returns the stage of closing. Whoever waits for the Job to finish may then delete it, or stop or uninstall this
+// controller. So when the Job finishes, at most Settings.HeldAtEnd pods may still need the controller to remove their
+// finalizer.
 func (p *plan) close() closing {
 	t := p.job.Tally()
 	most := int(p.job.Settings.HeldAtEnd)
@@ -27,21 +28,22 @@ func (p *plan) close() closing {
 		return goesOn
 	case !p.job.ManyHeld():
 		return concludes
-	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // removals of this decision may end unknown
+	case t.Held-t.Dropping <= most && p.job.ReleasedLen() == 0: // removals decided now may fail, so they do not count
 		return almostDone
 	}
 	return letsGo
 }
 
-// emptying writes the status while only finalizers keep the Job from finishing. The write is due when it lists all
-// unlisted pods, or at least half of Settings.MaxUncounted.
+// emptying decides about a status write when only finalizers keep the Job from finishing. The write is due if it lists
+// all ended pods that the status does not list yet, or at least half of Settings.MaxUncounted. Listed pods may lose
+// their finalizer.
 func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	unlisted := p.job.UnlistedLen()
 	if p.closing != letsGo || unlisted == 0 {
 		return "", "", false
 	}
 	room := p.room(p.job.Tally().Countable)
-	if p.job.Indexed { // most are successes, which take no room in the lists
+	if p.job.Indexed { // most are successes, which are recorded by index and take no space in the lists
 		room = unlisted
 	}
 	if room < min(unlisted, int(p.job.Settings.MaxUncounted+1)/2) {
@@ -50,12 +52,13 @@ func emptying(p *plan, _ bool) (events.Reason, string, bool) {
 	return reconciler.ManyUncounted, fmt.Sprintf("the Job ends when most of its pods have lost their finalizer: list %s", pods(unlisted)), true
 }
 
-// manyHeld counts ended pods while the Job goes on, so that few carry a finalizer when the last pod ends. A portion is
-// a tenth of the pods with a finalizer, and at least Settings.HeldAtEnd; it is halved once the Job needs no more pods.
-// Example: with 1000 such pods and HeldAtEnd 50, a write counts 100.
+// manyHeld decides about a status write that lists ended pods while the Job continues, so that few pods still have a
+// finalizer when the last one ends. A write must list at least a tenth of the pods with a finalizer, and at least
+// Settings.HeldAtEnd pods. This number is halved once the Job needs no more pods. Example: 1000 pods have a finalizer,
+// and HeldAtEnd is 50: a write is due when it lists 100.
 //
-// The write waits while the status has lagged for less than Settings.ListPace (1 s). It does not wait when at most
-// HeldAtEnd pods still run and no more are needed, since the verdict then waits for finalizers.
+// The write waits until the status has been out of date for Settings.ListPace (1 s). It does not wait at the end of the
+// Job, when no more pods are needed and at most HeldAtEnd still run, because the Job then waits for its finalizers.
 func manyHeld(p *plan, _ bool) (events.Reason, string, bool) {
 	j := p.job
 	t := j.Tally()

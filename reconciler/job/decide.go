@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// Decide returns what to do for subject s at time now, and why. s is no CronJob. woken is set if the Job was woken
-// after a wait.
+// Decide returns what to do for subject s (a Job or orphan pods, not a CronJob) at time now, and why. woken says that a
+// wait of the Job is over.
 func Decide(s projector.Subject, now events.Time, woken bool) reconciler.Decision {
 	p := &plan{Draft: reconciler.NewDraft(now, woken), job: projector.HolderOf(s)}
 	p.expiring, _ = s.(expiring)
@@ -20,24 +20,24 @@ func Decide(s projector.Subject, now events.Time, woken bool) reconciler.Decisio
 	return p.Decision
 }
 
-// plan is a decision under construction. Each stage reads what earlier stages found.
+// plan is a decision about a Job under construction. Each stage reads what earlier stages found.
 type plan struct {
 	reconciler.Draft
-	job      *projector.Job // the Job under decision, or the holder of its pods; nil for a retired Job
-	expiring expiring       // the Job under decision, retired or not
+	job      *projector.Job // the Job, or a stand-in that holds pods without a known Job; nil for a retired Job
+	expiring expiring       // the Job, also if it is retired
 
-	claiming bool                    // pods are being adopted, so the Job's set of pods is uncertain
+	claiming bool                    // pods are being adopted, so it is not certain which pods the Job has
 	adopting []*projector.Pod        // pods to adopt now
-	reading  bool                    // the decision has a live read of the Job
+	reading  bool                    // the decision includes a live read of the Job
 	end      *end                    // how the Job ends; nil while it continues
-	closing  closing                 // progress of that end
+	closing  closing                 // how far the ending Job is with its finalizers
 	making   int                     // pods that this decision creates
 	removing map[*projector.Pod]bool // surplus pods that this decision starts to remove; nil for none
 
-	explaining bool // decide nothing; explain an end that another controller wrote
+	explaining bool // decide nothing; only check how another controller ended the Job
 
 	ungrouped bool // create no pods: their PodGroup does not exist yet
 }
 
-// expiring is a Job that has a TTL after it finishes.
+// expiring is a Job, retired or not, that may have a TTL after it finishes.
 type expiring interface{ Expiry() projector.Expiry }

@@ -1,5 +1,5 @@
-// Package job has the rules of a Job. [Decide] runs them for a Job of ours, one that is deleted or retired, a
-// placeholder for a Job that has not been seen, and pods without an owner:
+// Package job has the rules of a Job. [Decide] runs them for a Job that this controller manages, for a deleted or
+// retired Job, for pods that name an unknown Job, and for pods without an owner:
 //
 //	d := job.Decide(j, j.Time(), false)
 //

@@ -1,7 +1,7 @@
 package job
 
-// awaitEnds waits until a pod under deletion, which has not ended by itself, counts as failed (J-022). When the wait
-// is over it sets Judges: the decision's record makes the fold count the pod, and the next decision sees it.
+// awaitEnds gives a pod being deleted time to end by itself; after that time it counts as failed (J-022). It then sets
+// Judges: applying this decision's record counts the pod, and the next decision takes that into account.
 func (p *plan) awaitEnds() {
 	until := p.job.StoppingUntil()
 	if until == 0 || p.WakeAt(until) {
@@ -9,25 +9,25 @@ func (p *plan) awaitEnds() {
 	}
 	p.Decision.Judges = true
 	if p.Decision.Wake == 0 || until < p.Decision.Wake {
-		p.Decision.Wake = until // in the past: this turn has woken MostWoken subjects, and the next turn follows at once
+		p.Decision.Wake = until // already past: the next turn follows at once (this one has woken MostWoken)
 	}
 }
 
-// mayFail reports whether the Job fails if no pod under deletion ends by itself.
+// mayFail reports whether the Job fails if every pod being deleted counts as failed.
 func (p *plan) mayFail() bool {
 	stopping := p.job.Tally().Stopping
 	switch {
-	case stopping == 0: // always the case in failed-only mode
+	case stopping == 0: // always so with podReplacementPolicy Failed
 		return false
-	case p.job.PerIndex: // the number of failed indexes is known only after the pods count
+	case p.job.PerIndex: // the number of failed indexes is known only when the pods are counted
 		return true
 	}
 	return int64(p.job.FailedCount()+stopping) > backoffLimit(p.job)
 }
 
-// awaitsLast reports whether a pod of a Job in failed-only mode was deleted recently and may still end by itself. Such
-// a pod does not count as failed. But once the Job has succeeded, no later end of the pod counts, not even a success
-// (J-142).
+// awaitsLast reports whether the Job's success must wait for a recently deleted pod, which may still end by itself. It
+// applies with podReplacementPolicy Failed, where a pod being deleted does not count as failed. The wait is necessary
+// because after the Job's success no end of a pod counts, not even a success (J-142).
 func (p *plan) awaitsLast() bool {
 	j := p.job
 	if !j.FailedOnly || j.Tally().Terminating == 0 {

@@ -9,11 +9,11 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// The rules of this stage create and update the Workload and PodGroup of a Job whose pods are scheduled together
-// (J-239 to J-248). They run before any pod is created, also while the Job is suspended (J-241).
+// The rules below create and update the Workload and PodGroup of a Job whose pods are scheduled together (J-239 to
+// J-248). They run before any pod is created, even while the Job is suspended (J-241).
 
-// awaitGroup waits for a group command in flight. It also waits while a Job that has not begun adopts a pod: with that
-// pod it is not new (J-242).
+// awaitGroup waits for a command about the Workload or PodGroup that is in flight. It also waits while a Job that has
+// not begun adopts a pod, because with this pod the Job no longer counts as new (J-242).
 func (p *plan) awaitGroup() {
 	if p.job.Gang() && (p.job.Grouping() != nil || p.claiming && p.fresh()) {
 		p.ungroup()
@@ -63,7 +63,7 @@ func (p *plan) createPodGroup() {
 	}
 }
 
-// resizeGroup updates the size in Workload and PodGroup when the Job's size changes, also while pods run.
+// resizeGroup updates minCount of Workload and PodGroup when the Job's size changes, even while pods run.
 func (p *plan) resizeGroup() {
 	g, n := &p.job.Group, int32(0)
 	if p.job.Beta() && p.groupIs(projector.GroupReady) {
@@ -79,8 +79,8 @@ func (p *plan) resizeGroup() {
 }
 
 // unsure reports whether the PodGroup may have been deleted: no pod of the Job protects it, and the cluster may have
-// changed since it was last seen. The rule then looks for it before the next create, because a pod that names a
-// missing PodGroup waits forever (J-246).
+// changed since it was last seen. unsure then also requests a search for the PodGroup before the next pod is created,
+// because a pod that names a missing PodGroup waits for ever (J-246).
 func (p *plan) unsure() bool {
 	if !p.inGroup() || !p.job.Group.Beta || p.job.Group.Sure || p.job.Tally().Active > 0 || len(p.job.Creates()) > 0 {
 		return false
@@ -91,12 +91,12 @@ func (p *plan) unsure() bool {
 	return true
 }
 
-// groupIs reports whether the group has reached stage and no group command is in flight.
+// groupIs reports whether the Job's Workload and PodGroup are in this stage, and no command about them is in flight.
 func (p *plan) groupIs(stage projector.GroupStage) bool {
 	return p.job.Gang() && p.job.Grouping() == nil && p.job.Group.Stage == stage
 }
 
-// group issues the next group command, unless an earlier one is in backoff.
+// group issues a command about the Workload or PodGroup, unless such commands are in backoff. It blocks pod creation.
 func (p *plan) group(sentence string, command events.Command) {
 	p.ungroup()
 	if !p.WakeAt(p.job.Regrouping().Until) {
@@ -104,20 +104,20 @@ func (p *plan) group(sentence string, command events.Command) {
 	}
 }
 
-// ungroup blocks pod creation until the group exists or is known to be unwanted. For a Job that has not begun it ends
-// the decision, because any other change would make the Job no longer new (J-242).
+// ungroup blocks pod creation until the PodGroup exists or is known to be unwanted. For a Job that has not begun it
+// ends the decision, because after any other change the Job would no longer be new (J-242).
 func (p *plan) ungroup() {
 	p.ungrouped = true
 	p.Over = p.fresh()
 }
 
-// fresh reports whether the Job has not begun (J-242). A pod that it has not adopted, or that the API server does not let
-// it adopt, is none of its pods.
+// fresh reports whether the Job has not begun (J-242). Orphan pods that the Job has not adopted do not count as its
+// pods.
 func (p *plan) fresh() bool {
 	b := &p.job.Base
 	return p.job.PodCount() == p.job.OrphanedLen() && len(p.job.Creates()) == 0 && b.StartTime == 0 && b.Succeeded == 0 && b.Failed == 0 &&
 		b.Condition(status.Suspended) == nil
 }
 
-// inGroup reports whether new pods name the Job's PodGroup (J-246).
+// inGroup reports whether new pods must name the Job's PodGroup (J-246).
 func (p *plan) inGroup() bool { return p.job.Gang() && p.job.Group.Stage == projector.GroupReady }

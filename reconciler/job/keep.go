@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// keep withdraws pod removals in backoff that are no longer needed:
-//   - A pod that has ended keeps its logs, and counts if it still has the finalizer, as upstream counts it.
+// keep cancels pod removals in backoff that are no longer needed:
+//   - A pod that has ended keeps its logs. If it still has the finalizer, it is counted, as by the built-in controller.
 //   - A pod that the Job no longer owns is released.
-//   - A surplus pod that is needed after a scale-up replaces a new pod. If its finalizer is already gone, it runs but
-//     never counts (J-179).
-//   - When the Job ends, surplus pods are deleted like all others (J-079), so a surplus pod whose finalizer cannot be
+//   - A surplus pod that is needed after a scale-up is kept instead of creating a new one. If its finalizer is already
+//     gone, the pod runs but is never counted (J-179).
+//   - When the Job ends, surplus pods are deleted like all others (J-079). So a surplus pod whose finalizer cannot be
 //     removed first stops being surplus.
 func (p *plan) keep() {
 	t := p.job.Tally()
@@ -26,7 +26,8 @@ func (p *plan) keep() {
 	for _, pod := range p.job.Unremoved() {
 		switch {
 		case pod.Drop() != nil && p.WakeAt(pod.DropDoubt):
-			// A try of unknown outcome may still remove the finalizer, and the pod would count without having one.
+			// An earlier try with unknown outcome may still remove the finalizer. Then the pod would count without
+			// having one.
 		case !idleBut(p.job, pod) || (ends && pod.Held()):
 			over = append(over, pod)
 		case !p.job.Indexed || p.job.Awaits(pod.Index):
@@ -40,8 +41,8 @@ func (p *plan) keep() {
 	}
 }
 
-// wantedAgain returns how many surplus pods with a removal in backoff are needed, beyond active pods, pods that were
-// already kept, and pods being created.
+// wantedAgain returns how many surplus pods with a removal in backoff the Job needs again. Active pods, pods that were
+// already kept, and pods being created are used first.
 func (p *plan) wantedAgain() int {
 	t := p.job.Tally()
 	if t.Refused == 0 || !p.wantsPods() {
@@ -49,12 +50,12 @@ func (p *plan) wantedAgain() int {
 	}
 	again := p.wanted() - int(t.Idle) - int(t.Spared) - len(p.job.Creates())
 	if p.windsDown() {
-		return again // its ended pods hold no slot
+		return again // an ended pod of such a Job holds no slot
 	}
 	return again - int(t.Unsure)
 }
 
-// idleBut reports whether the pod is active, apart from its removal in backoff.
+// idleBut reports whether the pod is active. Unlike idle, it ignores that a removal of the pod has begun.
 func idleBut(j *projector.Job, pod *projector.Pod) bool { return j.Claims(pod) && pod.Active() }
 
 func (p *plan) withdraw(all []*projector.Pod, sentence string) {

@@ -10,14 +10,14 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// end is how a Job ends: first the interim condition, then, when nothing of the Job runs any more, the terminal
-// condition with the same reason and message (J-162).
+// end is how a Job ends: first its interim condition is written (FailureTarget or SuccessCriteriaMet). Once nothing of
+// the Job runs, the terminal condition follows with the same reason and message (J-162).
 type end struct {
 	rule              string
 	interim, terminal string
 	reason            events.Reason
 	message           string
-	stored            bool // the published status has the interim condition
+	stored            bool // the published status already has the interim condition
 }
 
 func (e *end) failure() bool { return e.terminal == status.Failed }
@@ -26,14 +26,14 @@ func failure(reason events.Reason, message string) *end {
 	return &end{interim: status.FailureTarget, terminal: status.Failed, reason: reason, message: message}
 }
 
-// outcome is one way in which a Job may end; holds returns nil if it does not apply.
+// outcome is one way in which a Job may end. holds returns nil if it does not apply.
 type outcome struct {
 	name  string
 	holds func(*plan) *end
 }
 
-// Explains reports whether the state of job at time now, without its stored conditions, leads to a failure (or, if
-// failure is false, a success) for reason. It checks ends that another controller wrote.
+// Explains reports whether the state of job at time now leads to a failure (or success) for this reason, if its stored
+// conditions are ignored. It is used to check an end that another controller wrote.
 func Explains(job *projector.Job, now events.Time, failure bool, reason events.Reason) bool {
 	p := &plan{Draft: reconciler.NewDraft(now, false), job: job, explaining: true}
 	for _, o := range outcomes {
@@ -44,12 +44,12 @@ func Explains(job *projector.Job, now events.Time, failure bool, reason events.R
 	return false
 }
 
-// decideOutcome finds how the Job ends, if it does.
+// decideOutcome finds out whether the Job ends, and how: the first outcome that holds counts.
 func (p *plan) decideOutcome() {
 	for _, o := range outcomes {
 		if e := o.holds(p); e != nil {
 			if p.claiming && !e.stored {
-				return // no new outcome while the Job's set of pods is uncertain (J-018)
+				return // no new outcome while it is not certain which pods the Job has (J-018)
 			}
 			e.rule = o.name
 			p.end = e
@@ -74,7 +74,7 @@ func stored(p *plan, interim, terminal string) *end {
 	return &end{interim: interim, terminal: terminal, reason: events.Reason(c.Reason), message: c.Message, stored: true}
 }
 
-// writeInFlight keeps the outcome of a status write in flight, because the server may have stored it already.
+// writeInFlight returns the outcome in a status write that is in flight, because the server may have stored it already.
 func writeInFlight(p *plan) *end {
 	if p.job.Write() == nil {
 		return nil
@@ -87,8 +87,8 @@ func writeInFlight(p *plan) *end {
 	return nil
 }
 
-// concluding reports whether a write in flight finishes the Job, so that the Job may be finished already. A write that
-// suspends the Job, or only announces its end, does not count.
+// concluding reports whether a status write in flight finishes the Job, so that the Job may already be finished. A
+// write that suspends the Job, or writes only the interim condition, does not count.
 func (p *plan) concluding() bool {
 	if p.job.Write() == nil {
 		return false
@@ -101,7 +101,8 @@ func (p *plan) concluding() bool {
 	return false
 }
 
-// backoffExceeded compares failures with >, and container restarts with >= (J-112, J-113).
+// backoffExceeded: the Job fails when more than backoffLimit pods have failed, or with restartPolicy OnFailure when
+// containers have restarted backoffLimit times (J-112, J-113).
 func backoffExceeded(p *plan) *end {
 	limit := backoffLimit(p.job)
 	exceeded := int64(p.job.FailedCount()) > limit
@@ -123,7 +124,8 @@ func backoffLimit(j *projector.Job) int64 {
 	return 6 // the API's default
 }
 
-// deadlinePassed measures time since the start. Suspension clears the start time, so it does not count (J-146, J-147).
+// deadlinePassed: the Job fails activeDeadlineSeconds after its start. Suspension clears the start time, so the time
+// before and during a suspension does not count (J-146, J-147).
 func deadlinePassed(p *plan) *end {
 	limit := p.job.Spec.ActiveDeadlineSeconds
 	start := p.job.StartTime()
@@ -140,8 +142,8 @@ func deadlinePassed(p *plan) *end {
 // maxSeconds caps a deadline so that it fits a time.Duration.
 const maxSeconds = 1 << 31
 
-// completionsReached holds with enough successes and nothing active (J-160). A pod under deletion that may still end
-// by itself delays it, because that end may be one failure too many.
+// completionsReached: the Job succeeds with enough successes and no active pod (J-160). It waits for a pod being
+// deleted that may still end by itself, because that pod may be one failure too many.
 func completionsReached(p *plan) *end {
 	j := p.job
 	if t := j.Tally(); t.Active+t.Stopping > 0 || len(j.Creates()) > 0 || !enough(j) || p.awaitsLast() {
@@ -161,8 +163,8 @@ func enough(j *projector.Job) bool {
 	return j.SucceededCount() >= j.Completions
 }
 
-// failJob holds if a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131, J-132,
-// J-133).
+// failJob: the Job fails if a failed pod that is to be counted matched a FailJob rule of the podFailurePolicy (J-131,
+// J-132, J-133).
 func failJob(p *plan) *end {
 	find := p.job.FailJobMatch
 	if p.explaining {

@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// wantsPods reports whether pods may be created and scaled at all (J-046). They may not while the Job ends or is
-// deleted, while a written end may still turn out to be stored (J-009), or while pods are being adopted (J-018).
+// wantsPods reports whether pods may be created or scaled down now (J-046). They may not while the Job ends or is being
+// deleted, while a write of its end with unknown outcome may still be stored (J-009), or while pods are adopted
+// (J-018).
 func (p *plan) wantsPods() bool {
 	return p.end == nil && !p.claiming && p.job.Deleted == 0 && !p.WakeAt(p.job.EndInDoubt)
 }
@@ -24,20 +25,20 @@ func (p *plan) wanted() int {
 	case !j.WorkQueue:
 		return int(max(0, min(j.Completions-j.SucceededCount(), j.Parallelism)))
 	case p.windsDown():
-		return int(j.Tally().Active) // after the first success the number of active pods stays as it is
+		return int(j.Tally().Active) // after the first success no pod is replaced
 	}
 	return int(j.Parallelism)
 }
 
-// windsDown reports whether a work queue has a success, or may have one: a pod that succeeded while its removal was
-// refused may still count (J-074).
+// windsDown reports whether a work queue Job (no spec.completions) has a success, or may have one: a pod that succeeded
+// after its removal was refused may still count (J-074).
 func (p *plan) windsDown() bool {
 	return p.job.WorkQueue && (p.job.SucceededCount() > 0 || p.job.Tally().UnsureSucceeded > 0)
 }
 
-// slots returns how many more pods the Job may have. These pods hold a slot: an active pod; a terminating pod in
-// failed-only mode (J-048); an ended pod that may still count (J-074); a pod under deletion that may end by itself
-// (J-022).
+// slots returns how many more pods the Job may have. A slot is taken by an active pod, by an ended pod that may still
+// count (J-074), and by a pod being deleted that may end by itself (J-022). With podReplacementPolicy Failed every
+// terminating pod takes a slot (J-048).
 func (p *plan) slots() int {
 	t := p.job.Tally()
 	taken := int(t.Active + t.Unsure + t.Stopping)
@@ -47,10 +48,10 @@ func (p *plan) slots() int {
 	return p.wanted() - taken
 }
 
-// deleteActive deletes the active pods of a Job that fails, or that succeeded with pods left over, once the matching
-// condition is stored: a verdict that is not stored may still be overtaken without a trace (design §5). The pods keep
-// their finalizer. They count as failed if the Job fails (J-079), and not at all if it succeeded (J-142). If the Job
-// may be finished already, no pod is deleted (J-082).
+// deleteActive deletes the active pods of a Job that fails, or that succeeds with pods left over. It first waits until
+// the interim condition is stored, because an end that is not stored may still be replaced by another one without a
+// trace (design §5). The pods keep their finalizer. They count as failed if the Job fails (J-079), and not at all if
+// it succeeds (J-142). Once the Job may be finished, no pod is deleted (J-082).
 func (p *plan) deleteActive() {
 	if p.concluding() || p.job.Tally().Idle == 0 {
 		return
@@ -73,15 +74,16 @@ func (p *plan) deleteActive() {
 	p.Step(reason, fmt.Sprintf("the Job ends: delete its %s", pods(len(commands))), commands...)
 }
 
-// idle reports whether the pod is active and no removal of it has begun.
+// idle reports whether the pod is active and its removal has not begun.
 func idle(j *projector.Job, pod *projector.Pod) bool {
 	return j.Claims(pod) && pod.Active() && !pod.Surplus && pod.Delete() == nil
 }
 
-// retryUnknownCreates continues creates of unknown outcome. Each holds its slot and index until it has ended. If the
-// same pod is still wanted and there is room (J-047), it sends the create again under the same name. Otherwise it
-// looks for the pod, but only after the server can no longer act on the request: a pod created after the look would go
-// unnoticed, perhaps in a finished Job (J-009). A listing that shows the pod settles its create at once.
+// retryUnknownCreates resolves pod creations with unknown outcome. Each one holds its slot and index until it is
+// resolved. If the same pod is still wanted and there is a slot (J-047), the creation is repeated under the same name.
+// Otherwise the pod is looked up by name, but only once the server can no longer execute the request: a pod created
+// after the lookup would go unnoticed, perhaps in a finished Job (J-009). If a listing shows the pod, its creation is
+// resolved at once.
 func (p *plan) retryUnknownCreates() {
 	if p.claiming {
 		return
@@ -112,11 +114,11 @@ func (p *plan) retryUnknownCreates() {
 	}
 }
 
-// giveUp withdraws a create in backoff whose pod is no longer wanted as it was, so that the Job does not wait forever
-// for it. When no pod is wanted at all, it withdraws all creates in flight, so that those not yet sent never are
-// (J-164, J-011). The outcome of each create's newest try is still awaited.
+// giveUp withdraws a pod creation in backoff whose pod is no longer wanted as it was, so that the Job does not wait for
+// it for ever. If the Job wants no pod at all, giveUp withdraws all creations, so that those not yet sent never are
+// (J-164, J-011). In both cases the outcome of a request that was sent is still awaited.
 func (p *plan) giveUp() {
-	certain := !p.claiming || p.noneWanted() // certain: no pod that is yet to be adopted can change this
+	certain := !p.claiming || p.noneWanted() // certain: no pod that is still to be adopted can change this
 	if c := p.job.RetryingCreate(); c != nil && !c.Cancelled() && (certain || p.spared(c)) && !p.stillWanted(c) {
 		p.Step(reconciler.NoLongerWanted, "a refused create is being retried, and is not wanted any more: withdraw it",
 			&events.Withdraw{Command: c.Flight().Name()})
@@ -134,14 +136,14 @@ func (p *plan) giveUp() {
 		fmt.Sprintf("no pod is to be made any more: withdraw what was not sent of %s", pods(len(commands))), commands...)
 }
 
-// noneWanted reports whether it is certain that the Job needs no new pod: it is finished, deleted or suspended, or its
-// end is stored.
+// noneWanted reports whether the Job certainly needs no new pod: it is finished, deleted or suspended, or the condition
+// that it ends is stored.
 func (p *plan) noneWanted() bool {
 	j := p.job
 	return j.Gone || j.Finished() || j.Deleted != 0 || (p.end != nil && j.Base.True(p.end.interim)) || (j.Spec != nil && j.Spec.Suspend)
 }
 
-// spared reports whether the create's index needs no pod. No pod that is yet to be adopted can change that.
+// spared reports whether the creation is for an index that needs no pod. Adopting further pods cannot change that.
 func (p *plan) spared(c *projector.Create) bool { return p.job.Indexed && !p.job.Awaits(c.Index) }
 
 func (p *plan) stillWanted(c *projector.Create) bool {
@@ -149,8 +151,8 @@ func (p *plan) stillWanted(c *projector.Create) bool {
 	return !j.Gone && !j.Finished() && p.wantsPods() && p.asBefore(c) && len(j.Creates()) <= p.slots()
 }
 
-// asBefore reports whether the create would be issued again now unchanged: same template, an index that needs a pod,
-// the same failure counts of the pod it replaces, and no backoff since (J-051, J-119).
+// asBefore reports whether the same creation would be decided now: same template, an index that still needs a pod, the
+// same failure counts from the pod that it replaces, and no backoff since then (J-051, J-119).
 func (p *plan) asBefore(c *projector.Create) bool {
 	j := p.job
 	now := events.CreatePod{Index: c.Index}
@@ -158,8 +160,8 @@ func (p *plan) asBefore(c *projector.Create) bool {
 		now.IndexFailures == c.IndexFailures && now.IndexIgnoredFailures == c.IndexIgnoredFailures
 }
 
-// create creates pods up to the wanted number, as many at once as slow start allows (J-048 to J-057). It creates none
-// while pods are being removed (J-049). A pod whose removal is in backoff holds its own slot only (J-074).
+// create creates pods up to the wanted number, at most as many at once as slow start allows (J-048 to J-057). It
+// creates none while pods are being removed (J-049). A pod whose removal is in backoff only keeps its own slot (J-074).
 func (p *plan) create() {
 	j := p.job
 	if !p.wantsPods() || p.ungrouped || len(p.removing) > 0 || j.Removing() {
@@ -188,14 +190,14 @@ func (p *plan) create() {
 		"%d wanted, %d active, %d being created: create %d", p.wanted(), j.Tally().Active, len(j.Creates()), len(commands)), commands...)
 }
 
-// backsOff reports whether a failure delays new pods (J-051). With a limit per index, each index has its own delay,
-// and backsOff is false.
+// backsOff reports whether a pod failure delays all new pods (J-051). If the Job has a backoffLimitPerIndex, each index
+// has its own delay, and backsOff returns false.
 func (p *plan) backsOff() bool { return !p.job.PerIndex && p.WakeAt(p.job.PodBackoffUntil()) }
 
-// waits reports whether the index of new pod c is in backoff (J-109). It also copies the failure counts of the pod
-// that c replaces into c (J-119).
+// waits reports whether the index of the new pod c is in backoff (J-109). It also copies into c the failure counts of
+// the pod that c replaces (J-119).
 func (p *plan) waits(c *events.CreatePod) bool {
-	held := p.job.Held(c.Index) // only Jobs with a limit per index
+	held := p.job.Held(c.Index) // set only with backoffLimitPerIndex
 	if held == nil {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// tooManyFailedIndexes compares with spec.maxFailedIndexes (J-123).
+// tooManyFailedIndexes: the Job fails when more than spec.maxFailedIndexes indexes have failed (J-123).
 func tooManyFailedIndexes(p *plan) *end {
 	limit := p.job.Spec.MaxFailedIndexes
 	if limit == nil || p.job.FailedIndexes().Len() <= *limit {
@@ -16,7 +16,7 @@ func tooManyFailedIndexes(p *plan) *end {
 	return failure(reconciler.MaxFailedIndexesExceeded, "Job has exceeded the specified maximal number of failed indexes")
 }
 
-// indexesFailed fails the Job once every index has ended and at least one failed; all other indexes run first (J-124).
+// indexesFailed: the Job fails when every index has ended and at least one failed. All other indexes run first (J-124).
 func indexesFailed(p *plan) *end {
 	j := p.job
 	if j.FailedIndexes().Len() == 0 || j.FailedIndexes().Len()+j.SucceededCount() < j.Completions {
@@ -25,8 +25,8 @@ func indexesFailed(p *plan) *end {
 	return failure(reconciler.FailedIndexes, "Job has failed indexes")
 }
 
-// successRuleMet finds the first rule of the successPolicy that is met (J-138, J-140). A failure takes precedence,
-// also one that a pod under deletion may still cause.
+// successRuleMet: the Job succeeds when a rule of the successPolicy is met; the first such rule counts (J-138, J-140).
+// A failure takes precedence, even one that a pod being deleted may still cause.
 func successRuleMet(p *plan) *end {
 	rule, met := p.job.SuccessRuleMet()
 	if !met || p.mayFail() {

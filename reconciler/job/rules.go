@@ -6,20 +6,20 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// stage is one clause of a decision. The log records the names of stages and rules with each step, so they never
-// change.
+// stage is a named part of a decision. The log records the names of stages and rules with each step, so a name never
+// changes.
 type stage struct {
 	name string
 	ask  func(*plan)
 }
 
-// rule is one reason to act. It adds steps, sets a time to wait for, or does nothing.
+// rule is one reason to act: a function that adds steps, sets a time to wait for, or does nothing.
 type rule struct {
 	name string
 	ask  func(*plan)
 }
 
-// unfinished: stages of a Job of ours that goes on.
+// unfinished: the stages of a Job that this controller manages and that has not finished.
 var unfinished = []stage{
 	{"claim", each(claimRules)},
 	{"gang", each(gangRules)},
@@ -29,23 +29,25 @@ var unfinished = []stage{
 	{"release", each(releaseRules)},
 }
 
-// finished: stages of a finished Job. It removes remaining finalizers (J-008), and is deleted after its TTL.
+// finished: the stages of a finished Job. Remaining finalizers are removed (J-008), and the Job is deleted after its
+// TTL.
 var finished = slices.Concat(over, retired)
 
-// over: stages of a subject that only has finalizers left to remove, such as pods without an owner (J-098).
+// over: the stages of a subject that needs nothing but the removal of finalizers, such as pods without an owner
+// (J-098).
 var over = []stage{
 	{"pods", each([]rule{{"giveUp", (*plan).giveUp}})},
 	{"release", each(releaseRules)},
 }
 
-// gone: stages of a deleted Job, which completes the removals it began.
+// gone: the stages of a deleted Job. They complete the pod removals that the Job began.
 var gone = []stage{
 	{"pods", each(gonePodRules)},
 	{"release", each(releaseRules)},
 }
 
-// unseen: stage of a placeholder, that is, pods that name a Job that has not been seen. They keep their finalizers
-// until the Job is found, or found to be gone.
+// unseen: the stage of pods that name a Job which has not been seen. They keep their finalizers until the Job is found,
+// or a live read shows that it does not exist.
 var unseen = []stage{
 	{"claim", each([]rule{{"findOwner", (*plan).findOwner}})},
 }
@@ -60,7 +62,7 @@ func each(rules []rule) func(*plan) {
 	}
 }
 
-// retired: stage of a retired Job, which is deleted after its TTL.
+// retired: the stage of a retired Job (finished, nothing left to do). The Job is deleted after its TTL.
 var retired = []stage{
 	{"ttl", each(ttlRules)},
 }
@@ -89,34 +91,34 @@ func stagesOfJob(job *projector.Job) []stage {
 	case phase == projector.PhaseFinished:
 		return finished
 	case !knownMode(job.Spec.CompletionMode):
-		return nil // J-010
+		return nil // a completion mode that this program does not know (J-010)
 	}
 	return unfinished
 }
 
 func knownMode(mode string) bool { return mode == "" || mode == "NonIndexed" || mode == "Indexed" }
 
-// claimRules run in order, every one (J-172 to J-176).
+// claimRules adopt and release pods; all of them run, in this order (J-172 to J-176).
 var claimRules = []rule{
-	{"release", (*plan).releaseDisowned}, // pods that the Job owns and no longer selects
-	{"confirm", (*plan).confirm},         // pods to adopt: read the Job first
+	{"release", (*plan).releaseDisowned}, // pods that the Job owns and whose labels it no longer selects
+	{"confirm", (*plan).confirm},         // before pods are adopted, read the Job live
 	{"adopt", (*plan).adopt},             // orphan pods that the Job selects
 }
 
-// gangRules create and update the Workload and the PodGroup (J-241 to J-245). At most one applies.
+// gangRules create and update the Workload and the PodGroup (J-241 to J-245). At most one of them applies.
 var gangRules = []rule{
-	{"group", (*plan).awaitGroup},     // a group command is in flight
-	{"group", (*plan).findGroup},      // it is unknown which objects exist
+	{"group", (*plan).awaitGroup},     // a command about them is in flight
+	{"group", (*plan).findGroup},      // it is not known which of the two exist
 	{"group", (*plan).createWorkload}, // neither exists, and the Job is new
-	{"group", (*plan).createPodGroup}, // the Workload exists
-	{"group", (*plan).resizeGroup},    // both exist, with another size than the Job's
+	{"group", (*plan).createPodGroup}, // the Workload exists, the PodGroup does not
+	{"group", (*plan).resizeGroup},    // both exist, but their size is not the Job's
 }
 
-// outcomes: the first that holds decides how the Job ends. The order is the specification (J-159).
+// outcomes: the first one that holds decides how the Job ends. Their order is part of the contract (J-159).
 var outcomes = []outcome{
 	{"storedSuccess", storedSuccess},               // a stored SuccessCriteriaMet is final
 	{"storedFailure", storedFailure},               // a stored FailureTarget is final
-	{"beingStored", writeInFlight},                 // a condition in flight may be stored already
+	{"beingStored", writeInFlight},                 // a write in flight may be stored already
 	{"failJob", failJob},                           // a pod matched a FailJob rule
 	{"backoffExceeded", backoffExceeded},           // more failures than backoffLimit allows
 	{"deadlinePassed", deadlinePassed},             // activeDeadlineSeconds since the Job started
@@ -126,17 +128,17 @@ var outcomes = []outcome{
 	{"completionsReached", completionsReached},     // as many successes as the Job wants
 }
 
-// podRules run in order, every one.
+// podRules create and delete pods; all of them run, in this order.
 var podRules = []rule{
-	{"awaitEnds", (*plan).awaitEnds},               // pods under deletion may still end by themselves
-	{"giveUp", (*plan).giveUp},                     // creates in backoff that are no longer wanted
-	{"keep", (*plan).keep},                         // removals in backoff that are no longer needed
-	{"removeSurplus", (*plan).removeSurplus},       // continues removals that have begun
-	{"deleteActive", (*plan).deleteActive},         // the Job fails: its active pods are deleted, and count as failed
-	{"settleInDoubt", (*plan).retryUnknownCreates}, // creates of unknown outcome
-	{"removeDuplicates", (*plan).removeDuplicates}, // one pod for each index, none for an index that needs none
-	{"scaleDown", (*plan).scaleDown},               // more pods than wanted
-	{"create", (*plan).create},                     // fewer pods than wanted
+	{"awaitEnds", (*plan).awaitEnds},               // pods being deleted may still end by themselves
+	{"giveUp", (*plan).giveUp},                     // cancel creations in backoff that are no longer wanted
+	{"keep", (*plan).keep},                         // cancel removals in backoff that are no longer needed
+	{"removeSurplus", (*plan).removeSurplus},       // continue removals that have begun
+	{"deleteActive", (*plan).deleteActive},         // the Job ends: delete its active pods
+	{"settleInDoubt", (*plan).retryUnknownCreates}, // repeat or look up creations with unknown outcome
+	{"removeDuplicates", (*plan).removeDuplicates}, // keep one pod per index, and none for an index that needs none
+	{"scaleDown", (*plan).scaleDown},               // remove pods if more run than are wanted
+	{"create", (*plan).create},                     // create pods if fewer run than are wanted
 }
 
 // gonePodRules are the podRules of a deleted Job.
@@ -145,31 +147,31 @@ var gonePodRules = []rule{
 	{"removeSurplus", (*plan).removeSurplus},
 }
 
-// statusRules run in order, every one. A write that says how the Job ends is recorded under the name of its outcome.
+// statusRules write the status. A write that tells how the Job ends is recorded under the name of that outcome.
 var statusRules = []rule{
-	{"read", (*plan).readFirst},       // the last write failed
+	{"read", (*plan).readFirst},       // the last write failed: read the Job first
 	{"progress", (*plan).writeStatus}, // one of writeReasons holds
 }
 
-// writeReasons: the first that holds is the reason of the status write.
+// writeReasons are the reasons for a status write. The first one that holds is recorded.
 var writeReasons = []writeReason{
-	finishes,     // nothing runs any more: count the rest and finish
-	ends,         // announce the end before pods are deleted
-	suspends,     // announce a suspend or resume at once
-	podsWait,     // pods under deletion wait to be counted
-	emptying,     // nothing runs any more, but too many pods carry the finalizer to finish
-	manyHeld,     // many of the pods that carry the finalizer have ended
-	manyWait,     // enough uncounted pods to justify a write
-	fallenBehind, // the published status has been behind for a while
+	finishes,     // nothing runs any more: count the remaining pods and finish
+	ends,         // publish that the Job ends before its pods are deleted
+	suspends,     // publish a suspension or resumption at once
+	podsWait,     // pods being deleted wait to be counted
+	emptying,     // nothing runs any more, but too many pods still have the finalizer
+	manyHeld,     // many of the pods with the finalizer have ended
+	manyWait,     // so many pods are uncounted that a write is worthwhile
+	fallenBehind, // the published status has been out of date for a while
 }
 
-// ttlRules run in order, every one (T-030 to T-037). At most one applies.
+// ttlRules delete a finished Job after its TTL (T-030 to T-037). At most one of them applies.
 var ttlRules = []rule{
 	{"read", (*plan).readExpired},      // the Job changed after the decision to delete it: read it live first
-	{"expired", (*plan).deleteExpired}, // its TTL has passed since it finished
+	{"expired", (*plan).deleteExpired}, // the TTL after the Job's finish has passed
 }
 
-// releaseRules run in order, every one.
+// releaseRules remove finalizers.
 var releaseRules = []rule{
-	{"accounted", (*plan).releasePods}, // the confirmed status accounts for the pod, or it is never counted
+	{"accounted", (*plan).releasePods}, // the confirmed status counts the pod, or the pod is never counted
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// removeSurplus continues the removal of surplus pods: the finalizer first, so that they are never counted, then the
-// pod (J-073). Only keep cancels a removal, and only one in backoff.
+// removeSurplus continues the removal of surplus pods: first the finalizer, so that the pod is never counted, then the
+// pod (J-073). Only the rule keep can cancel a removal, and only one in backoff.
 func (p *plan) removeSurplus() {
 	if p.job.SurplusLen() == 0 {
 		return
@@ -30,8 +30,8 @@ func (p *plan) removeSurplus() {
 		fmt.Sprintf("%s surplus, the finalizer is gone: delete", pods(len(deletes))), deletes...)
 }
 
-// removeDuplicates removes active pods without a valid index. Of several pods for one index it keeps the most
-// advanced, or none if the index has completed or failed (J-071).
+// removeDuplicates removes active pods without a valid index. If several pods run for one index, it keeps the most
+// advanced one, or none if the index has already completed or failed (J-071).
 func (p *plan) removeDuplicates() {
 	j := p.job
 	if !p.wantsPods() {
@@ -73,7 +73,7 @@ func (p *plan) scaleDown() {
 	p.remove(reconciler.FewerPodsWanted, active[:min(excess, p.removable())])
 }
 
-// removable returns how many more pods this decision may remove (J-072): all of them if the Job is suspended (J-078).
+// removable returns how many more pods this decision may remove (J-072). For a suspended Job it is all pods (J-078).
 func (p *plan) removable() int {
 	if p.job.Spec.Suspend {
 		return p.job.PodCount()
@@ -97,7 +97,7 @@ func (p *plan) remove(reason events.Reason, surplus []*projector.Pod) {
 	p.Step(reason, fmt.Sprintf("%s surplus: remove the finalizer, then the pod", pods(len(commands))), commands...)
 }
 
-// leastAdvanced orders pods by the work lost with them, least first (J-069). UIDs break ties, so the order is total.
+// leastAdvanced orders pods by how much work their deletion loses, least first (J-069). The UID makes the order total.
 func leastAdvanced(a, b *projector.Pod) int {
 	return cmp.Or(
 		falseFirst(a.Scheduled, b.Scheduled),
@@ -132,7 +132,7 @@ func advance(p events.PodPhase) int {
 	}
 }
 
-// laterFirst orders the later time first, and a missing time before all.
+// laterFirst compares two times; the later one comes first, and a missing time (0) comes before both.
 func laterFirst(a, b events.Time) int {
 	if a == 0 || b == 0 {
 		return falseFirst(a != 0, b != 0)

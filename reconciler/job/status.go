@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// readFirst reads the Job after a failed status write.
+// readFirst requests a live read of the Job after a failed status write, before the next write.
 func (p *plan) readFirst() {
 	if p.mayWrite() && p.job.Look {
 		p.reading = true
@@ -20,8 +20,8 @@ func (p *plan) readFirst() {
 	}
 }
 
-// writeStatus issues a status write when a reason of writeReasons holds. At most one is in flight; later changes go
-// into the next.
+// writeStatus issues a status write when one of writeReasons holds. At most one write is in flight; later changes go
+// into the next one.
 func (p *plan) writeStatus() {
 	if !p.mayWrite() {
 		return
@@ -44,31 +44,31 @@ func (p *plan) writeStatus() {
 	p.Step(reason, sentence, &events.WriteStatus{Base: p.job.Version, Change: change})
 }
 
-// mayWrite reports whether a status write is possible: none is in flight or in backoff, and no read of the Job is
-// pending.
+// mayWrite reports whether a status write may be issued now: no write is in flight or in backoff, and no read of the
+// Job is pending.
 func (p *plan) mayWrite() bool {
 	j := p.job
 	return j.Write() == nil && j.Reading() == nil && !p.reading && !p.WakeAt(j.Writing().Until)
 }
 
-// canFinish reports whether only finalizers delay the terminal condition: the Job ends, and nothing of it runs,
-// terminates or is in doubt (J-163, design §6). It waits for
-//   - commands in flight: a deletion sent later would delete a pod of a finished Job (J-082);
-//   - creates in doubt, and LatePod: a pod created later would belong to a finished Job, and would never be deleted
-//     (J-082).
+// canFinish reports whether the terminal condition may be written, apart from pods with finalizers: the Job ends, no
+// pod of it runs or terminates, and no command is in doubt (J-163, design §6). It waits for
+//   - commands in flight: a deletion that is sent later would delete a pod of a finished Job (J-082);
+//   - pod creations in doubt, and LatePod (the time until which a late pod may appear): a pod created later would
+//     belong to a finished Job, and would never be deleted (J-082).
 //
-// It does not wait for a deletion of unknown outcome. The pod of such a deletion has ended (otherwise it would be
-// active or terminating), so the deletion changes no count and no condition. If it takes effect later, the pod's
-// object and logs go, as they do when a pod ends just before the built-in's DELETE arrives.
+// It does not wait for a pod deletion with unknown outcome. Its pod has ended (otherwise it would be active or
+// terminating), so the deletion changes no count and no condition. If the deletion takes effect later, the pod and its
+// logs are lost. The same happens with the built-in controller if a pod ends just before the DELETE arrives.
 func (p *plan) canFinish() bool {
 	t := p.job.Tally()
 	return p.end != nil && !p.claiming && t.Active == 0 && t.Terminating == 0 && !p.job.PodsInDoubt() && !p.WakeAt(p.job.LatePod)
 }
 
-// writeReason is one reason to write the status now, with a sentence for people; false if it does not hold.
+// writeReason is one reason to write the status now. It returns a sentence for users, and false if it does not hold.
 type writeReason func(p *plan, finishing bool) (events.Reason, string, bool)
 
-// due returns the first reason of writeReasons that holds, and whether there is one.
+// due returns the first reason of writeReasons that holds, with its sentence; false if none holds.
 func (p *plan) due(finishing bool) (events.Reason, string, bool) {
 	for _, holds := range writeReasons {
 		if reason, sentence, due := holds(p, finishing); due {
@@ -108,8 +108,8 @@ func podsWait(p *plan, _ bool) (events.Reason, string, bool) {
 	return reconciler.PodsWait, fmt.Sprintf("%s being deleted wait to be counted", pods(urgent)), true
 }
 
-// manyWait holds if at least Settings.MaxUncounted pods wait to be counted, and one write would count half of them or
-// more.
+// manyWait is a reason to write if at least Settings.MaxUncounted pods wait to be counted, and one write counts at
+// least half of them.
 func manyWait(p *plan, _ bool) (events.Reason, string, bool) {
 	unlisted, countable := p.job.UnlistedLen(), p.job.Tally().Countable
 	waiting := unlisted + countable
@@ -125,7 +125,7 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 		return "", "", false
 	}
 	switch at := since.Add(delay); {
-	case projector.Compared(p.job): // the other controller does not wait for us
+	case projector.Compared(p.job): // the other controller, with which we compare, does not wait for us
 		if p.WakeAt(at) {
 			return "", "", false
 		}
@@ -136,17 +136,18 @@ func fallenBehind(p *plan, _ bool) (events.Reason, string, bool) {
 	return reconciler.Progress, fmt.Sprintf("the status has been behind for %s", delay), true
 }
 
-// account returns the change that brings the published counters up to date. While pods are active, counting takes two
-// steps, so that a crash neither counts a pod twice nor misses it (J-085):
-//   - This write adds the pods' UIDs (for Indexed successes, the indexes) to the status.
-//   - After it is confirmed, their finalizers are removed, and a later write moves the UIDs to the counters.
+// account returns the change that brings the published counters up to date. While pods are active, a pod is counted in
+// two steps, so that after a crash it is neither counted twice nor missed (J-085):
+//   - This write adds the pod's UID (for a success with an index: the index) to the status.
+//   - Once this write is confirmed, the pod's finalizer is removed. A later write moves the UID to the counter.
 //
-// A write that finishes the Job counts at once, since nothing is counted after it.
+// A write that finishes the Job counts its pods at once, because no later write will.
 func (p *plan) account(finishing bool) events.StatusChange {
 	j := p.job
 	t := j.Tally()
 	c := events.StatusChange{InitUncounted: !j.Base.HasUncounted}
-	for pod := range p.removing { // surplus once this decision is recorded
+	// These pods are surplus once this decision is recorded.
+	for pod := range p.removing {
 		t.Going++
 		if pod.Ready {
 			t.GoingReady++
@@ -166,16 +167,16 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	count(j.Base.UncountedSucceeded, &succeeded)
 	count(j.Base.UncountedFailed, &failed)
 
-	room := max(p.room(len(c.Counted)), 1) // at least one, so that there is always progress (J-092)
+	room := max(p.room(len(c.Counted)), 1) // at least one, so that every write makes progress (J-092)
 	var completed indexset.Set
 	for pod := range j.Unlisted() {
 		byIndex := j.Indexed && pod.Phase == events.PodSucceeded
-		capped := !finishing && !(byIndex && p.closing == letsGo) // an index takes no room in the lists
+		capped := !finishing && !(byIndex && p.closing == letsGo) // an index takes no space in the lists
 		if capped && room == 0 && p.closing != letsGo {
 			break
 		}
 		if (capped && room == 0) || (p.claiming && pod.FailsJob()) {
-			continue // keeps its finalizer until the write that fails the Job for it (J-096, J-097)
+			continue // keeps its finalizer until the write that fails the Job because of this pod (J-096, J-097)
 		}
 		if capped {
 			room--
@@ -204,7 +205,8 @@ func (p *plan) account(finishing bool) events.StatusChange {
 	return c
 }
 
-// heldFailures counts the failed pods that are held back.
+// heldFailures returns the number of failed pods that are kept, with their finalizer, until their index gets a new pod.
+// Pods that the podFailurePolicy ignores are left out.
 func heldFailures(j *projector.Job) (n int32) {
 	for pod := range j.HeldAll() {
 		if !pod.Ignored() {
@@ -214,7 +216,7 @@ func heldFailures(j *projector.Job) (n int32) {
 	return n
 }
 
-// accountIndexes adds the indexes that this write completes, and returns the new number of completed indexes.
+// accountIndexes adds the indexes that this write completes. It returns the new number of completed indexes.
 func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (succeeded int32) {
 	j := p.job
 	c.CompleteIndexes = completed.Text()
@@ -231,15 +233,15 @@ func (p *plan) accountIndexes(c *events.StatusChange, completed *indexset.Set) (
 	return succeeded
 }
 
-// room returns how many pods a write may add to the uncounted lists (for Indexed successes, to the index set) if it
-// moves counted pods from the lists to the counters.
+// room returns how many pods a write may add to the uncounted lists of the status, if it moves `counted` pods from
+// these lists to the counters.
 func (p *plan) room(counted int) int {
 	base := &p.job.Base
 	return int(p.job.Settings.MaxUncounted) - len(base.UncountedSucceeded) - len(base.UncountedFailed) + counted
 }
 
-// accountFailedIndexes publishes failed indexes if the Job has a limit per index (J-117); otherwise it clears the
-// field (J-040).
+// accountFailedIndexes publishes the failed indexes if the Job has a backoffLimitPerIndex (J-117). Otherwise it clears
+// the field (J-040).
 func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	j := p.job
 	if !j.PerIndex {
@@ -251,7 +253,7 @@ func (p *plan) accountFailedIndexes(c *events.StatusChange) {
 	c.FailIndexes = news.Text()
 }
 
-// conclude adds times and conditions.
+// conclude adds the start time and, if the Job ends, conditions and completion time.
 func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	j := p.job
 	now := p.Now.Second()
@@ -259,7 +261,7 @@ func (p *plan) conclude(c *events.StatusChange, finishing bool) {
 	if start == 0 {
 		start = j.Start.Second()
 		if start == 0 && finishing && (j.WorkQueue || j.Completions > 0) {
-			start = now // suspended Job: the server refuses a finish without a start time (J-156, J-252)
+			start = now // for a suspended Job: the server rejects a finish without a start time (J-156, J-252)
 		}
 		c.StartTime = start
 	}

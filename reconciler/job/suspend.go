@@ -6,9 +6,9 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// suspension returns the Suspended condition that spec.suspend asks for; nil if the published one is right. A Job that
-// ends or is deleted is neither suspended nor resumed (J-046). A suspension waits until no create is in doubt (J-149);
-// the pods are removed at once as surplus, uncounted (J-078).
+// suspension returns the Suspended condition to write for spec.suspend; nil if the published one is right. A Job that
+// ends or is being deleted is neither suspended nor resumed (J-046). The condition True waits until no pod creation is
+// in doubt (J-149). The pods are removed at once as surplus, without being counted (J-078).
 func (p *plan) suspension() *events.JobCondition {
 	j := p.job
 	if !p.wantsPods() {
@@ -24,12 +24,12 @@ func (p *plan) suspension() *events.JobCondition {
 	default:
 		return nil
 	}
-	changed := c // only a changed condition escapes to the heap
+	changed := c // the copy is allocated only when there is a condition to write
 	return &changed
 }
 
-// suspend adds the Suspended condition to a status write. The same write sets or clears the start time, as the server
-// demands (J-148, J-151, J-226).
+// suspend adds the Suspended condition to a status write. The server demands that the same write sets or clears the
+// start time (J-148, J-151, J-226).
 func (p *plan) suspend(c *events.StatusChange) {
 	condition := p.suspension()
 	if condition == nil {
@@ -43,9 +43,9 @@ func (p *plan) suspend(c *events.StatusChange) {
 	}
 }
 
-// completesInstead reports whether a suspension completes the Job: it has enough successes, and its active pods are
-// being removed. The built-in's sync then finds it complete and reports no suspension (J-160). A removal in backoff
-// keeps its pod active, and the Job is suspended (J-150).
+// completesInstead reports whether a Job that is to be suspended completes instead: it has enough successes, and all
+// its active pods are being removed. Then the built-in controller, too, finds it complete and reports no suspension
+// (J-160). A pod whose removal is in backoff stays active, so the Job is suspended (J-150).
 func (p *plan) completesInstead() bool {
 	t := p.job.Tally()
 	return enough(p.job) && int(t.Active) == int(t.Going)+len(p.removing)

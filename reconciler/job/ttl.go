@@ -8,13 +8,13 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// expired reports whether to delete the finished Job now. If its TTL ends later, expired sets the wake time.
+// expired reports whether the finished Job must be deleted now. If its TTL ends later, expired sets the time of the
+// next evaluation.
 func (p *plan) expired(e *projector.Expiry) bool {
 	return e.From != 0 && !e.Busy && !p.WakeAt(e.From)
 }
 
-// readExpired reads the Job again after a failed deletion: at once after a first conflict, and after a backoff from
-// then on.
+// readExpired reads the Job after a failed deletion: at once after a first conflict, otherwise after a backoff.
 func (p *plan) readExpired() {
 	e := p.expiring.Expiry()
 	if !e.Look || !p.expired(&e) {
@@ -26,7 +26,8 @@ func (p *plan) readExpired() {
 	}
 }
 
-// deleteExpired deletes the version that was judged, so that a TTL that was raised in time is never overtaken (T-051).
+// deleteExpired deletes the Job only in the version on which the decision was made. So a TTL that a user raises just in
+// time is respected (T-051).
 func (p *plan) deleteExpired() {
 	e := p.expiring.Expiry()
 	if e.Look || !p.expired(&e) || p.WakeAt(e.Writing.Until) {

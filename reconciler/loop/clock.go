@@ -7,15 +7,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Clock is the time that records carry: the wall clock at the start, and monotonic time from then on. It steps only
-// when Follow is called (design §4). Safe for concurrent use.
+// Clock gives the time for records: the wall clock at the start, and monotonic time from then on. It jumps only when
+// Follow is called (design §4). It is safe for concurrent use.
 type Clock struct {
 	start  time.Time
 	offset atomic.Int64 // nanoseconds
 }
 
-// NewClock starts a clock at the wall clock's time, or at server, the API server's time, if the wall clock is more
-// than 5 s ahead of it. A zero server means unknown.
+// NewClock starts a clock at the wall clock's time. If the wall clock is more than 5 s ahead of server, the API
+// server's time, it starts at server. A zero server means unknown.
 func NewClock(server time.Time) *Clock {
 	c := &Clock{start: time.Now()}
 	if !server.IsZero() && c.start.Sub(server) > clockTolerance {
@@ -29,8 +29,8 @@ func (c *Clock) Now() events.Time {
 	return events.At(c.start.Add(time.Since(c.start) + time.Duration(c.offset.Load())))
 }
 
-// Stepped reports the difference between the wall clock and this clock if it exceeds 5 s, that is, if the wall clock
-// was set.
+// Stepped reports whether the wall clock was set: it differs from this clock by more than 5 s. It returns the
+// difference.
 func (c *Clock) Stepped() (events.ClockStepped, bool) {
 	wall := events.At(time.Now().Round(0)) // Round strips the monotonic reading
 	step := wall.Sub(c.Now())
@@ -40,8 +40,8 @@ func (c *Clock) Stepped() (events.ClockStepped, bool) {
 	return events.ClockStepped{Step: step}, true
 }
 
-// Follow applies a step to the clock.
+// Follow moves the clock by a step that Stepped has found.
 func (c *Clock) Follow(step events.ClockStepped) { c.offset.Add(int64(step.Step)) }
 
-// Until returns the duration from now to t; 0 if t has passed.
+// Until returns the time from now to t; 0 if t has passed.
 func (c *Clock) Until(t events.Time) time.Duration { return max(t.Sub(c.Now()), 0) }

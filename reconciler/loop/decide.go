@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/tasks"
 )
 
-// resume schedules every subject after a listing; those that need a decision get a record. A retired Job knows when it
-// is due.
+// resume schedules an evaluation of every subject after a listing. A subject that then needs a decision gets a
+// JobResumed record. A retired Job is scheduled for the end of its TTL.
 func (l *Loop) resume(b *batch) {
 	for _, s := range l.world.Subjects() {
 		l.resumeOne(b, s)
@@ -28,7 +28,8 @@ func (l *Loop) resumeOne(b *batch, s projector.Subject) {
 	l.retries.FollowAll(s, b.time)
 }
 
-// probe finds the subjects whose wait is over and that need a decision. It does not change them.
+// probe evaluates the subjects whose wait is over, without changing them. A subject that needs a decision gets a record
+// as an input.
 func (l *Loop) probe(b *batch) {
 	for n := 0; n < reconciler.MostWoken; {
 		s, ok := l.wakes.Next(b.time)
@@ -51,7 +52,7 @@ func (l *Loop) probe(b *batch) {
 		}
 		shows := l.progress.Due(s, d.Progress, b.time, l.urgency.Busy)
 		if touched && !shows && !d.Judges {
-			continue // decided in this turn
+			continue // the subject is decided in this turn anyway
 		}
 		if shows && !d.Commands() {
 			d = rules.DecideWoken(j, b.time)
@@ -71,14 +72,14 @@ func (l *Loop) probe(b *batch) {
 	}
 }
 
-// decide decides about a subject touched in this turn, and records the decision if it has commands.
+// decide makes the decision about a subject that an input of this turn concerns, and records it if it has commands.
 func (l *Loop) decide(b *batch, s events.Stream) {
 	j := l.world.Subject(s)
 	if j == nil {
 		l.wakes.Set(s, 0)
 		l.progress.Forget(s)
 		delete(l.resuming, s)
-		if l.watcher != nil { // free even if it was not observed
+		if l.watcher != nil { // does nothing for a Job that was not observed
 			l.watcher.Forget(s)
 		}
 		return
@@ -109,7 +110,7 @@ func (l *Loop) decide(b *batch, s events.Stream) {
 	l.promise(b, j, at, &d.Decision)
 }
 
-// wakeAgain schedules the next decision about a subject.
+// wakeAgain schedules the next evaluation of a subject.
 func (l *Loop) wakeAgain(s events.Stream, d *reconciler.Decision) {
 	wake := d.Wake
 	if at := l.progress.Turn(s, d.Progress); at != 0 && (wake == 0 || at < wake) {
@@ -118,7 +119,7 @@ func (l *Loop) wakeAgain(s events.Stream, d *reconciler.Decision) {
 	l.wakes.Set(s, wake)
 }
 
-// promise creates the executor's tasks of a folded decision. They wait until its record is durable.
+// promise turns the commands of a recorded decision into tasks for the executor. They wait until the record is durable.
 func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *events.Decision) {
 	for place, c := range d.Commands() {
 		if w, ok := c.(*events.Withdraw); ok {
@@ -130,14 +131,14 @@ func (l *Loop) promise(b *batch, s projector.Subject, at events.Sequence, d *eve
 	}
 }
 
-// retire closes the account of a finished Job without work left.
+// retire records that a finished Job has no work left. From then on only a small rest of its state is kept.
 func (l *Loop) retire(b *batch, s projector.Subject) {
 	j, ok := s.(*projector.Job)
 	if !ok || j.Phase() != projector.PhaseFinished || !j.Managed || !j.Quiet() {
 		return
 	}
 	if l.files.Waits(&b.states, j.Stream, l.stateDue(j.Stream)) {
-		l.wakes.Set(j.Stream, b.time.Add(checkpoint.Pause)) // once its state is stored
+		l.wakes.Set(j.Stream, b.time.Add(checkpoint.Pause)) // after its state is stored
 		return
 	}
 	l.put(b, retirement(j))

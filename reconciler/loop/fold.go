@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Fold is the folded state of a log that another process may still write; a standby holds one. It starts like a
-// recovery, and folds later records one by one. At each record its World equals that of a recovery up to there, so a
-// Loop that takes it over writes what a restart would write.
+// Fold follows a log that another process may still write, and keeps the state folded from its records; a standby has
+// one. It starts like a recovery, and then folds each new record. At each record its World equals the result of a
+// recovery up to that record. So a Loop that takes over the World writes what it would write after a restart.
 //
 //	fold, err := loop.NewFold(ctx, log)  // up to the log's current end
 //	err = fold.Follow(ctx, log)          // again, whenever the log has grown
@@ -20,11 +20,11 @@ import (
 // A Fold is not safe for concurrent use. It belongs to one log: after a rewind, or for another log, make a new Fold.
 type Fold struct {
 	world *projector.World
-	err   error // the record that could not be folded; final
+	err   error // why a record could not be folded; final
 }
 
-// NewFold folds the log up to its durable end. It starts from the newest snapshot or the newest self-contained file,
-// whichever is later. Its errors are those of Follow.
+// NewFold folds the log up to its durable end. It starts from the newest snapshot or from the newest self-contained
+// file, whichever is later. It returns the same errors as Follow.
 func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	world, from, err := restored(ctx, log)
 	if err != nil {
@@ -34,11 +34,11 @@ func NewFold(ctx context.Context, log store.Reader) (*Fold, error) {
 	if err := f.read(ctx, log, from); err != nil {
 		return nil, err
 	}
-	world.Recovered() // a snapshot covers durable records only: no stream is ahead of what follows
+	world.Recovered() // a snapshot covers durable records only, so no stream is ahead of the records that follow
 	return f, nil
 }
 
-// Recover folds the log up to its durable end and returns the world. Its errors are those of Follow.
+// Recover folds the log up to its durable end and returns the world. It returns the same errors as Follow.
 func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	f, err := NewFold(ctx, log)
 	if err != nil {
@@ -47,10 +47,10 @@ func Recover(ctx context.Context, log store.Reader) (*projector.World, error) {
 	return f.World(), nil
 }
 
-// Follow folds the records that have become durable since the last call. It returns store.ErrPruned if the log no
-// longer has the next record (make a new Fold), events.ErrNewer for a record that this program is too old for,
-// store.ErrCorrupt for a record that no controller writes, or the log's own error. ErrNewer and ErrCorrupt are final:
-// each later call returns the same error. After other errors Follow may be called again.
+// Follow folds the records that have become durable since the last call. These errors are final, and later calls return
+// them again: events.ErrNewer for a record that needs a newer program, and store.ErrCorrupt for a record that no
+// controller writes. After other errors Follow may be called again: store.ErrPruned means that the log no longer has
+// the next record (make a new Fold); the rest are the log's own read errors.
 func (f *Fold) Follow(ctx context.Context, log store.Reader) error {
 	return f.read(ctx, log, f.world.Head)
 }
@@ -67,7 +67,7 @@ func (f *Fold) read(ctx context.Context, log store.Reader, after events.Sequence
 	return nil
 }
 
-// Apply folds the record after Through. It returns ErrNewer and ErrCorrupt like Follow.
+// Apply folds rec, the record after Through. It returns ErrNewer and ErrCorrupt like Follow.
 func (f *Fold) Apply(rec *events.Record) error {
 	if f.err != nil {
 		return f.err
@@ -85,11 +85,11 @@ func (f *Fold) Apply(rec *events.Record) error {
 	return nil
 }
 
-// Through returns the newest folded record; 0 before the first.
+// Through returns the newest record that was folded; 0 before the first.
 func (f *Fold) Through() events.Sequence { return f.world.Head }
 
-// World returns the state as of Through, in the order that a recovery would give. It walks over all Jobs and pods. If
-// a Loop takes the world over, the Fold must not be used any more.
+// World returns the state as of record Through, equal to the result of a recovery. The call walks over all Jobs and
+// pods. If a Loop takes over the world, the Fold must not be used any more.
 func (f *Fold) World() *projector.World {
 	f.world.Recovered()
 	return f.world

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/tasks"
 )
 
-// take folds one input. size is the approximate size of its records. goesOn is false if the input must wait for a
-// later turn. An error ends the Loop.
+// take processes one input, and returns the approximate size of its records in bytes. goesOn is false if the input was
+// not taken and the turn must end before it. An error ends the Loop.
 func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 	if in.past != nil {
 		l.pasts[events.JobStream(in.Observation.Job.UID)] = in.past
@@ -45,10 +45,10 @@ func (l *Loop) take(b *batch, in *Input) (size int, goesOn bool, err error) {
 	return size + l.outcome(b, result), true, nil
 }
 
-// turnAway queues a Job that was read live because pods name it. The read counts as unanswered, and is repeated after
-// its backoff.
+// turnAway sends a Job to the admission queue if it was read live because pods name it, and its namespace is over
+// budget. The read then counts as unanswered, and is repeated after its backoff.
 func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
-	for i := range r.Observations { // a read returns one Job
+	for i := range r.Observations { // a read returns at most one Job
 		o := &r.Observations[i]
 		if !l.gate.TurnsAway(b.time, o) || l.late(r, o) {
 			continue
@@ -66,8 +66,8 @@ func (l *Loop) turnAway(b *batch, r *events.TaskResult) *events.TaskResult {
 	return r
 }
 
-// deliver carries out what the gate held back and what is due now, and returns the approximate size of its records in
-// bytes. It leaves half of the turn to other inputs.
+// deliver records the observations that the admission gate held back and that are due now. It returns the approximate
+// size of their records in bytes. It leaves half of the turn to other inputs.
 func (l *Loop) deliver(b *batch) (size int) {
 	most := l.gate.Delivers(turnInputs)
 	for _, next := range [...]func(events.Time) (admission.Step, bool){l.gate.NextHeld, l.gate.NextQueued} {
@@ -90,7 +90,8 @@ func (l *Loop) deliver(b *batch) (size int) {
 	return size
 }
 
-// carryOut carries out a step of the gate, and returns the bytes that it counts towards the turn's inputs.
+// carryOut executes a step of the admission gate. It returns the number of bytes that the step adds to the turn's
+// inputs.
 func (l *Loop) carryOut(b *batch, s *admission.Step) (size int) {
 	if s.Record != nil {
 		l.put(b, *s.Record)
@@ -109,7 +110,7 @@ func (l *Loop) carryOut(b *batch, s *admission.Step) (size int) {
 	return size
 }
 
-// sayWords records the words that have held for long enough.
+// sayWords records why pods wait, for pods that have waited for the same reason for long enough.
 func (l *Loop) sayWords(b *batch) (size int) {
 	for !l.world.Listing && size < turnInputs/2 {
 		o, ok := l.words.Next(b.time)
@@ -125,14 +126,14 @@ func (l *Loop) sayWords(b *batch) (size int) {
 	return size
 }
 
-// recordCounts records what the gate has counted; stops says that the process stops.
+// recordCounts records the counts of the admission gate; stops says that the process stops.
 func (l *Loop) recordCounts(b *batch, stops bool) {
 	for _, d := range l.gate.AllCounts(b.time, stops) {
 		l.put(b, d)
 	}
 }
 
-// admit records an observation, and returns the approximate size of its records in bytes.
+// admit records an observation. It returns the approximate size of the records in bytes.
 func (l *Loop) admit(b *batch, o *events.Observation) int {
 	drafts := l.intake.Admit(o, l.nextFor(b, o))
 	passed := l.words.Note(o, len(drafts) > 0, len(drafts) == 0 && l.intake.Words(o), b.time)
@@ -154,7 +155,7 @@ func (l *Loop) admit(b *batch, o *events.Observation) int {
 	return size
 }
 
-// place records the drafts of an observation, and returns their approximate size in bytes.
+// place records the drafts of an observation. It returns their approximate size in bytes.
 func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) (size int) {
 	l.gate.Cut(b.time, o, drafts)
 	for _, d := range drafts {
@@ -167,11 +168,12 @@ func (l *Loop) place(b *batch, o *events.Observation, drafts []projector.Draft) 
 	return size
 }
 
-// nextFor returns the sequence of an observation's first draft. States may come before it.
+// nextFor returns the sequence that an observation's first record gets. Checkpoint records of states may come before
+// it.
 func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	next := l.next
 	if l.beginsFile(b) {
-		next++ // the controller's state comes first
+		next++ // the controller's state is recorded first
 	}
 	if o.Job.UID != "" && l.stateDue(events.JobStream(o.Job.UID)) {
 		next++
@@ -179,33 +181,34 @@ func (l *Loop) nextFor(b *batch, o *events.Observation) events.Sequence {
 	return next
 }
 
-// late reports whether an object was read for a command that has ended since. What ended it was seen later than this
-// read, and the object may be gone. Recording the read would bring the object back until the next listing.
+// late reports whether an object was read for a command that has ended meanwhile. The record that ended the command is
+// newer than the read, and the object may be deleted by now. Recording the read would bring it back until the next
+// listing.
 func (l *Loop) late(r *events.TaskResult, o *events.Observation) bool {
 	if read := o.Object(); read.Gone || read.Resource != events.ObjectJob && read.Resource != events.ObjectPod {
 		return false
 	}
 	s := l.world.Subject(r.Stream)
 	if c, ok := s.(*projector.CronJob); ok && slices.Contains(c.Went, o.Job.UID) {
-		return true // its end does not end the command
+		return true // the Job is gone, which does not end the command
 	}
 	return s == nil || s.InFlight(r.Ended.Command) == nil
 }
 
-// outcome records how a command ended.
+// outcome records the outcome of a command. It returns the approximate size of the record in bytes.
 func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	j := l.world.Subject(r.Stream)
 	name := r.Ended.Command
 	l.retries.Answered(name)
 	if _, retired := j.(*projector.Retired); j == nil || retired && j.InFlight(name) == nil {
 		l.retries.Forget(name)
-		return 0 // the Job is over, and the command with it
+		return 0 // the Job is gone, and its commands with it
 	}
 	if f, _ := retries.Stands(j, name); f != nil && r.Ended.Ending == events.Withdrawn {
-		return 0 // as before: only this try was not made
+		return 0 // only this try was not made; the command is still in backoff
 	}
 	if r.Again && r.Ended.Ending == events.Withdrawn && j.InFlight(name) == nil {
-		return 0 // withdrawn too late: a record has its outcome
+		return 0 // the withdrawal came too late: the outcome is already recorded
 	}
 	if l.retries.Repeated(j, &r.Ended, b.time) {
 		return 0
@@ -224,14 +227,14 @@ func (l *Loop) outcome(b *batch, r *events.TaskResult) int {
 	return 100 + len(r.Evidence.Message)
 }
 
-// rehome moves orphan pods to the Job that is to adopt them, after a record has changed which Job that is.
+// rehome records which Job is to adopt orphan pods, after a record has changed that.
 func (l *Loop) rehome(b *batch, moves []projector.Draft) {
 	for _, d := range moves {
 		l.input(b, d)
 	}
 }
 
-// input records a draft and marks its stream for a decision in this turn.
+// input records a draft, and marks its subject for a decision in this turn.
 func (l *Loop) input(b *batch, d projector.Draft) {
 	s := l.world.Subject(d.Stream)
 	if hint, ok := l.retries.HintOf(s, d.Facts); ok {

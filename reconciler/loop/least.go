@@ -6,26 +6,27 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// leastProgram is the first release that can read this program's records. Update it whenever a number in Least is
+// leastProgram is the oldest release that can read this program's records. Update it whenever a number in Least is
 // raised.
 const leastProgram = "v0.1.0"
 
-// Least returns the minimum reader version for this program's records. Each start, file and snapshot records it.
+// Least returns the minimum reader version for this program's records. It is recorded with each start, file and
+// snapshot.
 func Least() events.ReaderVersion {
 	return events.ReaderVersion{
 		Format: events.LeastFormat, Rules: reconciler.LeastRules, Fold: projector.LeastFold, Program: leastProgram,
 	}
 }
 
-// Reader returns the versions that this program, called program, can read.
+// Reader returns the versions of records that this program can read. program is its release, such as v0.1.0.
 func Reader(program string) events.ReaderVersion {
 	return events.ReaderVersion{
 		Format: events.Format, Rules: reconciler.RulesVersion, Fold: projector.FoldVersion, Program: program,
 	}
 }
 
-// readable returns a NewerError if the loop cannot continue a log with this record, because its fold or decisions
-// could be wrong.
+// readable returns a NewerError if the record is from a newer program whose log this loop cannot continue, because its
+// state or its decisions could be wrong.
 func readable(rec *events.Record) error {
 	if f, ok := rec.Facts.(*events.ControllerStarted); ok {
 		if own := Reader(""); !own.Reads(f.Least) {

@@ -18,32 +18,33 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config configures a Loop. ZoneData, the snapshot settings and fields with a stated default are optional; the others
-// are required.
+// Config configures a Loop. Optional are ZoneData, the snapshot settings, and fields for which a default is stated; all
+// others are required.
 type Config struct {
 	Log      store.Log
-	World    *projector.World // state up to the log's head; the Loop owns it from here on
+	World    *projector.World // state at the log's end; from now on the Loop owns it
 	Settings events.Settings
 	Program  string // program version, recorded at the start
-	Key      string // ID of the key that hashes specs and templates in observations
+	Key      string // ID of the key with which observations hash specs and templates
 	ZoneData string // version of the time zone database
 	Leader   string // this process's Lease identity; empty without a Lease
-	// Refilled is what the stream of a replicated log got again before this start, which records it; nil for nothing.
+	// Refilled says which records the stream of a replicated log lost and got again. The start records it; nil for
+	// none.
 	Refilled      *events.StreamRefilled
-	Patience      time.Duration   // observed Jobs: how long the other controller may take; observe.DefaultPatience if 0
+	Patience      time.Duration   // time in which another controller must act on its Jobs; observe.DefaultPatience if 0
 	SnapshotEvery events.Sequence // records between snapshots; 100,000 if 0
 	SnapshotStep  int             // streams that one turn encodes for a snapshot; 64 if 0
-	// FloodPace is the minimum time between two recorded versions of an object whose namespace is over two budgets: a
-	// minute if 0, and no extra limit if negative.
+	// FloodPace is the minimum time between two recorded versions of an object in a namespace that has used two log
+	// budgets. 0 means a minute, a negative value no extra limit.
 	FloodPace    time.Duration
-	RestateBytes int // limit of state bytes that one turn adds to a new file; 64 KiB if 0
-	// Clock returns how long the process has run. A turn works on states for about 5 ms at most. Nil in simulated time,
-	// where only RestateBytes limits a turn.
+	RestateBytes int // limit for the bytes of state that one turn writes into a new file; 64 KiB if 0
+	// Clock returns how long the process has run; it limits a turn's work on states to about 5 ms. Nil in simulated
+	// time, where only RestateBytes limits a turn.
 	Clock func() time.Duration
-	// Busy reports whether the executor has so many queued commands of a Job that further creates may become durable up
-	// to 100 ms later without delaying the Job. Nil means never.
+	// Busy reports whether the executor has so many queued commands of a Job that further pod creations need not become
+	// durable at once: 100 ms more do not delay the Job. Nil means never.
 	Busy func(events.Stream) bool
-	// Salt returns 16 random bytes. They protect erased evidence, so the source must be cryptographic.
+	// Salt returns 16 random bytes. They protect the hashes of erased evidence, so the source must be cryptographic.
 	Salt func() events.Salt
 }
 
@@ -57,42 +58,43 @@ type Loop struct {
 	key      string
 	zoneData string
 	leader   string
-	refilled *events.StreamRefilled // see Config.Refilled
+	refilled *events.StreamRefilled // as in Config.Refilled
 	salt     func() events.Salt
 	urgency  tasks.Urgency
 
-	next     events.Sequence          // sequence of the next record
-	durable  events.Sequence          // newest durable record: commands up to it may be sent. Invariant: durable < next
-	terms    events.Sequence          // newest record of settings, clock or epoch
-	epoch    events.Sequence          // newest rewind recorded by this process; 0 for none
-	back     *events.Rewind           // a deleted object that exists again, as proof of a rewind; nil for none
-	waiting  []promise                // commands waiting for their record to become durable, by sequence
-	wakes    due.Queue[events.Stream] // each stream's next decision; decisions of the same state ask for the same times
+	next    events.Sequence // sequence of the next record
+	durable events.Sequence // newest durable record: its commands may be sent. Invariant: durable < next
+	terms   events.Sequence // newest record that changed the settings, the clock or the epoch
+	epoch   events.Sequence // newest rewind of the cluster that this process recorded; 0 for none
+	back    *events.Rewind  // proof of a cluster rewind: a deleted object that exists again; nil for none
+	// commands that wait until their record is durable, ordered by sequence
+	waiting  []promise
+	wakes    due.Queue[events.Stream] // when each stream is evaluated next; computed from the state
 	progress due.Progress
 	retries  *retries.Retries
-	hastened []events.Task // tasks that have become more urgent since they were handed out
+	hastened []events.Task // tasks that have become more urgent since they were submitted
 	gate     admission.Gate
 	words    admission.Words
-	// resuming holds the streams not yet evaluated since the newest listing.
+	// resuming holds the streams that have not been evaluated since the newest listing.
 	resuming map[events.Stream]bool
-	heads    map[events.Stream]events.Sequence // ended streams whose last records are not durable yet
-	// forgotten is the newest durable record of a stream that neither heads nor the world knows any more.
+	heads    map[events.Stream]events.Sequence // last records of ended streams, while not durable
+	// forgotten is the newest durable record of all streams that are neither in heads nor in the world.
 	forgotten events.Sequence
-	pasts     map[events.Stream]*admission.Past // from this turn's inputs
-	room      []events.Record                   // buffer for the current batch; empty between turns
+	pasts     map[events.Stream]*admission.Past // last records of Jobs, as inputs of this turn bring them
+	room      []events.Record                   // buffer for the records of the next batch; empty between turns
 	snapshots checkpoint.Snapshots
 	files     checkpoint.Files
 
 	watcher *observe.Watcher // nil if no Job is observed
-	rival   string           // description of another controller found by this run; empty for none
-	broken  error            // a read of the log failed: append nothing more
+	rival   string           // description of another controller that this run has found; empty for none
+	broken  error            // a failed read of the log, after which nothing may be appended
 }
 
-// promise holds the commands of one batch until its last record is durable.
+// promise holds the tasks of one batch until the batch is durable.
 type promise struct {
 	through events.Sequence
 	tasks   []events.Task
-	back    []events.Task // to withdraw from the executor; none of them is in tasks
+	back    []events.Task // tasks to withdraw from the executor; none of them is in tasks
 }
 
 // Input is one input of a turn: an observation or the result of a command.
@@ -100,7 +102,7 @@ type Input struct {
 	Observation *events.Observation
 	Result      *events.TaskResult
 
-	past *admission.Past // of the observation's Job; nil if the log was not asked
+	past *admission.Past // end of the Job's stream in the log; nil if it was not looked up
 }
 
 // New returns a Loop that continues at the end of the log.
@@ -122,17 +124,17 @@ func New(c Config) *Loop {
 	return l
 }
 
-// newWakes returns the queue of each stream's next decision.
+// newWakes returns an empty queue for the times of each stream's next evaluation.
 func newWakes() due.Queue[events.Stream] {
 	return due.New(func(a, b events.Stream) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// World returns the folded state. The caller may read it between turns.
+// World returns the state folded from the log. The caller may read it between turns.
 func (l *Loop) World() *projector.World { return l.world }
 
-// Start appends the records of a start: the log's creation if it is empty, a clock step if the wall clock is behind
-// the log, the settings, and the start of the first listing. now is the wall clock. It returns store.ErrNoRoom if the
-// log has no room.
+// Start appends the records of a start: the creation of the log if it is empty, a clock step if the wall clock is
+// behind the log, the settings, and the start of the first listing. now is the wall clock. If the log has no space,
+// Start returns store.ErrNoRoom.
 func (l *Loop) Start(now events.Time) error {
 	if err := l.log.Room(turnRoom); err != nil {
 		return fmt.Errorf("start: %w", err)
@@ -177,7 +179,7 @@ func (l *Loop) Start(now events.Time) error {
 	return nil
 }
 
-// startTerm records the start of this process's term, in its first batch.
+// startTerm records that this process's term as the writer of the log begins, unless the log has this record.
 func (l *Loop) startTerm(b *batch) {
 	if term := l.log.Term(); term != l.world.Term {
 		l.put(b, controllerDraft(events.KindTermStarted, &events.TermStarted{Term: term, Previous: l.log.Head().Hash}))
@@ -190,7 +192,7 @@ func (l *Loop) endedInOrder() bool {
 		switch rec.Kind {
 		case events.KindControllerStopped:
 			return true
-		case events.KindLeadershipChanged: // the Lease may be lost during a stop
+		case events.KindLeadershipChanged: // the Lease may have been lost during the stop
 		default:
 			return false
 		}
@@ -198,23 +200,23 @@ func (l *Loop) endedInOrder() bool {
 	return false
 }
 
-// Step records that the clock was set: by step, to now.
+// Step records that the clock was set by step, to the time now, and moves all waits.
 func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	b := l.begin(now)
 	b.time = now
 	l.put(b, controllerDraft(events.KindClockStepped, &step))
 	l.wakes.Shift(step.Step)
 	l.progress = due.NewProgress()
-	for s := range l.world.RetiredJobs() { // their TTLs are times of the API server: no step moves them
+	for s := range l.world.RetiredJobs() { // TTLs count by the API server's clock, so they do not move
 		l.wakes.Set(s.ID(), s.Due(now))
 	}
-	for _, s := range l.world.Subjects() { // as are some waits of finished subjects
+	for _, s := range l.world.Subjects() { // some waits of finished Jobs and of CronJobs do not move either
 		switch s := s.(type) {
 		case *projector.Job:
 			if s.Expiry().At != 0 {
 				l.wakes.Set(s.ID(), now)
 			}
-		case *projector.CronJob: // due times are times of this clock
+		case *projector.CronJob: // due times follow this clock
 			l.wakes.Set(s.ID(), now)
 		}
 	}
@@ -228,7 +230,7 @@ func (l *Loop) Step(now events.Time, step events.ClockStepped) {
 	l.commit(b, false)
 }
 
-// Lose records the loss of the Lease. A call of Stop follows, or has been made: the Lease may be lost during a stop.
+// Lose records the loss of the Lease. The caller also calls Stop, before or after: the Lease may be lost during a stop.
 func (l *Loop) Lose(now events.Time) {
 	b := l.begin(now)
 	l.put(b, controllerDraft(events.KindLeadershipChanged, &events.LeadershipChanged{Identity: l.leader}))
@@ -236,8 +238,8 @@ func (l *Loop) Lose(now events.Time) {
 }
 
 // Stop records an orderly stop. After it nothing is decided and no command is sent. Commands whose record is not
-// durable yet are withdrawn, since they were never sent. Stop returns the tasks to withdraw from the executor; that
-// sends nothing, so it need not wait for durability. Outcomes of commands in flight may still be taken in.
+// durable yet were never sent, so they end as withdrawn. Stop returns the tasks to withdraw from the executor; this
+// sends nothing, so the caller need not wait for durability. The loop still records outcomes of commands in flight.
 func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	b := l.begin(now)
 	l.recordCounts(b, true)
@@ -247,7 +249,8 @@ func (l *Loop) Stop(now events.Time) (back []events.Task) {
 	return back
 }
 
-// giveBackWaiting ends the commands that wait for durability, and returns the tasks to withdraw from the executor.
+// giveBackWaiting ends commands that wait for durability as withdrawn. It returns the tasks to withdraw from the
+// executor.
 func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	for _, p := range l.waiting {
 		for i := range p.tasks {
@@ -259,7 +262,7 @@ func (l *Loop) giveBackWaiting(b *batch) (back []events.Task) {
 	return back
 }
 
-// giveBack ends a command that was never sent, as withdrawn.
+// giveBack records that a command was withdrawn before it was sent.
 func (l *Loop) giveBack(b *batch, t *events.Task) {
 	l.outcome(b, &events.TaskResult{Stream: t.Stream, Ended: t.Ended(events.Withdrawn)})
 }
@@ -268,8 +271,8 @@ func controllerDraft(kind events.Kind, facts events.Facts) projector.Draft {
 	return projector.Draft{Stream: events.Controller, Kind: kind, Facts: facts}
 }
 
-// Wake returns when a turn is due without inputs; 0 for never. During a listing only inputs held back earlier can make
-// one due.
+// Wake returns when a turn is due without inputs; 0 for never. During a listing only the delivery of held-back
+// observations, the storing of states and the end of a rival's activity can be due.
 func (l *Loop) Wake() events.Time {
 	if l.back != nil {
 		return 0

@@ -13,14 +13,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LossError ends the Loop: records of the log were proven lost. The loss has been recorded in the log.
+// LossError ends the Loop: it is proven that records of the log are lost. The log already has a record about the loss.
 type LossError struct{ Loss events.Loss }
 
 // Error describes the loss and its proof.
 func (e *LossError) Error() string { return "records of the log are lost: " + e.Loss.String() }
 
-// loses reports whether an observation proves that records are lost: the stream has later ones, or a pod was made by a
-// create that the log does not have. Evidence from an ended epoch proves nothing.
+// loses reports whether an observation proves that records of the log are lost: the stream on NATS has later ones, or a
+// pod was made by a create command that the log does not have. Proof from an earlier epoch does not count.
 func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	switch f := o.Facts.(type) {
 	case *events.LossFound:
@@ -35,21 +35,21 @@ func (l *Loop) loses(o *events.Observation) (events.Loss, bool) {
 	return events.Loss{}, false
 }
 
-// Undecided reports, as a loss, a pod that claims a create of this epoch that the log did not decide. The caller must
-// have checked the claim, or have a reason to believe it. No Loop needs to run.
+// Undecided returns a loss if a pod's annotation names a create command of this epoch that the log does not have. The
+// caller must have checked that the annotation is genuine. The function needs no running Loop.
 func Undecided(log store.Log, world *projector.World, claim events.Claim, pod types.UID) (events.Loss, bool, error) {
 	l := &Loop{log: log, world: world}
 	loss, is := l.loses(&events.Observation{Claim: claim, Facts: &events.PodSeen{UID: pod}})
 	return loss, is, l.broken
 }
 
-// decided reports whether the log has the create that a pod of this epoch claims, or can no longer know, because the
-// Job is over.
+// decided reports whether the log has the create command that a pod claims, or can no longer know, because the Job has
+// ended.
 func (l *Loop) decided(c events.Claim) bool {
 	s := events.JobStream(c.Job)
 	known := false
 	switch j := l.world.Job(s); {
-	case j != nil: // the Job may have retired, and a late pod reopened its stream
+	case j != nil: // a late pod may have reopened the stream of a retired Job
 		known = c.Ordinal <= j.Ordinal || l.decidedBefore(s, c.Ordinal)
 	default:
 		known = l.world.Retired(s) != nil || l.heads[s] != 0 || l.past(s) != 0
@@ -57,12 +57,12 @@ func (l *Loop) decided(c events.Claim) bool {
 	return known || l.broken != nil || l.pruned()
 }
 
-// decidedBefore reports whether the Job's stream contains the create's decision, or the Job's end. A Job may be gone
-// without such a record, if a read did not find it.
+// decidedBefore reports whether the Job's stream has the decision to create this pod, or the Job's end. There may be no
+// record of the end: if a live read did not find the Job, the Job is gone without one.
 func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	for rec := range l.backward(s) {
 		switch f := rec.Facts.(type) {
-		case *events.JobGone, *events.Erased: // the erased record may have been the create
+		case *events.JobGone, *events.Erased: // the erased record may have been this decision
 			return true
 		case *events.Decision:
 			for _, c := range f.Commands() {
@@ -75,13 +75,14 @@ func (l *Loop) decidedBefore(s events.Stream, ordinal uint64) bool {
 	return false
 }
 
-// pruned reports whether the log's first records were pruned.
+// pruned reports whether the oldest records of the log were deleted (pruned).
 func (l *Loop) pruned() bool {
 	_, err := l.log.Chain(1)
 	return err != nil
 }
 
-// lose records a loss. This run decides nothing more, and sends no command that waits for durability.
+// lose records a loss and ends the loop. No further decision is made, and commands that wait for durability are
+// withdrawn.
 func (l *Loop) lose(b *batch, loss events.Loss) error {
 	l.giveBackWaiting(b)
 	l.put(b, controllerDraft(events.KindLossFound, &events.LossFound{Loss: loss}))
@@ -89,9 +90,9 @@ func (l *Loop) lose(b *batch, loss events.Loss) error {
 	return &LossError{loss}
 }
 
-// BeginEpoch starts a new epoch of the log after a loss that the operator has accepted, and returns when that is
-// durable. world is the state of the log; its cluster state is reset, because the cluster is ahead of the log. There
-// must be no other writer. It returns store.ErrNoRoom if the log has no room, or the log's error.
+// BeginEpoch starts a new epoch of the log after a loss that the operator has accepted. It returns when the epoch's
+// record is durable. world is the state of the log; its cluster state is cleared, because the cluster is ahead of the
+// log. No other process may write the log. If the log has no space, the error is store.ErrNoRoom.
 func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now events.Time, salt func() events.Salt, epoch uint64, lost events.Loss) error {
 	if err := log.Room(turnRoom); err != nil {
 		return fmt.Errorf("begin epoch %d: %w", epoch, err)
@@ -107,8 +108,8 @@ func BeginEpoch(ctx context.Context, log store.Log, world *projector.World, now 
 	return nil
 }
 
-// backward yields the stream's records of this epoch, newest first, as far as the log has them. A read error ends the
-// iteration, and the turn.
+// backward yields the records of a stream in this epoch, newest first, as far back as the log has them. A read error
+// ends the iteration and sets l.broken, which ends the turn.
 func (l *Loop) backward(s events.Stream) iter.Seq[*events.Record] {
 	return func(yield func(*events.Record) bool) {
 		for rec, err := range l.log.ReadStream(context.Background(), s, 0, store.Backward) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Durable tells the loop that records through seq are durable. It returns the tasks that may now be sent, and the
-// tasks to withdraw; the two do not overlap.
+// Durable tells the loop that all records up to seq are durable. It returns the tasks that may now be sent to the API
+// server, and the tasks to withdraw from the executor; no task is in both.
 func (l *Loop) Durable(seq events.Sequence) (send, back []events.Task) {
 	l.durable = max(l.durable, seq)
 	l.urgency.Durable(l.durable)
@@ -44,23 +44,24 @@ func without(tasks, back []events.Task) []events.Task {
 	return slices.DeleteFunc(tasks, func(t events.Task) bool { return taken[t.Name] })
 }
 
-// Asks returns the commands in backoff to send now, whose decisions are durable, and the commands to withdraw.
+// Asks returns the commands in backoff that must be sent again now, and the commands to withdraw. Their decisions are
+// durable.
 func (l *Loop) Asks() (send, back []events.Task) { return l.retries.Take() }
 
-// Hastened returns the tasks that have become more urgent since its last call.
+// Hastened returns the submitted tasks that have become more urgent since its last call.
 func (l *Loop) Hastened() []events.Task {
 	out := l.hastened
 	l.hastened = nil
 	return out
 }
 
-// Refused returns the number of commands in backoff by kind, and whether it has changed since the last call. The map
-// is valid until the next turn.
+// Refused returns how many commands of each kind are in backoff, and whether this has changed since the last call. The
+// map is valid until the next turn.
 func (l *Loop) Refused() (counts map[retries.RefusedKind]int, changed bool) {
 	return l.retries.Refused()
 }
 
-// Snapshot encodes everything at once, for an orderly stop.
+// Snapshot encodes a snapshot in one step, for an orderly stop.
 func (l *Loop) Snapshot() { l.snapshots.All(l.next - 1) }
 
 // TakeSnapshot returns a finished snapshot once all records that it covers are durable; ok is false otherwise.
@@ -73,5 +74,5 @@ func (l *Loop) TakeSnapshot() (snapshot store.Snapshot, ok bool) {
 	return store.Snapshot{Identity: l.log.Identity(), Head: head, Streams: streams}, true
 }
 
-// PassedOver returns how many versions were seen but not recorded since the start.
+// PassedOver returns how many versions of objects were seen but not recorded since the process started.
 func (l *Loop) PassedOver() uint64 { return l.gate.PassedOver() }

@@ -9,10 +9,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Pruning asks to record that old files are deleted. The sender deletes them once the record is durable.
+// Pruning is a request to record that old files of the log are deleted. Its sender deletes them once the record is
+// durable.
 type Pruning struct {
 	Facts    *events.Pruned
-	Recorded chan<- struct{} // closed when the record is durable, or at once if the pruning is not allowed
+	Recorded chan<- struct{} // closed when the record is durable, or at once if the files must stay
 }
 
 // pruned is a recorded Pruning whose record is not durable yet.
@@ -21,8 +22,9 @@ type pruned struct {
 	at events.Sequence
 }
 
-// Prune records that the files before record facts.First are deleted, and returns the record. It needs no free room,
-// because it makes room. The world does not change: a file is deleted only if a later one is self-contained.
+// Prune records that the files before record facts.First are deleted, and returns the record's sequence. It does not
+// ask for space in the log, because it frees space. The state does not change: a file is deleted only if a later one is
+// self-contained.
 func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	b := l.begin(now)
 	at := l.put(b, controllerDraft(events.KindPruned, facts))
@@ -30,8 +32,8 @@ func (l *Loop) Prune(now events.Time, facts *events.Pruned) events.Sequence {
 	return at
 }
 
-// prune records a pruning, unless the first remaining file is not known to be self-contained: then no file may be
-// deleted.
+// prune records a pruning. It refuses if the first remaining file is not known to be self-contained, because the log
+// could then no longer be recovered.
 func (r *Runner) prune(p Pruning) {
 	if _, whole := r.Loop.world.Restated(); p.Facts.First > whole {
 		close(p.Recorded)
@@ -40,7 +42,7 @@ func (r *Runner) prune(p Pruning) {
 	r.pruned = append(r.pruned, pruned{p, r.Loop.Prune(r.Clock.Now(), p.Facts)})
 }
 
-// prunedThrough notifies the senders whose records are durable.
+// prunedThrough tells the senders of prunings whose record is durable that they may delete the files.
 func (r *Runner) prunedThrough(seq events.Sequence) {
 	for len(r.pruned) > 0 && r.pruned[0].at <= seq {
 		close(r.pruned[0].Recorded)
@@ -48,8 +50,8 @@ func (r *Runner) prunedThrough(seq events.Sequence) {
 	}
 }
 
-// Prune records a pruning in a log that no controller has open, and deletes the files. world is the state of the log,
-// and files is the same log as a store.Pruner. It returns an error if no later file is self-contained.
+// Prune records a pruning in a log that no controller has open, and deletes the files. world is the state of the log;
+// files is the same log as a store.Pruner. It returns an error if no later file is self-contained.
 func Prune(
 	ctx context.Context, log store.Log, files store.Pruner, world *projector.World, now events.Time, salt func() events.Salt, facts *events.Pruned,
 ) error {

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// queueRoom is the number of queued observations at which Observe blocks.
+// queueRoom is the number of queued inputs from which on Observe blocks.
 const queueRoom = 8192
 
 // Queue holds inputs for the loop. It is safe for concurrent use.
@@ -15,8 +15,8 @@ type Queue struct {
 	space  sync.Cond
 	items  []Input
 	closed bool
-	ready  chan struct{} // holds a token when an input was added
-	memory *memory       // nil if the log is not asked
+	ready  chan struct{} // has an element when an input was added
+	memory *memory       // nil if the queue makes no lookups in the log
 }
 
 // NewQueue makes an empty queue.
@@ -26,7 +26,7 @@ func NewQueue() *Queue {
 	return q
 }
 
-// Observe adds an observation. It blocks while the queue is full, and never after Close.
+// Observe adds an observation. It blocks while the queue is full; after Close it never blocks.
 func (q *Queue) Observe(o events.Observation) {
 	in := Input{Observation: &o, past: q.memory.of(&o)}
 	q.mu.Lock()
@@ -36,7 +36,7 @@ func (q *Queue) Observe(o events.Observation) {
 	q.add(in)
 }
 
-// Report adds the result of a command. It never blocks: there are no more results than commands in flight.
+// Report adds the result of a command. It never blocks: there are at most as many results as commands in flight.
 func (q *Queue) Report(r events.TaskResult) {
 	q.mu.Lock()
 	q.add(Input{Result: &r})
@@ -51,7 +51,7 @@ func (q *Queue) add(in Input) {
 	}
 }
 
-// Close unblocks callers of Observe. Their inputs, and later ones, are still queued.
+// Close unblocks callers of Observe. Their inputs are still queued, and so are later ones.
 func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -59,7 +59,7 @@ func (q *Queue) Close() {
 	q.space.Broadcast()
 }
 
-// waiting returns the queued inputs, oldest first. The slice is valid until taken is called.
+// waiting returns the queued inputs, oldest first. The slice is valid until the next call of taken.
 func (q *Queue) waiting() []Input {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,8 +10,9 @@ func (l *Loop) beginsFile(b *batch) bool {
 	return len(b.records) == 0 && l.next > 1 && l.next == l.intake.FileStart
 }
 
-// put appends a draft to the batch, folds it, and returns its sequence. Before a stream's first record in a new file
-// it stores the stream's state, so that the file becomes self-contained.
+// put appends a draft as a record to the batch, applies it to the world, and returns its sequence. If it is the
+// stream's first record in a new file, put first stores the stream's state, because the file must become
+// self-contained.
 func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	if l.beginsFile(b) {
 		l.snapshots.GiveUp()
@@ -25,7 +26,7 @@ func (l *Loop) put(b *batch, d projector.Draft) events.Sequence {
 	return l.append(b, d)
 }
 
-// stateDue reports whether the stream began in an earlier file and has no record in the newest one.
+// stateDue reports whether the stream began in an earlier file of the log and has no record in the newest one.
 func (l *Loop) stateDue(s events.Stream) bool {
 	if s == events.Controller {
 		return false
@@ -38,7 +39,7 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 	previous := l.previous(d.Stream)
 	causes := d.Causes
 	if l.terms > previous && previous != 0 && d.Stream != events.Controller {
-		causes = append([]events.Sequence{l.terms}, causes...) // the stream's records then suffice for a replay
+		causes = append([]events.Sequence{l.terms}, causes...) // so a replay of the stream needs no other records
 	}
 	rec := events.Record{
 		Header: events.Header{
@@ -59,7 +60,8 @@ func (l *Loop) append(b *batch, d projector.Draft) events.Sequence {
 	return rec.Sequence
 }
 
-// previous returns the stream's last record. It may exist even if the world does not know the stream.
+// previous returns the sequence of the stream's last record; 0 for none. The log may have one even if the world does
+// not know the stream.
 func (l *Loop) previous(s events.Stream) events.Sequence {
 	if at := l.heads[s]; at != 0 {
 		return at

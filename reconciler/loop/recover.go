@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// restored returns the world from which a recovery continues, and its as-of record.
+// restored returns the state from which a recovery starts, and the last record that this state includes.
 func restored(ctx context.Context, log store.Reader) (*projector.World, events.Sequence, error) {
 	world, from, err := fromSnapshot(ctx, log)
 	if err != nil {
@@ -26,8 +26,8 @@ func restored(ctx context.Context, log store.Reader) (*projector.World, events.S
 	return world, from, nil
 }
 
-// wholeFile returns the first record of the newest self-contained file; 0 if none begins after record after. It reads
-// only the controller's records of the newest file, or the state at its start; no older file.
+// wholeFile returns the first record of the newest self-contained file; 0 if no such file begins after record `after`.
+// It reads only records of the controller in the newest file, no older file.
 func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (events.Sequence, error) {
 	for r, err := range log.ReadStream(ctx, events.Controller, 0, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -52,7 +52,7 @@ func wholeFile(ctx context.Context, log store.Reader, after events.Sequence) (ev
 	return 0, nil
 }
 
-// kept returns at, or 0 if the log no longer has that record.
+// kept returns at if the log still has this record, otherwise 0.
 func kept(ctx context.Context, log store.Reader, at events.Sequence) (events.Sequence, error) {
 	if at == 0 {
 		return 0, nil
@@ -81,5 +81,5 @@ func fromSnapshot(ctx context.Context, log store.Reader) (*projector.World, even
 	if world, from, err := projector.Restore(streams); err == nil {
 		return world, from, nil
 	}
-	return projector.NewWorld(), 0, nil // a snapshot is optional: fold from the first record
+	return projector.NewWorld(), 0, nil // the snapshot cannot be decoded: fold from the first record
 }

@@ -4,11 +4,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// A Job or CronJob that was deleted and exists again proves that the cluster was rewound, because a UID is never
-// reused. This detects a restored cluster whose versions have already passed the known ones (docs/design/0007). Then
-// nothing is taken in or decided until the informer, which must be told, reports the next epoch.
+// A Job or CronJob that was deleted and exists again proves that the cluster was restored to an earlier state (a
+// rewind), because a UID is never reused. This finds a restored cluster even if its resource versions have already
+// passed the known ones (docs/design/0007). Then no input is processed and nothing is decided until the informer
+// reports the next epoch. Returned gives the proof that the informer needs.
 
-// returned reports whether the watch or a list shows a Job or CronJob that was deleted in this epoch.
+// returned reports whether an observation shows a Job or CronJob that was deleted earlier in this epoch.
 func (l *Loop) returned(o *events.Observation) bool {
 	uid := o.Job.UID
 	proof, went := events.Rewind{Object: uid}, false
@@ -26,7 +27,8 @@ func (l *Loop) returned(o *events.Observation) bool {
 	return went
 }
 
-// jobWent returns the version at which a Job was deleted; ok is false if it was not, or if the log does not say.
+// jobWent returns the resourceVersion at which a Job was deleted; ok is false if it was not deleted, or if the log does
+// not tell.
 func (l *Loop) jobWent(s events.Stream) (version uint64, ok bool) {
 	switch j := l.world.Job(s); {
 	case l.world.Retired(s) != nil, j == nil && l.past(s) == 0:
@@ -37,7 +39,7 @@ func (l *Loop) jobWent(s events.Stream) (version uint64, ok bool) {
 	return l.wentAt(s)
 }
 
-// cronJobWent is jobWent for a CronJob.
+// cronJobWent returns the resourceVersion at which a CronJob was deleted; ok as for jobWent.
 func (l *Loop) cronJobWent(s events.Stream) (version uint64, ok bool) {
 	switch c := l.world.CronJob(s); {
 	case c == nil && l.past(s) == 0:
@@ -48,8 +50,8 @@ func (l *Loop) cronJobWent(s events.Stream) (version uint64, ok bool) {
 	return l.wentAt(s)
 }
 
-// wentAt returns the version at which the stream's object was deleted; ok is false if the newest record that shows the
-// object does not show its deletion.
+// wentAt returns the resourceVersion at which the stream's object was deleted. It uses the newest record that shows the
+// object; ok is false if that record does not show a deletion.
 func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	for rec := range l.backward(s) {
 		switch object, subject := rec.Subject(); {
@@ -62,8 +64,8 @@ func (l *Loop) wentAt(s events.Stream) (version uint64, ok bool) {
 	return 0, false
 }
 
-// Returned returns the proof that the cluster was rewound, and the epoch in which it was found; ok is false if there
-// is none.
+// Returned returns the proof that the cluster was restored to an earlier state, and the epoch in which it was found. ok
+// is false if there is no proof.
 func (l *Loop) Returned() (life events.Identity, proof events.Rewind, ok bool) {
 	if l.back == nil {
 		return events.Identity{}, events.Rewind{}, false

@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler/due"
 )
 
-// rewound follows the world after a reset for a rewound cluster: it clears all waits, and sends no earlier command.
+// rewound resets the loop after the cluster was restored to an earlier state: it clears all waits, and commands decided
+// before are not sent.
 func (l *Loop) rewound(b *batch) {
 	l.epoch = l.next - 1
 	l.wakes, l.progress, l.retries, l.resuming = newWakes(), due.NewProgress(), l.retries.Again(b.time), map[events.Stream]bool{}
@@ -22,6 +23,6 @@ func (l *Loop) rewound(b *batch) {
 	clear(b.inputs)
 }
 
-// outdated reports whether a command was decided before the newest rewind. The world has forgotten it, and its result
-// is of a past that the cluster does not have.
+// outdated reports whether a command was decided before the newest rewind of the cluster. The world no longer knows
+// this command, and its result is about objects that the restored cluster does not have.
 func (l *Loop) outdated(r *events.TaskResult) bool { return r.Ended.Command.Decided < l.epoch }

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// meetRival handles split-brain: it records another controller's work on our Jobs, after which nothing more is sent. A
-// later run records the end once it has seen nothing for projector.RivalQuiet.
+// meetRival handles split brain: it records that another controller works on our Jobs. From then on no command is sent.
+// A later run records that the other controller is gone, once it has seen no act of it for projector.RivalQuiet.
 func (l *Loop) meetRival(b *batch) {
 	if over := l.world.RivalOver(); over != 0 && b.time >= over {
 		l.put(b, controllerDraft(events.KindRivalGone, &events.RivalGone{}))
@@ -25,11 +25,11 @@ func (l *Loop) meetRival(b *batch) {
 	d.Evidence.Sentence = l.accuse(acts)
 	l.put(b, d)
 	l.rival = d.Evidence.Sentence
-	l.giveBackWaiting(b) // the executor is stopped, and returns the rest
+	l.giveBackWaiting(b) // the executor is stopped, and withdraws the tasks that it has
 }
 
-// Rival returns, for the operator, why this run decides nothing because of another controller; empty if none was
-// found.
+// Rival returns, in words for the operator, why this run decides nothing because of another controller; empty if none
+// was found.
 func (l *Loop) Rival() string {
 	switch {
 	case l.rival != "":
@@ -40,10 +40,10 @@ func (l *Loop) Rival() string {
 	return ""
 }
 
-// Halted reports whether this run found another controller, so that no command may be sent any more.
+// Halted reports whether this run has found another controller, so that it may send no command any more.
 func (l *Loop) Halted() bool { return l.rival != "" }
 
-// accuse describes the other controller's acts, with Job names.
+// accuse returns an error message for the operator, with the acts of the other controller.
 func (l *Loop) accuse(acts []events.RivalAct) string {
 	var parts []string
 	for _, a := range acts {

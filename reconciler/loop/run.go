@@ -12,61 +12,61 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Executor carries out commands.
+// Executor carries out commands. Package executor implements it.
 type Executor interface {
 	Submit(tasks ...events.Task)
-	// TakeBack withdraws tasks that have not begun or were never submitted. The outcome of all others is still reported.
+	// TakeBack withdraws tasks that have not begun or were never submitted. Every task still gets an outcome.
 	TakeBack(tasks ...events.Task)
-	// Hasten raises the urgency of submitted tasks that have not begun.
+	// Hasten raises the priority of submitted tasks that have not begun.
 	Hasten(tasks ...events.Task)
-	// Stop withdraws tasks that have not begun, and waits, within ctx, for the others.
+	// Stop withdraws tasks that have not begun, and waits for the others until ctx ends.
 	Stop(ctx context.Context)
 }
 
-// Runner runs a Loop with its queue, executor and clock. Optional are Lost, which may be nil, and Prunes; the other
-// exported fields are required.
+// Runner runs a Loop with its queue, executor and clock. Lost and Prunes may be nil; all other exported fields are
+// required.
 type Runner struct {
 	Loop     *Loop
 	Queue    *Queue
 	Executor Executor
 	Clock    *Clock
 	Log      *slog.Logger
-	// Full reports, at least once a second, that the log has no room for a turn or the start, so that nothing is done,
-	// and then once that it has room again. It may read the Loop.
+	// Full reports, at least once a second, that the log has no space, so that neither a turn nor the start can be
+	// made; then once that it has space again. It may read the Loop.
 	Full func(full bool)
-	// Relist makes the informer list everything again because of a gap: changes during the time without room were seen
-	// only in part.
+	// Relist makes the informer list everything again. It is called after a time without space in the log, in which
+	// changes were seen only in part.
 	Relist func()
-	// Behind tells the informer that the cluster was rewound, and in which epoch that was found. It is called again until
-	// the next epoch begins.
+	// Behind tells the informer that the cluster was restored to an earlier state, with the proof and the epoch in
+	// which it was found. It is called repeatedly until the next epoch begins.
 	Behind func(life events.Identity, proof events.Rewind)
-	// ServerTime returns the API server's clock; ok is false if it is unavailable.
+	// ServerTime returns the time of the API server; ok is false if it is not available.
 	ServerTime func(context.Context) (t time.Time, ok bool)
-	// Drain limits how long a stop waits for commands in flight.
+	// Drain is the longest time that a stop waits for commands in flight.
 	Drain time.Duration
-	// Lost is closed when the Lease is lost, before or during a stop: from then on no command in flight is waited for.
-	// Nil without a Lease.
+	// Lost is closed when the Lease is lost, even during a stop. From then on the Runner does not wait for commands in
+	// flight. Nil without a Lease.
 	Lost <-chan struct{}
-	// Show is called between turns, for readers of the state.
+	// Show is called between turns; readers of the state may use it to copy what they need.
 	Show func(*Loop)
-	// Prunes delivers requests to prune the log. Nil if nothing is ever pruned.
+	// Prunes delivers requests to prune the log. Nil if it is never pruned.
 	Prunes <-chan Pruning
 
-	full    bool           // the log had no room at the last turn
-	halted  bool           // the executor was stopped because of another controller
-	saving  sync.WaitGroup // a snapshot is being written
+	full    bool           // the log had no space at the last turn
+	halted  bool           // the executor was stopped, because another controller was found
+	saving  sync.WaitGroup // counts snapshots that are being written
 	pruned  []pruned       // prunings whose record is not durable yet
-	doubted time.Duration  // clock step that was not followed, reported once
+	doubted time.Duration  // a step of the wall clock that was not followed; it is reported once
 }
 
 const (
 	clockCheck = time.Second // interval of wall clock checks
-	roomRetry  = time.Second // interval of retries while the log has no room
+	// interval at which a turn is tried again while the log has no space
+	roomRetry = time.Second
 )
 
-// Run makes turns until ctx ends or the log fails. When ctx ends it stops in order: it decides nothing more, withdraws
-// commands that have not begun, and records the outcomes of the others. It returns nil after such a stop, or the log's
-// error.
+// Run makes turns until ctx ends or the log fails. When ctx ends, it makes no further decision, withdraws commands that
+// have not begun, and records the outcomes of the others; it then returns nil. Otherwise it returns the log's error.
 func (r *Runner) Run(ctx context.Context) error {
 	if started, err := r.start(ctx); !started {
 		return err
@@ -117,7 +117,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// ended waits until the record of the loop's end is durable, if there is one.
+// ended waits until the loop's last record is durable, if the loop ended because of a loss. It returns the error to
+// report.
 func (r *Runner) ended(err error) error {
 	if loss := (*LossError)(nil); errors.As(err, &loss) {
 		storing, done := context.WithTimeout(context.Background(), storeWithin)
@@ -136,8 +137,8 @@ func logFailed(err error) error {
 	return fmt.Errorf("the log failed: %w", err)
 }
 
-// halt stops the executor after another controller was found. Its goroutine ends when all begun calls have ended. It
-// ignores the end of ctx, which would give up calls in flight: a stop waits for them (Drain).
+// halt stops the executor after another controller was found. The goroutine ends when all calls in flight have ended.
+// The end of ctx must not cancel these calls, because a stop waits for them (Drain).
 func (r *Runner) halt(ctx context.Context) {
 	if !r.halted && r.Loop.Halted() {
 		r.halted = true
@@ -145,9 +146,9 @@ func (r *Runner) halt(ctx context.Context) {
 	}
 }
 
-// start writes the records of a start. Without room it waits like a turn; if ctx ends first, it returns false and no
-// error. The informer need not list again after the wait: its inputs are queued behind the record that opens the
-// listing, and that record bounds the gap.
+// start writes the records of a start. While the log has no space, it tries again; if ctx ends first, it returns false
+// and no error. The informer need not list again after this wait: its inputs are queued behind the record that begins
+// the listing, so that record bounds the gap.
 func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	for {
 		err := r.Loop.Start(r.Clock.Now())
@@ -163,7 +164,7 @@ func (r *Runner) start(ctx context.Context) (started bool, err error) {
 	}
 }
 
-// watchDurable reports the newest durable sequence until the log closes or fails, which ends its goroutine.
+// watchDurable delivers the newest durable sequence. Its goroutine ends when the log is closed or fails.
 func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	durable, failed := make(chan events.Sequence, 1), make(chan error, 1)
 	go func() {
@@ -178,7 +179,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 			}
 			at = next
 			select {
-			case <-durable: // a newer sequence replaces it
+			case <-durable: // the newer sequence replaces it
 			default:
 			}
 			durable <- at
@@ -187,7 +188,7 @@ func (r *Runner) watchDurable() (<-chan events.Sequence, <-chan error) {
 	return durable, failed
 }
 
-// turn makes one turn if there is anything to do. full reports that the log has no room.
+// turn makes one turn if there is anything to do. full reports that the log has no space.
 func (r *Runner) turn() (full bool, err error) {
 	inputs := r.Queue.waiting()
 	now := r.Clock.Now()
@@ -248,8 +249,8 @@ func (r *Runner) sleep(full bool) time.Duration {
 	return time.Hour
 }
 
-// save writes a finished snapshot in the background. Losing a snapshot only costs time, so an error is logged. The
-// goroutine ends when it is written, or with ctx.
+// save writes a finished snapshot in a goroutine, which ends when the snapshot is written or ctx ends. An error is only
+// logged, because the loss of a snapshot only costs time at the next start.
 func (r *Runner) save(ctx context.Context) {
 	snapshot, ok := r.Loop.TakeSnapshot()
 	if !ok {
@@ -262,8 +263,8 @@ func (r *Runner) save(ctx context.Context) {
 	})
 }
 
-// followClock follows a change of the wall clock. It does not follow a step forward that the API server's clock
-// contradicts: deadlines would pass too early (design §4).
+// followClock makes the loop's clock follow a change of the wall clock. It ignores a step forward that contradicts the
+// API server's clock, because deadlines would pass too early (design §4).
 func (r *Runner) followClock(ctx context.Context) {
 	step, ok := r.Clock.Stepped()
 	if !ok {
@@ -284,11 +285,11 @@ func (r *Runner) followClock(ctx context.Context) {
 	r.Loop.Step(r.Clock.Now(), step)
 }
 
-// storeWithin is how much longer than Drain a stop may wait until its last records are durable: one write to a busy
+// storeWithin is how much longer than Drain a stop may wait until its last records are durable. One write to a busy
 // disk may take seconds.
 const storeWithin = 5 * time.Second
 
-// stop ends the run in order, within Drain and storeWithin.
+// stop ends the run in an orderly way: it waits up to Drain for commands in flight, and up to storeWithin for the log.
 func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error {
 	storing, done := context.WithTimeout(context.Background(), r.Drain+storeWithin)
 	defer done()
@@ -319,7 +320,7 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 		}
 		select {
 		case <-r.Queue.ready:
-		case <-durable: // commands are no longer sent
+		case <-durable: // no commands are sent any more
 		case <-lost:
 			lose()
 		case err := <-failed:
@@ -331,13 +332,14 @@ func (r *Runner) stop(durable <-chan events.Sequence, failed <-chan error) error
 	return r.store(ctx, storing)
 }
 
-// store makes the outcomes of commands durable, until storing ends, and then saves a snapshot, until ctx ends.
+// store waits until the outcomes of commands are durable (at most until storing ends), and then saves a snapshot (at
+// most until ctx ends).
 func (r *Runner) store(ctx, storing context.Context) error {
 	if err := r.turns(); err != nil {
 		return err
 	}
 	r.Loop.Snapshot()
-	// Calls that hung may have used up Drain; their outcomes must still become durable.
+	// Commands may have used up all of Drain, and their outcomes must still become durable.
 	if _, err := r.Loop.log.Wait(storing, r.Loop.next-2); err != nil {
 		return fmt.Errorf("stop: %w", err)
 	}

@@ -10,13 +10,13 @@ import (
 
 const (
 	turnInputs     = 256 << 10 // approximate bytes of inputs per turn
-	turnRoom       = 8 << 20   // room that the log needs before a turn: inputs and their decisions
-	mostRoom       = 1024      // capacity of the record buffer kept between turns
-	maxCauses      = 8         // limit of causes per record
+	turnRoom       = 8 << 20   // space that the log must have before a turn, for inputs and their decisions
+	mostRoom       = 1024      // maximum capacity, in records, of the buffer that is kept between turns
+	maxCauses      = 8         // maximum number of causes per record
 	clockTolerance = 5 * time.Second
 )
 
-// batch is a turn under construction.
+// batch is the result of a turn under construction.
 type batch struct {
 	time    events.Time
 	records []events.Record
@@ -34,9 +34,9 @@ func (l *Loop) begin(now events.Time) *batch {
 	return &batch{time: max(now, l.world.Now), inputs: map[events.Stream][]events.Sequence{}, records: l.room[:0]}
 }
 
-// Turn makes one turn at time now: it takes inputs from the front, folds them, decides, and appends one batch. It
-// returns the number of inputs taken. With store.ErrNoRoom nothing was taken, and Turn may be called again. Any other
-// error ends the Loop, because its state may no longer match the log.
+// Turn makes one turn at time now: it takes inputs in order, applies them, decides, and appends one batch to the log.
+// It returns the number of inputs that it took. After store.ErrNoRoom (no space) none was taken, and Turn may be called
+// again. Any other error ends the Loop, because its state may no longer match the log.
 func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if n := l.passOver(inputs); n > 0 || l.back != nil {
 		return n, nil
@@ -63,7 +63,7 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 		for _, s := range b.touched {
 			l.decide(b, s)
 		}
-		for _, s := range b.retired { // in a later turn: a replay folds retirements last in their turn
+		for _, s := range b.retired { // not in this turn, because a replay applies the retirements of a turn last
 			l.wakes.Set(s, l.world.Retired(s).Due(b.time))
 		}
 		l.retries.AfterHints(b.hints, b.time)
@@ -76,13 +76,13 @@ func (l *Loop) Turn(now events.Time, inputs []Input) (taken int, err error) {
 	if len(b.records) > 0 {
 		l.commit(b, l.urgency.Needed(b.tasks, len(b.back) > 0, l.next-1))
 	}
-	if !l.files.Open(l.log.NextFile()) { // a new file first: both divide large states
+	if !l.files.Open(l.log.NextFile()) { // first the states for a new file, because both divide large states into parts
 		l.snapshots.Step(l.next - 1)
 	}
 	return taken, nil
 }
 
-// checkpoint adds states of subjects to a turn, before its inputs, while the newest file is not self-contained.
+// checkpoint adds states of subjects to a turn, before its inputs, as long as the newest file is not self-contained.
 func (l *Loop) checkpoint(b *batch, inputs bool) {
 	if at := l.files.Due(l.log.NextFile()); at == 0 || b.time < at {
 		return
@@ -92,7 +92,7 @@ func (l *Loop) checkpoint(b *batch, inputs bool) {
 	}
 }
 
-// passOver returns the number of inputs to drop after a deleted object has proven a rewind.
+// passOver returns the number of inputs to drop: after a proven rewind of the cluster, all before the next epoch.
 func (l *Loop) passOver(inputs []Input) (n int) {
 	if l.back == nil {
 		return 0
@@ -109,14 +109,14 @@ func (l *Loop) passOver(inputs []Input) (n int) {
 	return n
 }
 
-// commit closes the batch and appends it. soon asks the log to make it durable at once.
+// commit completes the batch and appends it to the log. soon requests that it becomes durable at once.
 func (l *Loop) commit(b *batch, soon bool) {
 	last := &b.records[len(b.records)-1]
 	last.Last = true
 	if len(b.tasks)+len(b.back) > 0 {
 		l.waiting = append(l.waiting, promise{through: last.Sequence, tasks: b.tasks, back: b.back})
 	}
-	records := append(make([]events.Record, 0, len(b.records)), b.records...) // readers keep it for a while
+	records := append(make([]events.Record, 0, len(b.records)), b.records...) // copied: readers keep it for a while
 	if clear(b.records); cap(b.records) <= mostRoom {
 		l.room = b.records
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// Unfinished returns up to most unfinished Jobs: first the Jobs in the log, oldest first, then Jobs whose first
-// observation is still in q. Like World it may be called only between turns.
+// Unfinished returns up to `most` unfinished Jobs that this controller manages: first the Jobs in the log, oldest
+// first, then Jobs whose first observation is still in q. It may be called only between turns.
 func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
 	var out []events.JobRef
 	for _, j := range l.world.Jobs() {
@@ -19,7 +19,7 @@ func (l *Loop) Unfinished(q *Queue, most int) []events.JobRef {
 			out = append(out, j.Ref)
 		}
 	}
-	fresh := map[types.UID]bool{} // whether the newest queued version is unfinished
+	fresh := map[types.UID]bool{} // whether the newest queued version of the Job is unfinished
 	var order []events.JobRef
 	for _, in := range q.waiting() {
 		if in.Observation == nil {

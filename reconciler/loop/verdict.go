@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// retirement returns the record by which a Job retires: how it ended, and its verdict.
+// retirement returns the record that retires a Job (nothing is left to do). It says how the Job ended, and why.
 func retirement(j *projector.Job) projector.Draft {
 	d := projector.Draft{
 		Stream: j.Stream, Kind: events.KindJobRetired, Facts: j.Retirement(), Evidence: events.Evidence{Sentence: verdict.Of(j)},
@@ -18,8 +18,8 @@ func retirement(j *projector.Job) projector.Draft {
 	return d
 }
 
-// verdictOf returns the verdict on a Job that decision d ends; "" for other decisions. The Kubernetes Event of the
-// Job's end has it, and is sent before the Job retires.
+// verdictOf returns the verdict (how and why the Job ends) for the record of a decision that ends a Job; "" for other
+// decisions. The Kubernetes Event of the Job's end quotes it, and is sent before the Job retires.
 func verdictOf(s projector.Subject, d *events.Decision) string {
 	j, ok := s.(*projector.Job)
 	if !ok {

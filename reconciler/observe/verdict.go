@@ -11,25 +11,25 @@ import (
 	"github.com/jobledger/jobledger/reconciler/job"
 )
 
-// verdict is how a Job ends; zero for none.
+// verdict is how a Job ends, and why; zero if it does not end.
 type verdict struct {
 	failure bool
 	reason  events.Reason
 }
 
-// ends maps the conditions with which a Job ends, or will end, to whether they are failures.
+// ends maps each condition that ends a Job, or announces its end, to whether it is a failure.
 var ends = map[string]bool{ // true for a failure
 	status.SuccessCriteriaMet: false, status.Complete: false,
 	status.FailureTarget: true, status.Failed: true,
 }
 
-// stored returns the verdict in the Job's status.
+// stored returns the verdict (how the Job ends, and why) in the Job's published status.
 func stored(j *projector.Job) verdict {
 	v, _ := shown(j)
 	return v
 }
 
-// shown returns that verdict and its time.
+// shown returns the verdict in the Job's published status, and the time of its condition.
 func shown(j *projector.Job) (v verdict, since events.Time) {
 	for _, c := range j.Base.Conditions {
 		failure, isEnd := ends[c.Type]
@@ -40,7 +40,7 @@ func shown(j *projector.Job) (v verdict, since events.Time) {
 	return v, since
 }
 
-// expect remembers the verdict that a decision asks for.
+// expect notes the verdict (how the Job ends, and why) that a decision asks for.
 func (x *watched) expect(d *reconciler.Decision) {
 	for _, c := range d.Decision.Commands() {
 		write, ok := c.(*events.WriteStatus)
@@ -58,12 +58,13 @@ func (x *watched) expect(d *reconciler.Decision) {
 	}
 }
 
-// slack is the tolerated difference of the other controller's clock, which is truncated to seconds, and its start time
-// from ours.
+// slack is the time after a stored verdict at which our rules check it, because the other controller's clock has whole
+// seconds, and its start time of the Job may differ from ours. Example: a verdict of 12:00:10 is checked as of
+// 12:00:12.
 const slack = 2 * time.Second
 
-// judge checks whether our decisions explain the verdict in the status. If it stays unexplained for the patience,
-// judge returns a step that says so; at is when that will be.
+// judge checks whether our decisions explain the verdict in the Job's status. If the verdict stays unexplained for the
+// patience, judge returns a step for the log that says so. Before that it returns in at when this time is over.
 func (w *Watcher) judge(x *watched, j *projector.Job, now events.Time) (step *events.Step, at events.Time) {
 	v, since := shown(j)
 	switch {

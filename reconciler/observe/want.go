@@ -7,17 +7,17 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// want is something that a decision asks for. Equal wants of consecutive decisions are the same unfinished thing. mark
-// changes with partial progress of that kind: another pod was created, or the status was written.
+// want is something that a decision asks for. If consecutive decisions have an equal want, the same thing is still not
+// done. mark makes wants differ after partial progress: when another pod was created, or the status was written.
 type want struct {
 	kind      events.CommandKind
 	pod       types.UID
 	index     int32
-	condition string // condition that a status write is to add
+	condition string // condition that the status write adds
 	mark      uint64
 }
 
-// wantsOf returns the wants of a command; none for a read.
+// wantsOf returns what a command asks for; nothing for a command that only reads.
 func wantsOf(job *projector.Job, c events.Command) []want {
 	traits := c.Traits()
 	if traits.Reads || traits.Target == events.TargetCommand {
@@ -41,7 +41,7 @@ func wantsOfWrite(job *projector.Job, write *events.WriteStatus) []want {
 		return []want{w}
 	}
 	var wants []want
-	for _, k := range write.Change.Conditions { // other writes in between do not add it
+	for _, k := range write.Change.Conditions { // a write without the condition does not fulfil this want
 		w.condition = k.Type + "=" + k.Status + " " + k.Reason
 		wants = append(wants, w)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// DefaultPatience is twice the built-in controller's longest backoff after a refusal by the API server (J-017).
+// DefaultPatience is twice the longest backoff of the built-in controller after a refusal by the API server (J-017).
 const DefaultPatience = 2 * time.Minute
 
 // Watcher compares decisions with observations and finds differences.
@@ -18,27 +18,27 @@ type Watcher struct {
 	jobs     map[events.Stream]*watched
 }
 
-// watched is the state of a Job.
+// watched is what the Watcher knows about a Job.
 type watched struct {
 	wants   map[want]*wish
-	ours    map[verdict]bool // verdicts that decisions asked for
-	judged  verdict          // verdict that is explained, was reported, or existed at the first look
-	puzzled events.Time      // since when an unexplained verdict is seen; 0 for none
+	ours    map[verdict]bool // verdicts that our decisions asked for
+	judged  verdict          // verdict that is explained or reported, or that the Job had at the first look
+	puzzled events.Time      // since when the Job has an unexplained verdict; 0 for none
 }
 
-// wish is an open want.
+// wish is a want that is not fulfilled yet.
 type wish struct {
-	since events.Time // first of the consecutive decisions that asked for it
+	since events.Time // time of the first of the consecutive decisions that asked for it
 	told  bool
 }
 
-// New returns a Watcher. patience must be positive.
+// New returns a Watcher without Jobs. patience must be positive.
 func New(patience time.Duration) *Watcher {
 	return &Watcher{patience: patience, jobs: map[events.Stream]*watched{}}
 }
 
-// Look takes a decision about Job j made at time now. It returns the overdue part of the decision, which no controller
-// has carried out, or nil; and when to call it again if nothing happens before, 0 for never.
+// Look takes a decision about Job j, made at time now. would is the part of the decision that the other controller
+// should have carried out by now; nil for none. again is when to call Look if nothing happens before; 0 for never.
 func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time) (would *events.Decision, again events.Time) {
 	x := w.jobs[j.Stream]
 	if x == nil {
@@ -80,8 +80,8 @@ func (w *Watcher) Look(j *projector.Job, d *reconciler.Decision, now events.Time
 	return would, again
 }
 
-// overdue carries the wants of one command over to this decision, and reports whether one has exceeded the patience
-// and is reported now.
+// overdue looks up since when the wants of one command exist, and adds them to into, the wants of this decision. It
+// reports whether a want has just exceeded the patience.
 func (w *Watcher) overdue(x *watched, into map[want]*wish, wants []want, now events.Time, soonest func(events.Time)) bool {
 	overdue := false
 	for _, k := range wants {
@@ -105,7 +105,7 @@ func (x *watched) wish(k want, now events.Time) *wish {
 	return &wish{since: now}
 }
 
-// Puzzled reports whether the Job's verdict is unexplained, so that the Job must be kept.
+// Puzzled reports whether the Job's verdict is unexplained so far, so that the Job must not retire.
 func (w *Watcher) Puzzled(s events.Stream) bool {
 	x := w.jobs[s]
 	return x != nil && x.puzzled != 0
@@ -117,7 +117,7 @@ func (w *Watcher) Forget(s events.Stream) { delete(w.jobs, s) }
 // Reset drops all state.
 func (w *Watcher) Reset() { clear(w.jobs) }
 
-// Shift moves the state by a clock step.
+// Shift moves all times by a step of the wall clock.
 func (w *Watcher) Shift(step time.Duration) {
 	for _, x := range w.jobs {
 		if x.puzzled != 0 {

@@ -7,15 +7,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Divergence is a place where the replay decides differently from the log.
+// Divergence is a decision or stored state in which the replay differs from the log.
 type Divergence struct {
-	Sequence events.Sequence // recorded decision; the batch's last record if there is none
+	Sequence events.Sequence // the recorded decision; the last record of the batch if the log has none
 	Stream   events.Stream
 	Job      events.JobRef
-	Recorded *events.Decision // nil if the log has none
-	Decided  *events.Decision // nil if the replay has none
+	Recorded *events.Decision // nil if the log has no decision
+	Decided  *events.Decision // nil if the replay makes no decision
 	Why      string
-	Fields   []string // differing fields of a stored state; nil for a decision
+	Fields   []string // fields in which a stored state differs; nil for a decision
 }
 
 // String describes the difference in one or a few lines.

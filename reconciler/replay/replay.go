@@ -13,10 +13,11 @@ import (
 	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
-// tolerance is how late a wake-up may be, in log time.
+// tolerance is how late a wake-up may be, by the times of the records, before a missing decision is reported.
 const tolerance = time.Second
 
-// Replay repeats decisions, batch by batch, from the log's first record on. It is not safe for concurrent use.
+// Replay makes the decisions of a log again, batch by batch, from its first record on. It is not safe for concurrent
+// use.
 type Replay struct {
 	world *projector.World
 	wakes map[events.Stream]events.Time
@@ -24,10 +25,10 @@ type Replay struct {
 	batch []events.Record
 	count Summary
 
-	parts    projector.Parts                          // of stored states
-	expected map[events.Sequence][]projector.StreamAt // states that a snapshot has as of a coming record
-	partly   bool                                     // some records are skipped
-	pruned   bool                                     // the log's first records are pruned
+	parts    projector.Parts                          // parts of stored states that are not complete yet
+	expected map[events.Sequence][]projector.StreamAt // states in a snapshot, by the record after which each must match
+	partly   bool                                     // the caller leaves out some records
+	pruned   bool                                     // the oldest records of the log were deleted (pruned)
 }
 
 // Summary counts what was replayed.
@@ -35,15 +36,15 @@ type Summary struct {
 	Records     uint64
 	Decisions   uint64
 	OtherRules  uint64 // made by another rules version
-	Otherwise   uint64 // of these, decided differently by our rules; not divergences
-	States      uint64 // stored states, also of the snapshot, that were compared
-	OtherStates uint64 // stored by another fold version, not compared
-	LostStates  uint64 // of the snapshot, with pruned records, not compared
-	Early       uint64 // not repeated: the Job's state begins in parts, and the last part comes later
+	Otherwise   uint64 // those of OtherRules that our rules decide differently; not divergences
+	States      uint64 // stored states that were compared, including states in the snapshot
+	OtherStates uint64 // states stored by another fold version (way of computing states), not compared
+	LostStates  uint64 // states in the snapshot whose records were pruned, not compared
+	Early       uint64 // decisions not repeated: the log begins with a part of the Job's state
 	Divergences uint64
 }
 
-// New starts a replay of an empty log.
+// New returns a Replay of a log before its first record.
 func New() *Replay {
 	return &Replay{
 		world: projector.NewWorld(), wakes: map[events.Stream]events.Time{}, parts: projector.Parts{},
@@ -54,18 +55,17 @@ func New() *Replay {
 // Summary returns the counts so far.
 func (r *Replay) Summary() Summary { return r.count }
 
-// World returns the state folded so far.
+// World returns the state after the records so far.
 func (r *Replay) World() *projector.World { return r.world }
 
-// ErrErased is returned if facts of a record were erased, so that decisions cannot be repeated.
+// ErrErased: facts of a record were erased, so that decisions cannot be made again.
 var ErrErased = errors.New("facts of a record were erased: it cannot be replayed")
 
-// ErrUnfounded is returned if a record refers to something that no earlier record introduced. No controller writes
-// such a log.
+// ErrUnfounded: a record refers to something that no earlier record introduced. No controller writes such a log.
 var ErrUnfounded = errors.New("the log is not one that a controller wrote")
 
-// Record takes the log's next record, and returns the divergences of a batch with its last record. It returns
-// ErrErased, ErrUnfounded, or events.ErrNewer for a record that this program is too old for.
+// Record takes the log's next record. With the last record of a batch it returns the divergences of that batch. Errors
+// are ErrErased, ErrUnfounded, and events.ErrNewer for a record that needs a newer program.
 func (r *Replay) Record(rec events.Record) ([]Divergence, error) {
 	if _, erased := rec.Facts.(*events.Erased); erased {
 		return nil, fmt.Errorf("replay record %d: %w", rec.Sequence, ErrErased)
@@ -128,8 +128,9 @@ func (r *Replay) replay(batch []events.Record) ([]Divergence, error) {
 	return b.found, nil
 }
 
-// wakeAll sets wakes that no decision sets: after a rest those of all subjects, and after a step of the clock those of
-// CronJobs, whose due times are times of the clock as it is now. No step moves what retired Jobs wait for.
+// wakeAll sets the wake-up times that do not come from decisions. After a time without decisions (rested) it sets those
+// of all subjects. After a clock step it sets those of CronJobs, whose due times follow the clock. The TTLs of retired
+// Jobs do not move with the clock.
 func (b *turn) wakeAll(rested bool) {
 	r, now := b.replay, b.end.Time
 	if rested {
@@ -156,14 +157,14 @@ type turn struct {
 	touched   []events.Stream // in order of their first input
 	inputs    map[events.Stream]bool
 	decisions map[events.Stream]*events.Record
-	last      []*events.Record // retirements, which follow the decisions
+	last      []*events.Record // records that retire Jobs; they follow the decisions
 	restarted bool
 	stepped   bool // the clock stepped
-	woken     int  // subjects whose wait was over
+	woken     int  // number of subjects that were woken because their wait was over
 	found     []Divergence
 }
 
-// fold folds what the loop folded before it decided.
+// fold applies a record to the state if the loop applied it before it decided. Decisions and retirements are set aside.
 func (b *turn) fold(rec *events.Record) {
 	switch rec.Kind {
 	case events.KindDecided, events.KindTicksObserved:
@@ -193,12 +194,12 @@ func (b *turn) fold(rec *events.Record) {
 	}
 }
 
-// decide repeats the decision about one subject, and compares.
+// decide makes the decision about one subject again, and compares it with the recorded one.
 func (b *turn) decide(s events.Stream) error {
 	w := b.replay.world
 	rec := b.decisions[s]
 	j := w.Subject(s)
-	if j != nil && projector.Compared(j) { // never decided: any recorded decision is unexpected
+	if j != nil && projector.Compared(j) { // no decision is expected, so a recorded one is reported
 		b.replay.wake(s, 0)
 		return nil
 	}
@@ -213,7 +214,7 @@ func (b *turn) decide(s events.Stream) error {
 		recorded = rec.Facts.(*events.Decision)
 	}
 	decided, wake := again(j)
-	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules { // else a forged number would hide a difference
+	if recorded != nil && w.Rules != 0 && recorded.RulesVersion != w.Rules { // a forged version must not hide it
 		b.differ(rec.Sequence, s, recorded, decided, fmt.Sprintf(
 			"it says that it is by rules %d, and its controller started with rules %d", recorded.RulesVersion, w.Rules))
 		b.replay.wake(s, wake)
@@ -221,7 +222,7 @@ func (b *turn) decide(s events.Stream) error {
 		return nil
 	}
 	other := recorded != nil && recorded.RulesVersion != reconciler.RulesVersion || recorded == nil && w.Rules != reconciler.RulesVersion
-	if other && decided != nil && recorded != nil { // compare the commands, not the rules' names
+	if other && decided != nil && recorded != nil { // compare the commands, not the version of the rules
 		decided.RulesVersion = recorded.RulesVersion
 	}
 	same, err := equal(recorded, decided)
@@ -245,7 +246,7 @@ func (b *turn) decide(s events.Stream) error {
 	return nil
 }
 
-// again repeats a decision; nil if it has no commands, or there is no subject.
+// again makes the decision about j. It returns nil if the decision has no commands, or there is no subject.
 func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
 	if j == nil {
 		return nil, 0
@@ -257,7 +258,8 @@ func again(j projector.Subject) (decided *events.Decision, wake events.Time) {
 	return decided, latest(&d)
 }
 
-// at returns the record of a difference: the decision, or the end of a turn without one.
+// at returns the record at which to report a difference: the recorded decision, or the end of the batch if there is
+// none.
 func (b *turn) at(rec *events.Record) events.Sequence {
 	if rec == nil {
 		return b.end.Sequence
@@ -265,7 +267,8 @@ func (b *turn) at(rec *events.Record) events.Sequence {
 	return rec.Sequence
 }
 
-// early skips a decision (nil for none) about a Job whose state is not complete yet in the log.
+// early skips a recorded decision (nil for none) about a Job whose state is not complete, because the log begins with a
+// part of it.
 func (b *turn) early(rec *events.Record) {
 	if rec != nil {
 		b.replay.count.Decisions++
@@ -274,7 +277,7 @@ func (b *turn) early(rec *events.Record) {
 	}
 }
 
-// retired notes when a retired Job is due.
+// retired sets the time at which a retired Job is due for deletion.
 func (r *Replay) retired(rec *events.Record) {
 	due := events.Time(0)
 	if s := r.world.Retired(rec.Stream); s != nil {
@@ -283,8 +286,8 @@ func (r *Replay) retired(rec *events.Record) {
 	r.wake(rec.Stream, due)
 }
 
-// lookedAt returns when a subject is decided again after a listing. A CronJob is decided at that time: the fates of
-// due times during a suspension need an evaluation, and no timer is set for them.
+// lookedAt returns when a subject is evaluated after a listing. A CronJob may be due at once: what became of due times
+// during a suspension is recorded by an evaluation, for which no timer is set.
 func lookedAt(s projector.Subject, now events.Time) events.Time {
 	if c, ok := s.(*projector.CronJob); ok {
 		if d := rules.DecideAt(c, now); !d.Commands() {
@@ -294,7 +297,7 @@ func lookedAt(s projector.Subject, now events.Time) events.Time {
 	return s.Due(now)
 }
 
-// wake notes when a stream is decided again; 0 for never.
+// wake sets the time of a stream's next evaluation; 0 for never.
 func (r *Replay) wake(s events.Stream, at events.Time) {
 	if at == 0 {
 		delete(r.wakes, s)
@@ -306,7 +309,7 @@ func (r *Replay) wake(s events.Stream, at events.Time) {
 	}
 }
 
-// latest returns the latest time of a subject's next decision if nothing happens before.
+// latest returns the latest time at which the loop evaluates the subject if nothing happens before.
 func latest(d *reconciler.Decision) events.Time {
 	if d.Progress == 0 {
 		return d.Wake
@@ -318,15 +321,15 @@ func latest(d *reconciler.Decision) events.Time {
 	return min(d.Wake, shown)
 }
 
-// overdue makes missed probes: a Job's wake-up time has passed without a record. A turn that woke MostWoken subjects
-// leaves the rest to the next turns.
+// overdue reports missing decisions: a wake-up time has passed, the rules now ask for something, and no record shows
+// it. It does nothing in a turn that woke MostWoken subjects, because that turn leaves the others to the next turns.
 func (b *turn) overdue() {
 	if b.woken >= reconciler.MostWoken {
 		return
 	}
 	limit := b.end.Time.Add(-tolerance)
 	if b.replay.first == 0 || b.replay.first >= limit {
-		return // true for most batches: do not scan all waiting Jobs
+		return // true for most batches, which saves a scan of all waiting Jobs
 	}
 	var late []events.Stream
 	b.replay.first = 0
@@ -349,7 +352,7 @@ func (b *turn) overdue() {
 			continue
 		}
 		delete(b.replay.wakes, s)
-		if b.replay.world.Rules != reconciler.RulesVersion { // other rules may have waited without need
+		if b.replay.world.Rules != reconciler.RulesVersion { // the other rules may have waited for something else
 			b.replay.count.OtherRules++
 			b.replay.count.Otherwise++
 			continue
@@ -358,8 +361,8 @@ func (b *turn) overdue() {
 	}
 }
 
-// look evaluates a subject whose wait is over: now, or for a CronJob at the end of each wait, as the loop did. A loop
-// that stood still evaluates later, when it may be too late to start anything.
+// look evaluates a subject whose wait is over, as the loop should have: a Job now, a CronJob at the end of each of its
+// waits. It returns no command if at the end of the batch, where a delayed loop evaluates, it is too late to act.
 func (b *turn) look(s projector.Subject) reconciler.Decision {
 	c, ok := s.(*projector.CronJob)
 	if !ok {
@@ -383,7 +386,7 @@ func (b *turn) look(s projector.Subject) reconciler.Decision {
 	return reconciler.Decision{Wake: at}
 }
 
-// unexpected returns the streams with a decision that nothing in the batch caused.
+// unexpected returns the streams with a recorded decision although no record of the batch touched their subject.
 func (b *turn) unexpected() []events.Stream {
 	var out []events.Stream
 	for s := range b.decisions {
@@ -399,7 +402,7 @@ func (b *turn) differ(at events.Sequence, s events.Stream, recorded, decided *ev
 	b.found = append(b.found, d)
 }
 
-// equal compares the facts of two decisions byte for byte; sentences and messages are evidence.
+// equal compares the facts of two decisions byte for byte. Sentences and messages are evidence, and are not compared.
 func equal(a, b *events.Decision) (bool, error) {
 	if a == nil || b == nil {
 		return a == b, nil

@@ -7,23 +7,23 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Expect takes the streams of a snapshot of this log. Each is compared when the replay comes to the record that it is
-// as of. A replay takes one before its first record.
+// Expect takes the states in a snapshot of this log. Each is compared when the replay reaches the record after which
+// the state was taken. Call it at most once, before the first record.
 func (r *Replay) Expect(streams []projector.StreamAt) {
 	for _, s := range streams {
 		r.expected[s.AsOf] = append(r.expected[s.AsOf], s)
 	}
 }
 
-// Partly tells the replay that it is not handed all records: stored states are not compared then, because some of what
-// they are made of is missing.
+// Partly tells the replay that the caller leaves out some records. Stored states are then not compared, because the
+// replayed states are incomplete.
 func (r *Replay) Partly() { r.partly = true }
 
-// state compares a stored state with what the records before it give.
+// state compares a stored state with the state that results from the records before it.
 func (b *turn) state(rec *events.Record) {
 	r := b.replay
 	f, ok := rec.Facts.(*events.StoredState)
-	if !ok || r.partly || r.world.Previous(rec.Stream) == 0 { // a log that begins with this file
+	if !ok || r.partly || r.world.Previous(rec.Stream) == 0 { // no earlier records to compare with
 		return
 	}
 	facts, names, whole := r.parts.Add(rec, f)
@@ -41,8 +41,8 @@ func (b *turn) state(rec *events.Record) {
 	}
 }
 
-// retire compares what the record by which a Job retires says of its end with what the records before it give. What the
-// verdict says in words is evidence.
+// retire compares how a Job ended, according to the record that retires it, with the result of the records before. The
+// verdict in words is evidence, and is not compared.
 func (b *turn) retire(rec *events.Record) {
 	recorded, ok := rec.Facts.(*events.JobRetired)
 	j := b.replay.world.Job(rec.Stream)
@@ -55,7 +55,7 @@ func (b *turn) retire(rec *events.Record) {
 	}
 }
 
-// snapshot compares what a snapshot has as of the batch that has been replayed.
+// snapshot compares the states that a snapshot has as of the batch just replayed.
 func (b *turn) snapshot() {
 	r := b.replay
 	at := b.end.Sequence
@@ -80,7 +80,7 @@ func (b *turn) snapshot() {
 	}
 }
 
-// check says that a batch has a record which refers to what no record before it says.
+// check returns an error if a record refers to something that no earlier record introduced.
 func (b *turn) check(rec *events.Record) error {
 	if err := b.replay.world.Check(rec); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfounded, err)

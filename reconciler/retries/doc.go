@@ -1,12 +1,12 @@
-// Package retries schedules the tries of refused commands. Each is in backoff; the package says when it is sent again:
+// Package retries decides when commands in backoff, which the API server has refused, are sent again:
 //
 //	r := retries.New(world, alive)
 //	r.Follow(job, name, now) // after each record about the command
 //	r.Ask(now)               // the commands that are due
 //	send, back := r.Take()   // to the executor
 //
-// Nothing here is in the log: the schedule follows from the world, whose records show each refusal. Results that add
-// nothing to the log (Repeated) are left out of it.
+// Nothing of this is in the log: the schedule follows from the world, because each refusal has a record. A result that
+// adds nothing new (see Repeated) gets no record.
 //
 // # Concurrency
 //

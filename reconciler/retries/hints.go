@@ -7,17 +7,17 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// The rights of a Job controller do not allow watching quotas or policies, so nothing announces that a refused create
-// may now succeed. But some inputs make it likely; then one create in backoff in that namespace is retried early. In
-// addition, a probe retries one create per namespace every few seconds. Each retried create that succeeds leads to two
-// more, so the creates of a namespace are freed within a few round trips.
+// The permissions of a Job controller do not include watching quotas or policies. So no event announces that a refused
+// pod creation may now succeed. But some inputs make it likely; then one creation in backoff in that namespace is
+// retried early. In addition, a probe retries one creation per namespace every few seconds. Each retry that succeeds
+// causes two more, so all creations of a namespace get through within a few round trips.
 
-// probeEvery is how long a namespace goes without a retried create before the next probe. Example: a quota is raised
-// at 12:00:00; the next probe, by 12:00:04, succeeds, and the rest follows within 5 s in all.
+// probeEvery is the time without a retried creation in a namespace after which the next probe retries one. Example: a
+// quota is raised at 12:00:00; the next probe, by 12:00:04, succeeds, and the other creations follow within 5 s in all.
 const probeEvery = 4 * time.Second
 
-// Hint says that creates in a namespace may now be accepted. creates is how many to retry, tries is how often each may
-// be retried early, and later delays them by a first backoff.
+// Hint says that pod creations in a namespace may now be accepted. creates is how many of them to retry, tries is how
+// many early retries each may get, and later delays the retries by the first backoff.
 type Hint struct {
 	namespace string
 	later     bool
@@ -25,27 +25,27 @@ type Hint struct {
 	tries     int
 }
 
-// HintOf derives a hint from an input about subject j, which is not folded yet. ok is false if it hints at nothing, or
-// if no create is in backoff.
+// HintOf derives a hint from an input about subject j, before the input is applied to j. ok is false if the input makes
+// no creation more likely to succeed, or if no creation is in backoff.
 func (s *Retries) HintOf(j projector.Subject, facts events.Facts) (h Hint, ok bool) {
 	if len(s.lines) == 0 || j == nil {
 		return Hint{}, false
 	}
 	h = Hint{namespace: j.Reference().Namespace, creates: 1}
 	switch f := facts.(type) {
-	case *events.CommandEnded: // still in flight
+	case *events.CommandEnded: // j still has the command in flight
 		if _, create := j.InFlight(f.Command).(*events.CreatePod); !create || f.Ending != events.Done {
 			return Hint{}, false
 		}
 		h.tries = 1
 		if s.known[f.Command] != nil {
-			h.creates = 2 // the reason for the refusals is gone
+			h.creates = 2 // whatever caused the refusals is gone
 		}
 	case *events.PodSeen:
 		if !f.Phase.Terminal() {
 			return Hint{}, false
 		}
-		h.later, h.tries = true, 2 // the API server's quota follows within seconds
+		h.later, h.tries = true, 2 // the quota's usage follows within seconds
 	case *events.PodGone:
 		h.later, h.tries = true, 2
 	default:
@@ -54,10 +54,10 @@ func (s *Retries) HintOf(j projector.Subject, facts events.Facts) (h Hint, ok bo
 	return h, true
 }
 
-// line holds the creates of a namespace in backoff, in order of their turn.
+// line is the queue of a namespace's pod creations in backoff, in the order of their next retry.
 type line []events.CommandID
 
-// take returns the first create that is still in backoff, and moves it to the end.
+// take returns the first creation for which stands is true (it is still in backoff), and moves it to the end.
 func (w *line) take(stands func(events.CommandID) bool) (name events.CommandID, ok bool) {
 	for len(*w) > 0 {
 		name, *w = (*w)[0], (*w)[1:]
@@ -69,7 +69,7 @@ func (w *line) take(stands func(events.CommandID) bool) (name events.CommandID, 
 	return name, false
 }
 
-// enqueue adds a refused create to the line of its namespace.
+// enqueue adds a refused pod creation to the queue of its namespace.
 func (s *Retries) enqueue(namespace string, name events.CommandID, now events.Time) {
 	all := s.lines[namespace]
 	if all == nil {
@@ -80,7 +80,7 @@ func (s *Retries) enqueue(namespace string, name events.CommandID, now events.Ti
 	*all = append(*all, name)
 }
 
-// next returns the next create to retry in the namespace; ok is false if none is in backoff.
+// next returns the next pod creation to retry in the namespace; ok is false if none is in backoff.
 func (s *Retries) next(namespace string) (name events.CommandID, ok bool) {
 	all := s.lines[namespace]
 	if all == nil {
@@ -93,7 +93,7 @@ func (s *Retries) next(namespace string) (name events.CommandID, ok bool) {
 	return name, ok
 }
 
-// AfterHints retries creates early, according to a turn's hints.
+// AfterHints retries pod creations early, as the hints of a turn say.
 func (s *Retries) AfterHints(hints []Hint, now events.Time) {
 	for _, h := range hints {
 		for range h.creates {
@@ -104,8 +104,8 @@ func (s *Retries) AfterHints(hints []Hint, now events.Time) {
 	}
 }
 
-// Probe retries one create in each namespace that had none retried for probeEvery. Probes rotate over the Jobs, so if
-// Jobs are refused for different reasons, each reason is probed, less often.
+// Probe retries one pod creation in each namespace in which none was retried for probeEvery. It goes through the
+// creations in turn. So if they are refused for different reasons, each reason is probed, though less often.
 func (s *Retries) Probe(now events.Time) {
 	for {
 		namespace, over := s.probes.Next(now)
@@ -119,8 +119,8 @@ func (s *Retries) Probe(now events.Time) {
 	}
 }
 
-// hasten schedules an early retry of the command: not earlier than one first backoff after its newest try, nor earlier
-// than the API server asked for.
+// hasten schedules an early retry of a command. The retry waits for at least the first backoff after the newest try,
+// and for the time that the API server asked for.
 func (s *Retries) hasten(name events.CommandID, now events.Time, h Hint) {
 	k, backoff := s.known[name], s.world.Settings.APIBackoff
 	at := max(now, k.asked.Add(backoff), k.wish)

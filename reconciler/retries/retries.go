@@ -12,22 +12,23 @@ import (
 	"github.com/jobledger/jobledger/reconciler/tasks"
 )
 
-// noteAgain is how often a continuing refusal is recorded again. A Kubernetes Event lives for an hour, and a reader
-// should find one.
+// noteAgain is how often a continuing refusal is recorded again. A Kubernetes Event is deleted after an hour, and a
+// user should always find one.
 const noteAgain = 30 * time.Minute
 
-// noAnswer is when the executor is told again about a cancelled command.
+// noAnswer is the time after which the executor is asked again to withdraw a cancelled command.
 const noAnswer = 10 * time.Second
 
-// Retries holds the commands in backoff and their next tries. It is derived from the log, so nothing is lost with it.
+// Retries holds the commands in backoff and the times of their next tries. It is computed from the log, so a crash
+// loses nothing.
 type Retries struct {
 	world *projector.World
 	asks  due.Queue[events.CommandID]
 	known map[events.CommandID]*stood
-	lines map[string]*line // creates, by namespace
-	// probes holds when each namespace with creates in backoff is probed next (probeEvery).
+	lines map[string]*line // queues of pod creations in backoff, by namespace
+	// probes holds the time of the next probe for each namespace with pod creations in backoff (probeEvery).
 	probes due.Queue[string]
-	// alive is the latest time at which the previous process is known to have run.
+	// alive is the latest time at which the previous process certainly ran.
 	alive events.Time
 	ready []events.Task // to send now
 	back  []events.Task // to withdraw
@@ -36,19 +37,19 @@ type Retries struct {
 	changed bool // refused has changed since it was last read
 }
 
-// stood is a command in backoff.
+// stood is what Retries knows about a command in backoff.
 type stood struct {
 	stream events.Stream
-	until  events.Time // Retry.Until as scheduled in asks
+	until  events.Time // Retry.Until, as it was when the next try was scheduled
 	asked  events.Time // time of the newest try
-	out    bool        // a try is with the executor, or its result is queued
-	eager  int         // early tries left
-	wish   events.Time // the API server asked for no try before
+	out    bool        // the executor has a try, or its result is queued for the loop
+	eager  int         // number of early retries left
+	wish   events.Time // no try before this time, at the API server's request
 	why    RefusedKind
 }
 
-// New returns the state without commands. It reads world, and never changes it. alive is the latest time at which the
-// previous process is known to have run.
+// New returns a Retries without commands. It reads world, and never changes it. alive is the latest time at which the
+// previous process certainly ran.
 func New(world *projector.World, alive events.Time) *Retries {
 	return &Retries{
 		world: world,
@@ -60,14 +61,14 @@ func New(world *projector.World, alive events.Time) *Retries {
 	}
 }
 
-// Again returns the state after a rewind of the cluster at time now: no command is left.
+// Again returns an empty Retries, for use after a rewind of the cluster at time now.
 func (s *Retries) Again(now events.Time) *Retries {
 	fresh := New(s.world, now)
 	fresh.changed = true
 	return fresh
 }
 
-// Wake returns when the next command, or the next probe, is due; 0 for never.
+// Wake returns when the next command or the next probe is due; 0 for never.
 func (s *Retries) Wake() events.Time {
 	first := s.asks.First()
 	if probe := s.probes.First(); first == 0 || probe != 0 && probe < first {
@@ -76,29 +77,29 @@ func (s *Retries) Wake() events.Time {
 	return first
 }
 
-// Answered notes that the executor has reported a try of the command.
+// Answered notes that the executor has reported the outcome of a try of the command.
 func (s *Retries) Answered(name events.CommandID) {
 	if k := s.known[name]; k != nil {
 		k.out = false
 	}
 }
 
-// Withdrawn notes that the executor was asked to take the command back. A command that is not in backoff has one try,
-// whose outcome is reported; another one is asked for again.
+// Withdrawn notes that the executor was asked to withdraw the command. If a command in backoff has no try in progress,
+// the executor may not know it, so the request is repeated after noAnswer.
 func (s *Retries) Withdrawn(name events.CommandID, now events.Time) {
 	if s.known[name] != nil {
 		s.asks.Set(name, now.Add(noAnswer))
 	}
 }
 
-// Forget drops a command.
+// Forget drops a command, which is no longer in backoff.
 func (s *Retries) Forget(name events.CommandID) {
 	s.asks.Set(name, 0)
 	s.count(name, RefusedKind{})
 	delete(s.known, name)
 }
 
-// Shift moves the times by a clock step.
+// Shift moves all times by a step of the wall clock.
 func (s *Retries) Shift(step time.Duration) {
 	s.asks.Shift(step)
 	s.probes.Shift(step)
@@ -108,10 +109,10 @@ func (s *Retries) Shift(step time.Duration) {
 	}
 }
 
-// ShiftAlive moves the time at which the previous process ran, by a clock step.
+// ShiftAlive moves the time at which the previous process ran by a step of the wall clock.
 func (s *Retries) ShiftAlive(step time.Duration) { s.alive = s.alive.Add(step) }
 
-// Follow updates the schedule of a command after records of its subject.
+// Follow updates the schedule of a command after a record about it or its subject.
 func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now events.Time) {
 	j := projector.HolderOf(subject)
 	if j == nil {
@@ -128,7 +129,7 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	k := s.known[name]
 	if k == nil {
 		k = &stood{stream: subject.ID(), asked: now}
-		if retry.Class == events.RefusedTooManyRequests { // the wait that it asked for may not be in the log
+		if retry.Class == events.RefusedTooManyRequests { // the wait that the server asked for may not be in the log
 			k.wish, _ = retry.Next(&s.world.Settings, now-1)
 		}
 		s.known[name] = k
@@ -139,7 +140,7 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	s.count(name, RefusedKind{f.Command.Traits().Name, retry.Class})
 	if k.until != retry.Until {
 		k.until = retry.Until
-		at, _ := retry.Next(&s.world.Settings, s.alive) // a try that came due while no controller ran is made now
+		at, _ := retry.Next(&s.world.Settings, s.alive) // a try that was due while no controller ran is made now
 		if due := s.asks.At(name); k.eager > 0 && due != 0 {
 			at = min(at, due)
 		}
@@ -147,7 +148,7 @@ func (s *Retries) Follow(subject projector.Subject, name events.CommandID, now e
 	}
 }
 
-// count updates the counters by reason; the zero kind means that the command left the backoff.
+// count updates the numbers of commands by reason. The zero RefusedKind means that the command is no longer in backoff.
 func (s *Retries) count(name events.CommandID, why RefusedKind) {
 	k := s.known[name]
 	if k == nil || k.why == why {
@@ -162,20 +163,20 @@ func (s *Retries) count(name events.CommandID, why RefusedKind) {
 	k.why, s.changed = why, true
 }
 
-// RefusedKind groups commands in backoff.
+// RefusedKind is a group of commands in backoff: the same command kind, refused for the same reason.
 type RefusedKind struct {
-	Command string              // kind: CreatePod, DeletePod, DropFinalizer
+	Command string              // command kind, such as CreatePod, DeletePod or DropFinalizer
 	Class   events.RefusalClass // 0 if the outcome of the newest try is unknown
 }
 
-// Refused returns the number of commands in backoff by kind, and whether it has changed since the last call. The map
-// is valid until the next turn.
+// Refused returns how many commands of each RefusedKind are in backoff, and whether this has changed since the last
+// call. The map is valid until the next turn.
 func (s *Retries) Refused() (counts map[RefusedKind]int, changed bool) {
 	changed, s.changed = s.changed, false
 	return s.refused, changed
 }
 
-// FollowAll calls Follow for every command that a record of the subject may concern.
+// FollowAll calls Follow for every command in backoff of the subject.
 func (s *Retries) FollowAll(subject projector.Subject, now events.Time) {
 	if j := projector.HolderOf(subject); j != nil {
 		for _, name := range j.AllRetrying() {
@@ -184,7 +185,7 @@ func (s *Retries) FollowAll(subject projector.Subject, now events.Time) {
 	}
 }
 
-// FollowCreate calls Follow for the create that is retried on behalf of all: pods created by others change its
+// FollowCreate calls Follow for the Job's pod creation that is being retried. Pods that others create may change its
 // schedule.
 func (s *Retries) FollowCreate(subject projector.Subject, now events.Time) {
 	j, ok := subject.(*projector.Job)
@@ -196,8 +197,8 @@ func (s *Retries) FollowCreate(subject projector.Subject, now events.Time) {
 	}
 }
 
-// Stands returns the command called name and its backoff, if it is in backoff and still wanted; else nil. Commands
-// about a CronJob or a retired Job are never retried unchanged.
+// Stands returns the command called name and its backoff if it is in backoff and still wanted, otherwise nil. Commands
+// about a CronJob or a retired Job are never retried unchanged, so it returns nil for them.
 func Stands(s projector.Subject, name events.CommandID) (*commands.Flight, *commands.Retry) {
 	if j := projector.HolderOf(s); j != nil {
 		return j.Retrying(name)
@@ -205,8 +206,8 @@ func Stands(s projector.Subject, name events.CommandID) (*commands.Flight, *comm
 	return nil, nil
 }
 
-// Repeated reports whether a result adds nothing to the log: the same refusal, without effect on a wait. Such a result
-// is still recorded when the number of tries reaches a power of two, and every noteAgain.
+// Repeated reports whether a result adds nothing to the log: the same refusal again, which prolongs no wait.
+// Nevertheless such a result is recorded when the number of tries reaches a power of two, and once every noteAgain.
 func (s *Retries) Repeated(subject projector.Subject, f *events.CommandEnded, now events.Time) bool {
 	k := s.known[f.Command]
 	if k != nil {
@@ -224,11 +225,11 @@ func (s *Retries) Repeated(subject projector.Subject, f *events.CommandEnded, no
 	return !news
 }
 
-// doubles reports whether a count reached a power of two between a and b.
+// doubles reports whether the count passes a power of two on its way from a to b.
 func doubles(a, b uint32) bool { return bits.Len32(a) != bits.Len32(b) }
 
-// Ask creates the tasks of commands in backoff that are due, one try per command at a time. It records nothing: the
-// decision is already durable.
+// Ask makes tasks for the commands in backoff that are due. A command has at most one try in progress. Nothing is
+// recorded, because the decision is already durable.
 func (s *Retries) Ask(now events.Time) {
 	for {
 		name, ok := s.asks.Next(now)
@@ -249,7 +250,7 @@ func (s *Retries) Ask(now events.Time) {
 		switch {
 		case f != nil:
 			next, _ := retry.Next(&s.world.Settings, now)
-			if k.out { // a second try might be sent after the first is done
+			if k.out { // two tries in progress could both take effect
 				s.asks.Set(name, next)
 				continue
 			}
@@ -272,14 +273,14 @@ func (s *Retries) Ask(now events.Time) {
 	}
 }
 
-// takeBack asks the executor for the outcome of a cancelled command's newest try. If no try is under way, the command
-// is returned at once.
+// takeBack asks the executor to withdraw a cancelled command. If a try is in progress, its outcome is reported;
+// otherwise the command ends as withdrawn at once.
 func (s *Retries) takeBack(j projector.Subject, name events.CommandID, now events.Time) {
 	s.back = append(s.back, tasks.Of(s.world.Identity, j, name, j.InFlight(name)))
 	s.asks.Set(name, now.Add(noAnswer))
 }
 
-// Take returns the commands in backoff to send now, whose decisions are durable, and the commands to withdraw.
+// Take returns the tasks to send now (commands in backoff), and the tasks to withdraw. Their decisions are durable.
 func (s *Retries) Take() (send, back []events.Task) {
 	send, back = s.ready, s.back
 	s.ready, s.back = nil, nil

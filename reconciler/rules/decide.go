@@ -8,17 +8,17 @@ import (
 	"github.com/jobledger/jobledger/reconciler/job"
 )
 
-// Decide returns what to do for subject s, and why, at the time of its newest record. It depends on s alone, so the
-// same prefix of the log always gives the same decision.
+// Decide returns what to do for subject s at the time of its newest record, and why. It depends only on s, so the same
+// prefix of the log always gives the same decision.
 func Decide(s projector.Subject) reconciler.Decision {
 	j, is := s.(*projector.Job)
 	return decide(s, s.Time(), is && j.Woken())
 }
 
-// DecideAt is Decide at time now. The loop uses it to test whether a wait is over.
+// DecideAt is like Decide, but at time now. The loop uses it to find out whether a wait is over.
 func DecideAt(s projector.Subject, now events.Time) reconciler.Decision { return decide(s, now, false) }
 
-// DecideWoken is DecideAt for a subject that is woken to show its progress (reconciler.Decision.Progress).
+// DecideWoken is like DecideAt, but also allows a status write that only shows progress (reconciler.Decision.Progress).
 func DecideWoken(s projector.Subject, now events.Time) reconciler.Decision {
 	return decide(s, now, true)
 }

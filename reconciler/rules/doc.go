@@ -4,6 +4,6 @@
 //
 //	stage "pods", rule "create", reason MorePodsWanted, commands: CreatePod, CreatePod
 //
-// It hands a CronJob to package cron, and every other subject to package job: the rules are there, in job/rules.go and
-// cron/rules.go. Package reconciler has the invariants.
+// It passes a CronJob to package cron, and every other subject to package job. Those packages have the rules
+// (job/rules.go and cron/rules.go). Package reconciler states the invariants of decisions.
 package rules

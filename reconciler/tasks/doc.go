@@ -1,9 +1,9 @@
-// Package tasks makes the executor's tasks of decided commands, and says how urgent they are:
+// Package tasks turns the commands of decisions into tasks for the executor, and says how urgent they are:
 //
 //	t := tasks.Of(world.Identity, job, name, command)
 //	soon := urgency.Needed(all, withdraws, newest) // whether the log is to be made durable at once
 //
-// Urgency is not in the log: no decision or replay depends on it.
+// The urgency is not in the log, so no decision or replay depends on it.
 //
 // # Concurrency
 //

@@ -7,9 +7,10 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// The urgency of a finalizer removal depends on what waits for it. While the Job goes on, it is one of many. When the
-// Job ends, it delays the terminal condition; after that nothing waits for it. When the pod or the Job is under
-// deletion, the client waits for it. Urgency is not in the log: no decision or replay depends on it.
+// The urgency of a finalizer removal depends on who waits for it. While the Job continues, the removal has ordinary
+// urgency. When the Job ends, it delays the terminal condition; after that nobody waits for it. When the pod or the Job
+// is being deleted, the client that deletes it waits. The urgency is not in the log: no decision or replay depends on
+// it.
 
 func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.Priority {
 	p := projector.PodOf(s, pod)
@@ -24,7 +25,7 @@ func dropPriority(s projector.Subject, j *projector.Job, pod types.UID) events.P
 	return 0
 }
 
-// Refresh sets the current urgency of tasks before they are handed out.
+// Refresh sets the current urgency of tasks, before the executor gets them.
 func Refresh(w *projector.World, all []events.Task) {
 	for i := range all {
 		if s := w.Subject(all[i].Stream); s != nil {
@@ -33,8 +34,9 @@ func Refresh(w *projector.World, all []events.Task) {
 	}
 }
 
-// Hastened returns the finalizer removals of s in flight that a record makes more urgent: the Job or pod is under
-// deletion, or the Job ends. facts are those of the record, and before is the urgency of the Job's removals before it.
+// Hastened returns the finalizer removals of s in flight that a new record makes more urgent, because the Job or the
+// pod is being deleted, or the Job ends. facts are the content of the record. before is the urgency of the Job's
+// removals before the record.
 func Hastened(life events.Identity, s projector.Subject, before events.Priority, facts events.Facts) (all []events.Task) {
 	if seen, ok := facts.(*events.PodSeen); ok && seen.Deleted != 0 && s != nil {
 		all = appendDrop(all, life, s, projector.PodOf(s, seen.UID))
@@ -52,7 +54,7 @@ func Hastened(life events.Identity, s projector.Subject, before events.Priority,
 	return all
 }
 
-// appendDrop appends a pod's finalizer removal, if the executor has it.
+// appendDrop appends the finalizer removal of a pod, if it is in flight and not in backoff.
 func appendDrop(all []events.Task, life events.Identity, s projector.Subject, p *projector.Pod) []events.Task {
 	if p == nil || p.Drop() == nil || p.Drop().InBackoff() {
 		return all
@@ -60,7 +62,7 @@ func appendDrop(all []events.Task, life events.Identity, s projector.Subject, p 
 	return append(all, Of(life, s, p.Drop().Name(), p.Drop().Command))
 }
 
-// OfRemovals returns the urgency of a Job's finalizer removals, as far as it depends on the Job.
+// OfRemovals returns the urgency that a Job's state gives to its finalizer removals; 0 for ordinary.
 func OfRemovals(s projector.Subject) events.Priority {
 	if j, ok := s.(*projector.Job); ok {
 		return dropPriority(j, j, "")

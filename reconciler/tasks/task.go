@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Of returns a command about s with all that is needed to carry it out. life is the epoch that it is decided in.
+// Of returns the task for a command about s, with all that the executor needs. life is the epoch of the decision.
 func Of(life events.Identity, s projector.Subject, name events.CommandID, c events.Command) events.Task {
 	t := events.Task{Name: name, Life: life, Stream: s.ID(), Job: s.Reference(), Command: c, Priority: priority(s, c)}
 	if uid := events.PodOf(c); uid != "" {
@@ -40,14 +40,14 @@ func podRef(s projector.Subject, uid types.UID) events.PodRef {
 	return ref
 }
 
-// priority returns the current urgency of a command; 0 for that of its kind.
+// priority returns the current urgency of a command; 0 for the usual urgency of its kind.
 func priority(s projector.Subject, c events.Command) events.Priority {
 	j, _ := s.(*projector.Job)
 	if drop, ok := c.(*events.DropFinalizer); ok {
 		if p := dropPriority(s, j, drop.Pod); p != 0 || j == nil || !j.ManyHeld() {
 			return p
 		}
-		return events.PriorityUnblock // before more pods are created: the Job's end waits for these finalizers
+		return events.PriorityUnblock // before further creations: the Job's end waits for these finalizers
 	}
 	if create, ok := c.(*events.CreatePod); ok && j != nil && isDue(j, create) {
 		return events.PriorityDue
@@ -59,9 +59,9 @@ func priority(s projector.Subject, c events.Command) events.Priority {
 	return 0
 }
 
-// isDue reports whether a new pod is urgent: the Job has no pod yet, or the pod replaces a failed one whose backoff is
-// over. A Job's first pods are limited by slow start (J-057). "No active pod" would be a poor test: if pods end at
-// once it is nearly always true, and all creates would precede the finalizer removals that the Job's end waits for.
+// isDue reports whether a pod creation is urgent: the Job has no pod yet, or the pod replaces a failed one whose
+// backoff is over. Slow start limits a Job's first pods (J-057). Why not "no active pod": if pods end at once, this is
+// nearly always true, and all creations would precede the finalizer removals that the Job's end waits for.
 func isDue(j *projector.Job, c *events.CreatePod) bool {
 	if j.PerIndex {
 		return c.IndexFailures+c.IndexIgnoredFailures > 0 || j.PodCount() == 0

@@ -4,24 +4,24 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Urgency decides which commands may become durable later. A commit costs two disk flushes, and other commands wait
-// for it. If the executor has plenty of creates of a Job queued, further creates join the next commit that is
-// requested, like records that nothing waits for (store.Log.Append); one commit then serves about 20 pods of a large
-// Job instead of 7. When the executor runs short, a commit is requested. The time of durability is not in the log, so
-// no decision or replay depends on it.
+// Urgency decides which commands may become durable later. A commit costs two disk flushes, during which other commands
+// wait. If the executor has many pod creations of a Job queued, further creations wait for a commit that something else
+// requests (soon = false in store.Log.Append). One commit then serves about 20 pods of a large Job instead of 7. When
+// few creations are queued, a commit is requested. When records become durable is not in the log, so no decision or
+// replay depends on it.
 type Urgency struct {
-	busy  func(events.Stream) bool          // nil for never
-	waits map[events.Stream]events.Sequence // commands wait for an unrequested commit of that record
+	busy  func(events.Stream) bool          // nil: no Job is busy
+	waits map[events.Stream]events.Sequence // Jobs with commands up to this record that wait for a commit
 }
 
-// NewUrgency returns the state without waiting commands. busy reports whether the executor has plenty of creates of a
+// NewUrgency returns an Urgency without waiting commands. busy reports whether the executor has many pod creations of a
 // Job queued; nil means never.
 func NewUrgency(busy func(events.Stream) bool) Urgency {
 	return Urgency{busy: busy, waits: map[events.Stream]events.Sequence{}}
 }
 
-// Needed reports whether a batch, or an earlier one, must become durable as soon as possible. all are its commands,
-// withdraws says that it also takes commands back, and newest is its last record.
+// Needed reports whether the log must make a batch, or an earlier one, durable as soon as possible. all are the tasks
+// of the batch, withdraws says that it also withdraws commands, and newest is its last record.
 func (h *Urgency) Needed(all []events.Task, withdraws bool, newest events.Sequence) bool {
 	soon := withdraws
 	for i := 0; i < len(all) && !soon; i++ {
@@ -32,7 +32,7 @@ func (h *Urgency) Needed(all []events.Task, withdraws bool, newest events.Sequen
 	}
 	for s := range h.waits {
 		if soon = soon || !h.busy(s); soon {
-			clear(h.waits) // the same commit serves them
+			clear(h.waits) // the same commit makes all of them durable
 			return true
 		}
 	}
@@ -45,10 +45,10 @@ func IsCreate(c events.Command) bool {
 	return ok
 }
 
-// Busy reports whether the executor has plenty of creates of the Job queued.
+// Busy reports whether the executor has many pod creations of the Job queued.
 func (h *Urgency) Busy(s events.Stream) bool { return h.busy != nil && h.busy(s) }
 
-// Durable tells it that records through seq are durable.
+// Durable tells h that all records up to seq are durable.
 func (h *Urgency) Durable(seq events.Sequence) {
 	for s, through := range h.waits {
 		if through <= seq {

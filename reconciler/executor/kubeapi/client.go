@@ -19,18 +19,18 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire/request"
 )
 
-// FieldManager is the name under which the API server notes what was written.
+// FieldManager is the name that the API server records in managedFields for our writes.
 const FieldManager = "jobledger"
 
-// Client makes requests. It is the executor's API, GroupAPI and WorkloadAPI.
+// Client makes requests to the API server. It implements the executor's API, CronAPI, GroupAPI and WorkloadAPI.
 type Client struct {
 	core  rest.Interface
 	batch rest.Interface
 
-	pods, jobs *request.Sender // for the requests of every pod and Job
+	pods, jobs *request.Sender // for the frequent requests about pods and Jobs
 }
 
-// New makes a client of a clientset. A fake clientset has no REST client underneath, and is refused.
+// New returns a client that uses a clientset's connection. It returns an error for a fake clientset, which has none.
 func New(clientset kubernetes.Interface) (*Client, error) {
 	c := &Client{
 		core: clientset.CoreV1().RESTClient(), batch: clientset.BatchV1().RESTClient(),
@@ -68,7 +68,8 @@ func (c *Client) DeletePod(ctx context.Context, namespace, name string, uid type
 		Body(options).Do(ctx).Error()
 }
 
-// DeleteJobVersion deletes a Job in the foreground: its dependents go first. uid and resourceVersion are preconditions.
+// DeleteJobVersion deletes a Job in the foreground, that is, after its dependents. uid and resourceVersion are
+// preconditions.
 func (c *Client) DeleteJobVersion(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error {
 	foreground := metav1.DeletePropagationForeground
 	return c.batch.Delete().MaxRetries(0).
@@ -99,7 +100,7 @@ func (c *Client) GetJob(ctx context.Context, namespace, name string) (*kubewire.
 	return read(ctx, c.jobs, kubewire.Jobs, &request.Request{Verb: http.MethodGet, Namespace: namespace, Resource: "jobs", Name: name})
 }
 
-// FindPod lists by name, past any cache. None is a NotFound error.
+// FindPod returns the pod with this name. It lists pods live, past any cache. If there is none, the error is NotFound.
 func (c *Client) FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error) {
 	list := &corev1.PodList{}
 	options := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()}
@@ -116,7 +117,7 @@ func (c *Client) FindPod(ctx context.Context, namespace, name string) (*kubewire
 	return kubewire.Pods.Of(&list.Items[0])
 }
 
-// stored is what the answer to a write of a pod says.
+// stored sends a write of a pod, and returns the parts of the answer that the executor needs.
 func stored(ctx context.Context, s *request.Sender, r *request.Request) (stored kubewire.Stored, err error) {
 	err = s.Send(ctx, r, func(answer []byte) (err error) {
 		stored, err = kubewire.ReadStored(answer)
@@ -125,7 +126,7 @@ func stored(ctx context.Context, s *request.Sender, r *request.Request) (stored 
 	return stored, err
 }
 
-// read takes an object from an answer.
+// read sends a request, and returns the object in the answer.
 func read[O kubewire.Object](ctx context.Context, s *request.Sender, of *kubewire.Resource[O], r *request.Request) (o O, err error) {
 	err = s.Send(ctx, r, func(answer []byte) (err error) {
 		o, err = of.Read(answer)

@@ -54,8 +54,8 @@ func createGroup[T any](ctx context.Context, c *Client, namespace, resource stri
 	return readGroup[T](ctx, r)
 }
 
-// groupRequest is a request about objects of gang scheduling. Its client is that of Jobs: the library has none for this
-// version.
+// groupRequest prepares a request about Workloads or PodGroups. It uses the client for Jobs, because client-go has none
+// for this API version.
 func groupRequest(r *rest.Request, namespace, resource string, name ...string) *rest.Request {
 	path := append([]string{"/apis", v1alpha2.GroupVersion.Group, v1alpha2.GroupVersion.Version, "namespaces", namespace, resource}, name...)
 	return r.MaxRetries(0).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeJSON)
@@ -63,7 +63,7 @@ func groupRequest(r *rest.Request, namespace, resource string, name ...string) *
 
 func readGroup[T any](ctx context.Context, r *rest.Request) (*T, error) {
 	result := r.Do(ctx)
-	if err := result.Error(); err != nil { // Raw has not read what the server says of it
+	if err := result.Error(); err != nil { // only Error decodes the server's explanation
 		return nil, err
 	}
 	raw, err := result.Raw()

@@ -11,14 +11,14 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Objects of scheduling.k8s.io/v1beta1. The client is that of Jobs: the requests are few, and of their answers little
-// is read.
+// Requests for scheduling.k8s.io/v1beta1. They use the REST client for Jobs, because they are few, and only a small
+// part of each answer is read.
 
 const (
 	workloads     = "workloads"
 	podGroups     = "podgroups"
 	betaWorkloads = "scheduling.k8s.io/v1beta1"
-	workloadPage  = 500 // in one answer of a list
+	workloadPage  = 500 // objects in one answer of a list
 )
 
 // ReadWorkload reads a Workload, past any cache.
@@ -26,8 +26,7 @@ func (c *Client) ReadWorkload(ctx context.Context, namespace, name string) (*kub
 	return answered(ctx, betaRequest(c.batch.Get(), namespace, workloads, name), kubewire.ReadWorkload)
 }
 
-// ReadWorkloads lists Workloads of a namespace, past any cache: a page of them, and what the next page is asked for
-// with.
+// ReadWorkloads lists one page of a namespace's Workloads, past any cache. next is the token for the next page.
 func (c *Client) ReadWorkloads(ctx context.Context, namespace, page string) (all []*kubewire.Workload, next string, err error) {
 	r := betaRequest(c.batch.Get(), namespace, workloads).Param("limit", strconv.Itoa(workloadPage))
 	if page != "" {
@@ -81,11 +80,11 @@ func betaRequest(r *rest.Request, namespace, resource string, name ...string) *r
 	return r.MaxRetries(0).AbsPath(path...).SetHeader("Accept", runtime.ContentTypeProtobuf)
 }
 
-// answered makes a request, and reads its answer.
+// answered sends a request, and decodes the answer with read.
 func answered[T any](ctx context.Context, r *rest.Request, read func([]byte) (T, error)) (T, error) {
 	var none T
 	result := r.Do(ctx)
-	if err := result.Error(); err != nil { // Raw has not read what the server says of it
+	if err := result.Error(); err != nil { // only Error decodes the server's explanation
 		return none, err
 	}
 	raw, err := result.Raw()
