@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Damage collects the damage that readers of a log meet, so that an answer from the intact rest can name it at its end.
-// It holds each damaged place once. The zero value is empty and ready to use; a nil *Damage ignores everything. It is
+// Damage collects the damage that readers of a log find, so that an answer from the intact records can name the damage
+// at its end. It holds each damaged place once. The zero value is ready to use; a nil *Damage ignores everything. It is
 // safe for concurrent use.
 type Damage struct {
 	mu  sync.Mutex
 	met []met
 }
 
-// met is one damaged place.
+// met is one damaged place of the log.
 type met struct {
 	at   events.Sequence
 	err  error
@@ -29,11 +29,11 @@ type met struct {
 // Note adds err if it is ErrCorrupt, and ignores any other error.
 func (d *Damage) Note(err error) { d.note(err, false) }
 
-// Tell is Note, and marks the damage as already told to the user.
+// Tell is like Note, and marks the damage as already told to the user.
 func (d *Damage) Tell(err error) { d.note(err, true) }
 
-// Known adds damage that is known when a log is opened, as told. Unlike Tell it accepts any error: a file may not open
-// at all.
+// Known adds damage that was found when the log was opened, marked as told to the user. Unlike Tell it accepts any
+// error, because a file may fail to open for another reason than damage.
 func (d *Damage) Known(err error) {
 	if err == nil || errors.Is(err, ErrCorrupt) {
 		d.note(err, true)
@@ -72,7 +72,7 @@ func (d *Damage) note(err error, told bool) {
 // Met returns all damage so far, in the order of the log.
 func (d *Damage) Met() []error { return d.those(func(met) bool { return true }) }
 
-// Untold returns the damage that was not told to the user yet, in the order of the log.
+// Untold returns the damage that was not yet told to the user, in the order of the log.
 func (d *Damage) Untold() []error { return d.those(func(m met) bool { return !m.told }) }
 
 func (d *Damage) those(wanted func(met) bool) (out []error) {
@@ -91,8 +91,7 @@ func (d *Damage) those(wanted func(met) bool) (out []error) {
 	return out
 }
 
-// damageIn returns each CorruptError that err consists of. If err is ErrCorrupt without a CorruptError, it returns err
-// itself.
+// damageIn returns every CorruptError within err. If err is ErrCorrupt but has no CorruptError, it returns err itself.
 func damageIn(err error) (out []error) {
 	switch e := err.(type) { //nolint:errorlint // its parts are looked at one by one
 	case *CorruptError:
@@ -114,8 +113,8 @@ func damageIn(err error) (out []error) {
 	return out
 }
 
-// samePlace reports whether two errors are about one damaged place. A reader goes on with the file after a damaged
-// page, so all damage of one file counts as one place.
+// samePlace reports whether two errors are about one damaged place. All damage within one file counts as one place,
+// because a reader continues with the next file after it.
 func samePlace(a, b error) bool {
 	var x, y *CorruptError
 	if !errors.As(a, &x) || !errors.As(b, &y) || x.Path == "" || y.Path == "" {
@@ -124,8 +123,7 @@ func samePlace(a, b error) bool {
 	return x.Path == y.Path && x.Next == y.Next && errors.Is(a, ErrLost) == errors.Is(b, ErrLost)
 }
 
-// Noting returns a log that notes in d the damage that any of its reads meets. A caller may use it to read on after the
-// damage.
+// Noting returns a log like log that notes in d the damage that any of its reads finds.
 func Noting(log Reader, d *Damage) Reader { return noting{log, d} }
 
 type noting struct {

@@ -1,5 +1,5 @@
-// Package store defines the contract of the log: a durable, totally ordered sequence of records. All state is folded
-// from it.
+// Package store defines the contract of the log: a durable, totally ordered sequence of records. The state of all Jobs
+// is computed ("folded") from these records.
 //
 // One writer appends whole batches to a [Log]; any number of readers read them. An append returns at once, and its
 // [Commit] tells when the batch is durable:

@@ -9,8 +9,8 @@ import (
 
 // Programs match these errors with errors.Is. The types below add what a person needs to act.
 var (
-	// ErrCorrupt: the stored bytes are not those that were written. The read returned nothing at or after the damaged
-	// place.
+	// ErrCorrupt: the stored bytes are not the bytes that were written. A read returns no record at or after the
+	// damaged place.
 	ErrCorrupt = errors.New("log is corrupt")
 
 	// ErrNoRoom: there is no space for the append. The log is intact; ask again later.
@@ -25,18 +25,18 @@ var (
 	// ErrPruned: retention has deleted the requested records.
 	ErrPruned = errors.New("records are pruned")
 
-	// ErrFailed: a commit failed, so this Log accepts nothing more. Only the next open of the log shows whether the
-	// batch of that commit is stored.
+	// ErrFailed: a commit failed, so this Log accepts nothing more. Whether the batch of that commit is stored is known
+	// only after the log is opened again.
 	ErrFailed = errors.New("log failed")
 
-	// ErrFenced: another writer has taken over the log. Batches of this writer that are not durable yet never will be.
-	// A Commit that ends with ErrFenced is also ErrFailed.
+	// ErrFenced: another writer has taken over the log. Batches of this writer that are not durable yet will never be.
+	// A Commit that ends with ErrFenced also matches ErrFailed.
 	ErrFenced = errors.New("another process has taken the log over")
 
-	// ErrLost: the log lacks records that it once had, or has others in their place. It is also ErrCorrupt.
+	// ErrLost: the log lacks records that it once had, or has other records in their place. It also matches ErrCorrupt.
 	ErrLost = errors.New("records of the log are lost")
 
-	// ErrDiverged: records that another log stored do not continue this log. One of the two logs has another history.
+	// ErrDiverged: records from another log do not continue this log. One of the two logs has another history.
 	ErrDiverged = errors.New("records do not continue this log")
 
 	// ErrOtherKey: the log has another key than the caller asked for.
@@ -79,8 +79,8 @@ func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
 // Unwrap returns the cause.
 func (e *CorruptError) Unwrap() error { return e.Cause }
 
-// LossError proves that a log lacks records that it once had. errors.Is matches it with ErrLost. It is the Cause of a
-// CorruptError.
+// LossError proves that a log lacks records that it once had. errors.Is matches it with ErrLost. Reads return it as the
+// Cause of a CorruptError.
 type LossError struct {
 	Loss events.Loss
 	Says string
@@ -95,8 +95,8 @@ func (e *LossError) Is(target error) bool { return target == ErrLost }
 // HeldError names the process that has the log open. errors.Is matches it with ErrHeld.
 type HeldError struct {
 	Path    string // path of the lock file
-	PID     int    // 0 when the process did not write it there
-	Command string // command line of the process; empty when it did not write it there
+	PID     int    // 0 if the lock file does not have it
+	Command string // command line of the process; empty if the lock file does not have it
 }
 
 // Error names the process and the remedy.

@@ -18,15 +18,14 @@ type Filed interface {
 	Usage() (bytes, free int64, err error)
 }
 
-// Tended is a log with background work on its sealed files. An Opened may implement it.
+// Tended is a log whose sealed files need background work: packing and verification. An Opened may implement it.
 type Tended interface {
-	// Pack rewrites one sealed file in less space: the oldest that is not packed. It returns the file's first record; 0
-	// when all are packed. It returns ErrCorrupt when the file is damaged, and ErrNoRoom when there is no space for the
-	// second copy.
+	// Pack compresses the oldest sealed file that is not packed yet. It returns the file's first record; 0 when all are
+	// packed. It returns ErrCorrupt when the file is damaged, and ErrNoRoom when there is no space for the packed copy.
 	Pack(ctx context.Context) (first events.Sequence, err error)
 
-	// Scrub verifies one sealed file as it is on the disk: the first one that begins after the record after, or the
-	// oldest one if there is none. It returns the file's first record, the argument of the next call; 0 when no file is
+	// Scrub verifies one sealed file on the disk: the first one that begins after record `after`, or the oldest one if
+	// there is none. It returns the file's first record, which is the argument for the next call; 0 when no file is
 	// sealed. It returns ErrCorrupt when the file is damaged. notes report defects of derived files, such as the index.
 	Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error)
 }
@@ -35,19 +34,19 @@ type Tended interface {
 type Pruner interface {
 	Filed
 
-	// Condemn returns the Pruned record that must precede the deletion of all files that only have records before the
-	// given sequence; nil when there are none. It reads these files completely. Their sizes do not change any more.
+	// Condemn returns the Pruned record that must be durable before the files with only records before `before` are
+	// deleted; nil when there are none. It reads these files completely. Their sizes do not change any more.
 	Condemn(ctx context.Context, before events.Sequence) (*events.Pruned, error)
 
-	// Prune deletes the sealed files that only have records before the given sequence, oldest first. It returns the
-	// first sequence that is kept. The caller must first make a Pruned record durable whose First is at least that
-	// sequence, and state all streams that are still needed in a file that is kept; without the record Prune returns an
-	// error. The next call, or the next open, continues an interrupted Prune. Any goroutine may call it beside all
-	// other methods.
+	// Prune deletes the sealed files that only have records before `before`, oldest first. It returns the first
+	// sequence that is kept. Before the call, the caller must make a Pruned record durable whose First is at least that
+	// sequence; without this record Prune returns an error. The caller must also store the states of all streams that
+	// are still needed in a file that is kept. The next call, or the next open, continues an interrupted Prune. Prune
+	// may run concurrently with all other methods.
 	Prune(ctx context.Context, before events.Sequence) (first events.Sequence, err error)
 
-	// Ahead returns about how many bytes the log may grow at once: the next file begins with as many bytes of states as
-	// the newest file has.
+	// Ahead returns about how many bytes the log may grow at once. This happens when a file begins: it first gets as
+	// many bytes of states as the newest file has.
 	Ahead() int64
 }
 

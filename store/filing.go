@@ -2,16 +2,16 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Filing tracks the file that the next batch goes into, and decides when the next file may begin. A file that begins
-// with stored states must not end before its checkpoint is complete (events.FileRestated). The zero value is a file
-// without records.
+// Filing tracks the file to which the next batch is appended, and decides when the next file may begin. A file that
+// begins with stored states must not end before its checkpoint (the states of all subjects) is complete
+// (events.FileRestated). The zero value is a file without records.
 type Filing struct {
 	open   bool  // the checkpoint is not complete
 	states int64 // bytes of stored states in the file
 }
 
-// Note adds a record of the file and its stored size. Records come in order; begins is true for the first record of a
-// file.
+// Note takes in a record of the file and its stored size. Records come in order. begins says that the record is the
+// first one of a file.
 func (f *Filing) Note(kind events.Kind, begins bool, bytes int) {
 	switch {
 	case begins:
@@ -30,13 +30,13 @@ func (f *Filing) Open() bool { return f.open }
 // States returns the number of bytes of stored states in the file.
 func (f *Filing) States() int64 { return f.states }
 
-// statesTimes: a file is at least 10 times as large as the states in it, so states are at most a tenth of the log. A
-// file with 3 MB of states grows to 30 MB.
+// statesTimes: a file grows to at least 10 times the size of the states stored in it, so that states are at most a
+// tenth of the log. Example: a file with 3 MB of states grows to 30 MB.
 const statesTimes = 10
 
-// Full reports whether a new file should follow a file of this size. limit is the configured size of files. roof bounds
-// files of a log with a maximum size, 0 for none: a file ends at roof although it is smaller than 10 times its states,
-// but never before it is twice as large as them.
+// Full reports whether a new file should follow a file of this size. limit is the configured size of files. roof is for
+// a log with a maximum size, 0 for none: a file then ends at roof even if it is smaller than 10 times its states, but
+// never before it is twice as large as its states.
 func (f *Filing) Full(size, limit, roof int64) bool {
 	wanted := statesTimes * f.states
 	if roof > 0 {

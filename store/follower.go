@@ -2,20 +2,20 @@ package store
 
 import "github.com/jobledger/jobledger/events"
 
-// Follower is an opened log that can be written from the stored records of another log. Its methods belong to the one
-// writer, like Append.
+// Follower is an opened log to which the stored records of another log can be appended unchanged. Like Append, its
+// methods may be called only by the one writer.
 type Follower interface {
-	// AppendStored is Append for batches that another log has stored. It keeps their bytes, including fields that this
-	// program does not know. A file begins only where BeginsFile says so, whatever its size and age. The commit, and
-	// with it the log, fails with ErrDiverged when the records do not continue the log or do not give the chain value
-	// After, and with events.ErrNewer when a critical record has a kind that this program does not know. Batches that
-	// were appended before and are not durable yet may fail with it. Room does not count the file that BeginsFile
-	// begins: on a full disk the commit that creates it may fail.
+	// AppendStored is like Append, for batches that another log has stored. It keeps their bytes, including fields that
+	// this program does not know. A new file begins only if BeginsFile says so, whatever the size and age of the
+	// current one. The commit, and with it the log, fails with ErrDiverged when the records do not continue the log, or
+	// when the chain value after them is not After. It fails with events.ErrNewer when this program does not know the
+	// kind of a critical record. Earlier batches that are not durable yet may fail with it. Room does not reserve space
+	// for the file that BeginsFile begins: on a full disk the commit that creates this file may fail.
 	AppendStored(b StoredBatches, soon bool) Commit
 
-	// SetTerm sets the term of this writer, which was decided elsewhere. Term returns it, and the next batch belongs to
-	// it. It may be lower than the term of this opening. SetTerm returns an error unless term is above that of every
-	// TermStarted that was appended since the log was opened.
+	// SetTerm sets the term of this writer, which was decided outside this log. Term then returns it, and the next
+	// batch belongs to it. It may be lower than the term that this open chose. SetTerm returns an error unless term is
+	// above the terms of all TermStarted records appended since the log was opened.
 	SetTerm(term uint64) error
 }
 
@@ -24,6 +24,6 @@ type Follower interface {
 type StoredBatches struct {
 	First      events.Sequence // sequence of the first record
 	Records    [][]byte        // in stored form; the last record ends its batch
-	After      events.Hash     // chain value after the last record
+	After      events.Hash     // chain value (hash over all records so far) after the last record
 	BeginsFile bool            // the first record begins a new file
 }

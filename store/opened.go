@@ -4,8 +4,9 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Opened is a log that this process has opened for writing, with the owner's duties in addition to appending. Every
-// backend implements it. Optional interfaces are tested with a type assertion: [Filed], [Tended], [Pruner], [Follower].
+// Opened is a log that this process has opened for writing, with methods for the owner in addition to Log. Every
+// backend implements it. A backend may also implement [Filed], [Tended], [Pruner] and [Follower]; callers find out by a
+// type assertion.
 type Opened interface {
 	Log
 	Damaged
@@ -13,17 +14,17 @@ type Opened interface {
 	// Durable returns the durable head, and the identity of the log at that head.
 	Durable() (events.Identity, Head)
 
-	// LockID names the lock that keeps other processes from writing. Two logs with the same LockID are the same log, so
-	// the holder of the lock knows that no other process writes it. A copy of the log has another LockID. It is empty
-	// when it cannot be determined.
+	// LockID identifies the lock that keeps other processes from writing the log. Two logs with the same LockID are the
+	// same log, so the holder of the lock knows that no other process writes it. A copy of the log has another LockID.
+	// It is empty when it cannot be determined.
 	LockID() string
 
-	// Losses returns the records that the log once had and now lacks, as far as known. It is empty unless
-	// Options.AcceptLoss allowed the open, and empty after GoOn.
+	// Losses returns the known ranges of records that the log once had and now lacks. It is empty unless
+	// Options.AcceptLoss allowed the open, and again after GoOn.
 	Losses() []events.Loss
 
-	// GoOn ends the handling of a loss. The caller calls it once the EpochChanged with which the log goes on is
-	// durable.
+	// GoOn tells the log that its loss is handled. The caller calls it once the EpochChanged record that follows the
+	// loss is durable.
 	GoOn() error
 
 	// Key returns the secret key of the log. It creates a missing key; made reports that.
@@ -36,8 +37,8 @@ type Archive interface {
 	Reader
 	Damaged
 
-	// Readable returns events.ErrNewer when a program of version own cannot read the log. It compares only the numbers
-	// that are set in own.
+	// Readable returns events.ErrNewer when a program of version own cannot read the log. A number of own that is 0 is
+	// not compared.
 	Readable(own events.ReaderVersion) error
 
 	// Close releases the log.

@@ -8,33 +8,35 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Shared is a log whose files and records can be given to another replica of the same log. An Opened may be one. Any
-// goroutine may call its methods at any time.
+// Shared is a log whose files and records can be copied to another replica of the same log. An Opened may implement it.
+// Any goroutine may call its methods at any time.
 type Shared interface {
 	Reader
 	Filed
 
-	// ReadStored gives the durable records from that one on in stored form, to the head as of the call or later. It ends
-	// after the first error, as Read does. The slices belong to the caller.
+	// ReadStored returns the durable records from sequence `from` on in stored form, at least up to the head at the
+	// time of the call. It ends after the first error, like Read. The caller owns the slices.
 	ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error]
 
-	// Share opens the file that begins with that record. The caller closes it. The error is ErrPruned when there is none.
+	// Share opens the file whose first record is `first`. The caller must close it. If there is no such file, the error
+	// is ErrPruned.
 	Share(first events.Sequence) (*SharedFile, error)
 }
 
-// SharedFile is one file of a log. It stays as it was opened when the log writes it once more, or lets it go.
+// SharedFile is one open file of a log. Its content stays the same even if the log packs or deletes the file meanwhile.
 type SharedFile struct {
 	First  events.Sequence
-	Before Head // of the log before it
-	End    Head // its last record; of the file that is written one of a moment
+	Before Head // head of the log before the file
+	End    Head // head after its last record; if the file is not sealed, the head at the time of the call
 	Sealed bool
 
-	Begin []byte // how the file begins, as the backend stores it
-	Term  uint64 // the newest term that began in the log, as of End
+	Begin []byte // description of the file's beginning, as the backend stores it
+	Term  uint64 // newest term that began in the log up to End
 
-	Offsets map[string]events.Sequence // of consumers; only of the file that is being written
+	Offsets map[string]events.Sequence // offsets of consumers; nil for a sealed file
 
-	// Of a sealed file: its bytes, how many there are, and which edition of the file this is.
+	// Only for a sealed file: its bytes, their number, and an ID of this version of the file, which changes when it is
+	// packed.
 	Content io.ReaderAt
 	Bytes   int64
 	Edition string
@@ -42,39 +44,41 @@ type SharedFile struct {
 	Close func() error
 }
 
-// Fetch writes the bytes of another replica's file.
+// Fetch downloads another replica's file and writes its bytes to `to`.
 type Fetch func(ctx context.Context, to io.Writer) error
 
-// Mender is a log that takes a whole file in the place of a damaged one. An Opened may be one.
+// Mender is a log that can replace a damaged file by another replica's copy. An Opened may implement it.
 type Mender interface {
-	// Mend replaces the sealed file that begins with that record. fetch writes another replica's file. What comes is taken
-	// only if its pages and checksums are whole, and if its records give the chain from the head before the file to the
-	// head behind it, as the log knows these without the file: by the files beside it. The error is ErrDiverged when it
-	// does not. Any goroutine may call it.
+	// Mend replaces the sealed file whose first record is `first`. fetch writes another replica's file. The new file is
+	// used only if its pages and checksums are intact, and if its records lead from the head before the file to the
+	// head after it. The log knows these two heads from the neighbouring files. If the records do not fit, the error is
+	// ErrDiverged. Any goroutine may call Mend.
 	Mend(ctx context.Context, first events.Sequence, fetch Fetch) error
 }
 
-// Filling is an empty directory that becomes a log. Nothing opens the log before End. It belongs to one goroutine.
+// Filling is an empty directory in which a log is built from the files of another replica. The log can be opened only
+// after End. A Filling belongs to one goroutine.
 type Filling interface {
-	// Has reports whether a sealed file is there, of a filling that did not end, and is whole.
+	// Has reports whether an earlier, interrupted filling has already stored this sealed file, and the file is intact.
 	Has(ctx context.Context, first events.Sequence, before, end Head) bool
 
-	// File makes a sealed file of what fetch writes. It is taken only if it is whole and leads from before to end; the
-	// error is ErrDiverged when it does not.
+	// File stores a sealed file that fetch writes. The file is kept only if it is intact, and if its records lead from
+	// head `before` to head `end`; otherwise the error is ErrDiverged.
 	File(ctx context.Context, first events.Sequence, before, end Head, fetch Fetch) error
 
-	// Tail makes the newest file of records, whole batches in stored form, and returns where it ends.
+	// Tail writes the newest file from records, which come in whole batches in stored form. It returns the head after
+	// them.
 	Tail(ctx context.Context, f *SharedFile, stored iter.Seq2[[]byte, error]) (Head, error)
 
-	// Verify reads what is there, as it will be opened, and checks everything that must hold for a log (open.Verify).
+	// Verify reads the files as a later open will, and checks everything that must hold for a log (open.Verify).
 	Verify(ctx context.Context, progress func(done, total int64), has ...Head) (Report, error)
 
-	// Key gives the log a key. Without one, its first writer makes a key.
+	// Key stores the log's key. Without a call of Key, the log's first writer creates one.
 	Key(key events.Key) error
 
-	// End makes what is there a log, durably.
+	// End completes the log durably, so that it can be opened.
 	End() error
 
-	// Close lets the directory go. A filling that did not end can be gone on with.
+	// Close releases the directory. An incomplete filling can be continued later.
 	Close() error
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// readBytes is how much of a file one reader copies at a time: twice the largest commit group. The first copy is only
-// firstBytes, because many readers want one record.
+// readBytes is how much of a file a reader copies at once: twice the largest commit group (the records of one commit).
+// The first copy is only firstBytes, because many readers want a single record.
 const (
 	readBytes  = 1 << 20
 	firstBytes = 32 << 10
 )
 
-// stretch is a consecutive part of a file that a reader has copied.
+// stretch is a consecutive part of a log file that a reader has copied into memory.
 type stretch struct {
 	file   *logFile
-	next   events.Sequence // first record wanted
+	next   events.Sequence // first record that the reader wants
 	last   events.Sequence // last record of the file
-	chunks []chunk.Chunk   // whole groups with verified chain values, unless failed is set
+	chunks []chunk.Chunk   // whole commit groups with verified chain values, unless failed is set
 	after  events.Sequence // first record after chunks
-	failed error           // why no record follows; nil if one may
+	failed error           // why the records after chunks cannot be read; nil if they may follow
 }
 
-// stretchReader reads one stretch after the other. It belongs to one reader.
+// stretchReader reads consecutive stretches of a log, for one reader.
 type stretchReader struct {
 	view  view
 	from  events.Sequence // first record of the first stretch
@@ -35,7 +35,7 @@ type stretchReader struct {
 	chain chainCheck
 }
 
-// read returns the stretch that begins with the record next.
+// read returns the stretch that begins with record next.
 func (r *stretchReader) read(next events.Sequence) stretch {
 	p := stretch{next: next}
 	if p.file, p.last = r.view.file(next); p.file == nil {
@@ -50,7 +50,7 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 		p.failed = fmt.Errorf("read record %d: %w", next, seam)
 		return p
 	}
-	for ; ; r.size *= 2 { // until a group with a very large record fits
+	for ; ; r.size *= 2 { // until a commit group with a very large record fits
 		p.chunks, p.after, p.failed = p.file.chunks(next, p.last, r.size)
 		whole, broken := r.chain.whole(p.file, next, p.chunks)
 		switch {
@@ -66,18 +66,18 @@ func (r *stretchReader) read(next events.Sequence) stretch {
 	}
 }
 
-// ahead starts to read the stretch after p in the background, while the caller yields the records of p. It returns nil
-// when there is none.
+// ahead starts to read the stretch after p in the background, while the caller processes the records of p. It returns
+// nil if there is no stretch after p.
 func (r *stretchReader) ahead(p *stretch) <-chan stretch {
 	if p.failed != nil || p.after > r.view.durable.Sequence {
 		return nil
 	}
 	next := make(chan stretch, 1)
-	go func() { next <- r.read(p.after) }() // ends by itself, also when the reader has stopped
+	go func() { next <- r.read(p.after) }() // ends after one read, even if nobody takes the result
 	return next
 }
 
-// pages passes the records from the sequence from to the durable head to give. It yields at most one error.
+// pages passes the records from sequence `from` up to the durable head to give. It yields at most one error.
 func (s view) pages(ctx context.Context, from events.Sequence, give func(events.Record) bool) iter.Seq[error] {
 	return s.chunksFrom(from, func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error) {
 		for rec, err := range p.file.records(c, next, p.last) {
@@ -95,8 +95,9 @@ func (s view) pages(ctx context.Context, from events.Sequence, give func(events.
 	})
 }
 
-// chunksFrom gives the chunks that have the records from one to the durable head; it yields at most one error. each
-// takes records of a chunk from *next on, moves *next behind them, and says whether it wants more.
+// chunksFrom passes the chunks (stored groups of records) from record `from` to the durable head to each; it yields at
+// most one error. each processes the records of a chunk from *next on, sets *next to the record after them, and reports
+// whether it wants more.
 func (s view) chunksFrom(
 	from events.Sequence, each func(p *stretch, c chunk.Chunk, next *events.Sequence) (goOn bool, err error),
 ) iter.Seq[error] {
@@ -111,7 +112,7 @@ func (s view) chunksFrom(
 			if p.next != next {
 				p = r.read(next)
 			}
-			if ahead = nil; next != from { // a reader that goes on after the first stretch will want more
+			if ahead = nil; next != from { // a reader that needs a second stretch will want more
 				ahead = r.ahead(&p)
 			}
 			for _, c := range p.chunks {
@@ -122,7 +123,7 @@ func (s view) chunksFrom(
 					return
 				}
 			}
-			if p.failed == nil && next == p.next { // the chunks found hold only earlier records
+			if p.failed == nil && next == p.next { // the chunks that were found have only earlier records
 				p.failed = fmt.Errorf("%w: the record is missing", boltfile.ErrPage)
 			}
 			if p.failed != nil {

@@ -31,7 +31,7 @@ func (l *Log) AppendStored(b store.StoredBatches, soon bool) store.Commit {
 	return l.push(p, all, identity, soon, err)
 }
 
-// readStored decodes and checks batches that must follow the record after.
+// readStored decodes stored batches, and checks that they follow the record `after`.
 func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch, err error) {
 	if len(b.Records) == 0 || b.First != after+1 {
 		return all, fmt.Errorf("append %d stored records from %d: %w: the next one is %d",
@@ -60,7 +60,8 @@ func readStored(after events.Sequence, b store.StoredBatches) (all events.Batch,
 	return all, nil
 }
 
-// fileOf makes the next batch go into the file that b asks for.
+// fileOf makes the next batch go into the file that b requires: a new one if BeginsFile is set, otherwise the current
+// one.
 func (l *Log) fileOf(b store.StoredBatches) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +71,7 @@ func (l *Log) fileOf(b store.StoredBatches) error {
 	case b.BeginsFile, !begun, b.First == 1: // nothing to change
 	case l.filled.nextIndex == nil:
 		return fmt.Errorf("append stored record %d: its file has begun here, and the record does not begin one", b.First)
-	default: // size or age had begun another file: undo that
+	default: // by size or age another file was to begin: undo that
 		l.filled, l.filling = filling{}, l.filled
 	}
 	return nil

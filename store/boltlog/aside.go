@@ -17,19 +17,21 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A log whose end another process did not go on from keeps that end as a branch: a folder in its directory with the
-// files that have the records, and with what proves them. The log itself ends before the branch then.
+// If another process became the leader without the last records of a log, those records are kept as a branch: a folder
+// in the log's directory with the files that contain the records, and with the files that prove them. The log itself
+// then ends before the branch.
 //
 //	before: 1.log [1..800]  801.log [801..1240]            HEAD says 1240
 //	after:  1.log [1..800]  801.log [801..1202]            branch-2-1203/801.log [801..1240], branch-2-1203/HEAD
 
-// asideNote stands in the mark of a directory whose end is being set aside, and tells it from a restore.
+// asideNote begins the text in the restore mark of a directory while SetAside works, so that it is not taken for a
+// restore.
 const asideNote = "the end of the log is set aside: "
 
-// branchPrefix begins the name of each folder with a branch.
+// branchPrefix begins the name of each branch folder.
 const branchPrefix = "branch-"
 
-// Aside returns what an interrupted SetAside was called with; false if there is none.
+// Aside returns the arguments of an interrupted SetAside; is is false if there is none.
 func Aside(dir string) (through events.Sequence, folder string, is bool, err error) {
 	note, err := Restoring(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,15 +47,16 @@ func Aside(dir string) (through events.Sequence, folder string, is bool, err err
 	return through, folder, true, nil
 }
 
-// BranchName returns the name of the folder for records of an epoch from the record first on.
+// BranchName returns the name of the branch folder for records of an epoch that begin with record first.
 func BranchName(epoch uint64, first events.Sequence) string {
 	return fmt.Sprintf("%s%d-%d", branchPrefix, epoch, first)
 }
 
-// SetAside makes the log in dir end with the last batch that ends at or before the record through; with 0, no log
-// remains. All files with later records are kept as they are in the folder, which is made in dir, with the witnesses of
-// these records. Nothing is deleted. After a crash no function opens the log until SetAside is called again with the
-// same arguments ([Aside]). It returns ErrHeld when another process has the log open.
+// SetAside shortens the log in dir: it then ends with the last batch that ends at or before record through (0: no log
+// remains). All files with later records are kept unchanged in the folder, a new branch within dir, together with the
+// witnesses (files that prove how far the log had got) of these records. Nothing is deleted. After a crash, no function
+// opens the log until SetAside is called again with the same arguments ([Aside] returns them). If another process has
+// the log open, the error is ErrHeld.
 func SetAside(ctx context.Context, dir string, through events.Sequence, folder string) (err error) {
 	held, err := lockfile.Take(dir)
 	if err != nil {
@@ -79,16 +82,16 @@ func SetAside(ctx context.Context, dir string, through events.Sequence, folder s
 	return EndRestore(dir)
 }
 
-// aside is one call of SetAside. Each step can be made again after a crash.
+// aside is one call of SetAside. After a crash each step can be repeated.
 type aside struct {
 	dir, branch string
 	through     events.Sequence
-	first       events.Sequence   // of the file that has the record through; 0 if the log is to have no file
-	all         []events.Sequence // the files that go into the branch, oldest first
-	names       []string          // of all that goes there
+	first       events.Sequence   // first record of the file with record through; 0 if no file of the log remains
+	all         []events.Sequence // first records of the files that go into the branch, oldest first
+	names       []string          // names of all files that go into the branch
 }
 
-// keep links all that has or proves later records into the branch.
+// keep links all files that contain or prove later records into the branch.
 func (a *aside) keep() error {
 	if err := os.MkdirAll(a.branch, 0o700); err != nil {
 		return err
@@ -104,7 +107,7 @@ func (a *aside) keep() error {
 	return errors.Join(disk.SyncDir(a.branch), disk.SyncDir(a.dir))
 }
 
-// look finds what goes into the branch. After a crash a part of it is there only.
+// look finds the files that go into the branch. After a crash, some of them may exist only there.
 func (a *aside) look() error {
 	for _, dir := range []string{a.dir, a.branch} {
 		firsts, err := Firsts(dir)
@@ -134,7 +137,8 @@ func (a *aside) look() error {
 	return err
 }
 
-// leave takes what is in the branch out of the log. The file that is written again is replaced later.
+// leave removes the files that are in the branch from the log's directory. One of them stays: write replaces it by a
+// shorter version.
 func (a *aside) leave() error {
 	for _, name := range a.names {
 		if a.first != 0 && name == FileName(a.first) {
@@ -147,7 +151,7 @@ func (a *aside) leave() error {
 	return disk.SyncDir(a.dir)
 }
 
-// write writes the log's last file again, up to the record through.
+// write replaces the log's last file by a version that ends at record through.
 func (a *aside) write(ctx context.Context) (err error) {
 	if a.first == 0 {
 		return nil
@@ -170,7 +174,7 @@ func (a *aside) write(ctx context.Context) (err error) {
 	return err
 }
 
-// termBefore returns the newest term that began before the file that is written again.
+// termBefore returns the newest term that began in the files before the one that write replaces.
 func (a *aside) termBefore() uint64 {
 	firsts, _ := Firsts(a.dir)
 	before := events.Sequence(0)
@@ -181,16 +185,16 @@ func (a *aside) termBefore() uint64 {
 	}
 	s, err := OpenSealed(filepath.Join(a.dir, FileName(before)), before)
 	if err != nil {
-		return 0 // it is the first file, or cannot be read
+		return 0 // there is no earlier file, or it cannot be read
 	}
 	defer func() { _ = s.Close() }() // opened for reading
 	return s.Term
 }
 
-// errThrough ends a walk that has come far enough.
+// errThrough ends a walk over records that is complete.
 var errThrough = errors.New("far enough")
 
-// batches calls fn for the records of the whole batches that end at or before the record through, until fn returns
+// batches calls fn for the records of all whole batches that end at or before record through. It stops when fn returns
 // false.
 func (s *Sealed) batches(ctx context.Context, through events.Sequence, fn func(stored []byte) bool) error {
 	var open [][]byte
@@ -215,8 +219,8 @@ func (s *Sealed) batches(ctx context.Context, through events.Sequence, fn func(s
 	return err
 }
 
-// link gives a file another name, or copies it where the file system has no links. A file that is there stays; a
-// missing one is no error.
+// link gives a file a second name, or copies it if the file system has no hard links. It does nothing if the new name
+// exists, or if the file does not.
 func link(from, to string) error {
 	err := os.Link(from, to)
 	switch {
@@ -239,21 +243,22 @@ func link(from, to string) error {
 	return os.Rename(to+disk.TempSuffix, to)
 }
 
-// Branch is an end of the log that was set aside.
+// Branch describes records at the end of a log that were set aside, because another process became the leader without
+// them.
 type Branch struct {
-	Folder string // its name in the log's directory
+	Folder string // name of the folder in the log's directory
 	First  events.Sequence
-	Last   events.Sequence // 0 if its newest file cannot be read
+	Last   events.Sequence // 0 if the newest file of the branch cannot be read
 	Epoch  uint64
 }
 
-// String says which records are in it.
+// String describes the branch for the operator.
 func (b Branch) String() string {
 	return fmt.Sprintf("records %d to %d of epoch %d are in the folder %s: another controller led without them",
 		b.First, b.Last, b.Epoch, b.Folder)
 }
 
-// Branches returns the branches of the log in dir, by name.
+// Branches returns the branches of the log in dir, sorted by name.
 func Branches(dir string) (all []Branch, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -270,7 +275,7 @@ func Branches(dir string) (all []Branch, err error) {
 	return all, err
 }
 
-// BranchUsage returns how many branches the log in dir has, and the bytes of their files.
+// BranchUsage returns the number of branches of the log in dir, and the total size of their files.
 func BranchUsage(dir string) (branches int, bytes int64, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -293,7 +298,7 @@ func BranchUsage(dir string) (branches int, bytes int64, err error) {
 	return branches, bytes, err
 }
 
-// branchOf returns the branch in a folder, without its end; false if it is none.
+// branchOf returns the branch in a folder, without its last record; is is false if the folder has another name.
 func branchOf(e fs.DirEntry) (b Branch, is bool) {
 	b.Folder = e.Name()
 	n, _ := fmt.Sscanf(e.Name(), branchPrefix+"%d-%d", &b.Epoch, &b.First)

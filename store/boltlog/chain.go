@@ -7,18 +7,17 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// chainCheck verifies the hash chain for a reader of consecutive records. It finds a record that was rewritten with a
-// valid checksum before any caller gets it, if the reader began in an earlier commit group or at the beginning of the
-// file.
+// chainCheck verifies the hash chain for a reader of consecutive records. So a record that was rewritten with a valid
+// checksum is found before a caller gets it, provided that the reader began in an earlier commit group (the records of
+// one commit) or at the beginning of the file.
 type chainCheck struct {
 	file *logFile
-	next events.Sequence // hash is the chain value before this record; 0 when unknown
+	next events.Sequence // hash is the chain value before this record; 0: hash is not known
 	hash events.Hash
 }
 
-// whole returns how many of the chunks belong to commit groups that end among them with a correct chain value. The
-// first chunk holds the record next. On a wrong chain value it returns an error, and the count of chunks before that
-// group.
+// whole returns how many of the chunks belong to complete commit groups with a correct chain value. next is a record in
+// the first chunk. On a wrong chain value whole returns an error, and the number of chunks before that group.
 func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk.Chunk) (whole int, err error) {
 	if k.file != f || k.next != next {
 		k.file, k.next = f, 0
@@ -44,14 +43,14 @@ func (k *chainCheck) whole(f *logFile, next events.Sequence, chunks []chunk.Chun
 	return whole, nil
 }
 
-// group verifies the chain over one group, which ends with the chain value stored.
+// group verifies the hash chain over the chunks of one commit group. stored is the chain value at the end of the group.
 func (k *chainCheck) group(f *logFile, group []chunk.Chunk, stored events.Hash) error {
 	hash, end := k.hash, events.Sequence(0)
 	for _, c := range group {
 		r, err := c.Reader()
 		for err == nil && len(r.Rest) > 0 {
 			var record []byte
-			if r.Next < k.next || k.next == 0 { // the reader began inside a block
+			if r.Next < k.next || k.next == 0 { // before the first wanted record
 				err = r.Skip()
 			} else if record, _, err = r.Record(); err == nil {
 				hash, err = hash.Next(record)

@@ -25,7 +25,7 @@ func (l *Log) Close() error {
 
 	l.mu.Lock()
 	l.closed = true
-	failed, losses := l.queue.Failed(), l.losses // while a loss is known, its proofs must stay as they are
+	failed, losses := l.queue.Failed(), l.losses // while a loss is known, the files that prove it must stay
 	l.announce()
 	l.mu.Unlock()
 	var errs []error
@@ -45,14 +45,14 @@ func (l *Log) Close() error {
 	}
 	if errors.Join(errs...) == nil && len(losses) == 0 {
 		id, end := l.Durable()
-		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil { // the file is only a witness
+		if err := writeWitness(filepath.Join(l.dir, closedName), id, end); err != nil { // it only reveals a later loss
 			l.options.Logger.Warn("the end of the log is not witnessed", slog.Any("error", err))
 		}
 	}
 	return errors.Join(append(errs, lockfile.Release(l.lock))...)
 }
 
-// closedName is the name of the file that records the head while the log is closed. When the newest meta page is
-// damaged, bbolt falls back to the commit before the last one. That is right after an unfinished commit and must not
-// happen after a Close.
+// closedName is the name of the file that records the head while the log is closed. It reveals a damaged end: if the
+// newest meta page is damaged, bbolt falls back to the commit before the last one. After a crash that may be right,
+// after a Close it never is.
 const closedName = "CLOSED"

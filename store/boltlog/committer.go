@@ -15,13 +15,13 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// retryDelay is the pause between two attempts to get space that Room had promised.
+// retryDelay is the pause between two attempts to allocate disk space that Room had promised.
 const retryDelay = 200 * time.Millisecond
 
-// pending is a batch that is appended and not durable yet.
+// pending is a batch that was appended and is not durable yet.
 type pending = commit.Batch[work]
 
-// work is what the committer needs of a batch.
+// work is what the committer must know about a batch.
 type work struct {
 	stored [][]byte
 	first  events.Sequence
@@ -31,16 +31,16 @@ type work struct {
 	file   events.Sequence
 	index  *index.Index // index of that file
 	given  bool         // appended by AppendStored
-	hash   events.Hash  // if given: the chain value that the records must give
+	hash   events.Hash  // if given: the chain value that the records must have
 }
 
-// commits runs the committer until Close, or until a commit fails.
+// commits runs the committer, which makes batches durable, until Close or a failed commit.
 func (l *Log) commits() {
 	defer close(l.committed)
 	l.queue.Run(&l.mu, commit.Backend[work]{Commit: l.commit, Committed: l.landed})
 }
 
-// commit makes a group durable.
+// commit makes a group of batches durable.
 func (l *Log) commit(group []*pending, offsets map[string]events.Sequence) error {
 	after, err := l.headBehind(group)
 	if err != nil {
@@ -87,7 +87,7 @@ func (l *Log) headBehind(group []*pending) (after head, err error) {
 	return after, nil
 }
 
-// before passes a group to Options.Before.
+// before calls Options.Before for a group of batches.
 func (l *Log) before(group []*pending, after head, offsets map[string]events.Sequence) error {
 	if l.options.Before == nil || len(group) == 0 || group[0].Work.given {
 		return nil
@@ -106,8 +106,8 @@ func (l *Log) before(group []*pending, after head, offsets map[string]events.Seq
 	return l.options.Before(g)
 }
 
-// hold waits for space for a group. Room has already reserved it; but the group may need more than Room promised, or
-// readers may keep many pages alive. Waiting loses nothing, while a commit that runs out of space ends the log.
+// hold waits for disk space for a group. Room has already reserved space, but the group may need more than that, or
+// readers may keep many old pages in use. Waiting does no harm, while a commit without space would end the log.
 func (l *Log) hold(bytes int64) error {
 	for said := false; ; {
 		l.space.Lock()
@@ -126,7 +126,7 @@ func (l *Log) hold(bytes int64) error {
 	}
 }
 
-// chunksOf encodes a group's records. hash is the chain value after them.
+// chunksOf encodes the records of a group. hash is the chain value (hash over all records so far) after them.
 func chunksOf(group []*pending, hash events.Hash) []chunk.Chunk {
 	var w chunk.Writer
 	for _, b := range group {
@@ -137,7 +137,7 @@ func chunksOf(group []*pending, hash events.Hash) []chunk.Chunk {
 	return w.End(hash)
 }
 
-// rotate creates the file of p and seals the file before it.
+// rotate creates the file that p's batch begins, and seals the file before it.
 func (l *Log) rotate(p *work) error {
 	l.space.Lock()
 	defer l.space.Unlock()
@@ -178,7 +178,7 @@ func (l *Log) rotate(p *work) error {
 	return nil
 }
 
-// seal turns the writer's tail into a file that is only read.
+// seal turns the writer's newest file into a read-only one. close closes it for writing.
 func (f *logFile) seal(close func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +194,7 @@ func (f *logFile) seal(close func() error) error {
 	return nil
 }
 
-// spareTail returns the file for the next rotation, and creates it when needed. The caller holds space.
+// spareTail returns an empty file for the next rotation, and creates it if necessary. The caller must hold space.
 func (l *Log) spareTail() (*tail, error) {
 	if l.spare != nil {
 		return l.spare, nil

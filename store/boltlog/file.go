@@ -34,39 +34,40 @@ func fileName(first events.Sequence, suffix string) string {
 	return fmt.Sprintf("%020d%s", uint64(first), suffix)
 }
 
-// logFile is one file of the log, for readers: the tail, read through bbolt beside its writer, or a sealed file, read
-// page by page. It is safe for concurrent use.
+// logFile is one file of the log, for readers. The newest file is read through bbolt while it is written; a sealed file
+// is read page by page. It is safe for concurrent use.
 type logFile struct {
 	path  string
 	first events.Sequence
 
 	mu     sync.RWMutex // readers hold it for reading; sealing, replacing and closing the file lock it
-	db     *bbolt.DB    // set while the file is the writer's tail
+	db     *bbolt.DB    // set while the file is the newest one, which is written
 	file   *os.File     // set otherwise
 	sealed *boltfile.Pages
 	ended  error // why the file can no longer be read; nil if it can
-	// replaced: the file was packed after it was opened. A reader that goes on may find a chunk that begins before the
-	// wanted record.
+	// replaced: the file was packed after it was opened. A reader that continues in the new version may find a chunk
+	// that begins before the wanted record.
 	replaced atomic.Bool
-	// condemned: a Pruned record is about to name the file, so it must not be packed any more. Guarded by mu.
+	// condemned: a Pruned record with the file's size is about to be written, so the file must not be packed any more.
+	// Guarded by mu.
 	condemned bool
 	// follows is the first record of the next file; 0 when there is none or it is unknown.
 	follows atomic.Uint64
 
 	// The fields below are for readers of a log that may be damaged. They are fixed at the open.
-	until     events.Sequence // last record, if known and another file follows; else 0
-	told      *head           // the head according to the next file, when the file's own head cannot be read
-	seam      error           // the defect between the previous file and this one
-	disturbed func() error    // returns an error if a process has written the file since the open; nil when none can
+	until     events.Sequence // last record, if it is known and another file follows; otherwise 0
+	told      *head           // the file's head, taken from the next file because its own is unreadable
+	seam      error           // what is wrong between the previous file and this one
+	disturbed func() error    // returns an error if a process has written to the file since the open; nil if none can
 
 	indexMu    sync.Mutex
-	memory     *index.Index       // index of the tail, and of a sealed file until its index is stored
-	holed      error              // what memory lacks, if it was built from a damaged file
-	stored     *streamindex.Index // index of a sealed file; opened at the first query
-	distrusted bool               // a block of the stored index is damaged
+	memory     *index.Index       // index of the newest file, or of a sealed file until its index is on disk
+	holed      error              // says which records memory lacks, if it was built from a damaged file
+	stored     *streamindex.Index // index on disk of a sealed file; opened at the first query
+	distrusted bool               // a block of the index on disk is damaged
 }
 
-// openSealed opens a file that is no longer written.
+// openSealed opens a sealed file, that is, one that is no longer written.
 func openSealed(dir string, first events.Sequence) (*logFile, error) {
 	f := &logFile{path: filepath.Join(dir, fileName(first, fileSuffix)), first: first}
 	return f, f.openPages()
@@ -85,7 +86,7 @@ func (f *logFile) openPages() error {
 	return nil
 }
 
-// end closes the file and its index. Readers get reason from then on.
+// end closes the file and its index. From then on readers get the error reason.
 func (f *logFile) end(reason error) error {
 	return errors.Join(f.endRecords(reason), f.closeIndex())
 }
@@ -103,7 +104,7 @@ func (f *logFile) endRecords(reason error) error {
 	return nil
 }
 
-// closeIndex closes the stored index. Later queries fail, because the file has ended.
+// closeIndex closes the index on disk. Later queries fail, because the file is closed.
 func (f *logFile) closeIndex() error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -115,7 +116,7 @@ func (f *logFile) closeIndex() error {
 	return x.Close()
 }
 
-// begin returns the beginning that the file stores. The file must be sealed.
+// begin returns the beginning (identity, head before the file, …) that the file stores. The file must be sealed.
 func (f *logFile) begin() (begin, error) {
 	v, err := f.meta(beginKey)
 	if err != nil {
@@ -136,7 +137,7 @@ func (f *logFile) meta(key []byte) ([]byte, error) {
 	return t.Get(key)
 }
 
-// offsets returns the consumers' offsets. The file must be sealed.
+// offsets returns the offsets of consumers that the file stores. The file must be sealed.
 func (f *logFile) offsets() (map[string]events.Sequence, error) {
 	t, err := f.sealed.Bucket(offsetsBucket)
 	if err != nil {
@@ -159,8 +160,8 @@ type chunkCursor interface {
 	Next() (k, v []byte, err error)
 }
 
-// walk calls fn with a cursor over the chunks. Values are valid until fn returns. fn must be fast: the writer's file
-// grows while it runs.
+// walk calls fn with a cursor over the chunks of the file. Values are valid until fn returns. fn must be fast, because
+// an open bbolt transaction makes the newest file grow.
 func (f *logFile) walk(fn func(chunkCursor) error) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -199,9 +200,9 @@ func (c *boltCursor) Next() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// chunks returns copies of the chunks that hold the records [from, through], unpacked: as many as fit in size bytes,
-// but at least one. after is the first record of the next chunk, or through+1. With an error it also returns the chunks
-// before the bad one.
+// chunks returns copies of the chunks that contain records [from, through], unpacked: as many as fit into size bytes,
+// but at least one. after is the first record of the next chunk, or through+1. On an error it also returns the chunks
+// before the damaged one.
 func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk.Chunk, after events.Sequence, err error) {
 	after = through + 1
 	err = f.walk(func(c chunkCursor) error {
@@ -227,8 +228,8 @@ func (f *logFile) chunks(from, through events.Sequence, size int) (out []chunk.C
 	return out, after, err
 }
 
-// corrupt returns the error for a record that cannot be trusted. Each file stands alone, so the error names the next
-// file, which may be intact.
+// corrupt returns the error for record `at`, which cannot be trusted. The error also names the next file, because each
+// file can be read without the others.
 func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	err := corruptAt(f.path, at, cause)
 	next := events.Sequence(f.follows.Load())
@@ -238,7 +239,7 @@ func (f *logFile) corrupt(at events.Sequence, cause error) error {
 	return err
 }
 
-// goesOn adds to bad where the log can be read again after a damaged file.
+// goesOn adds to bad the record from which the log can be read again, the first one of the next file.
 func goesOn(bad *store.CorruptError, next events.Sequence) {
 	bad.Next = next
 	bad.Hint += fmt.Sprintf("; those from %d on can be read: --from %d", next, next)
@@ -256,8 +257,8 @@ func corruptAt(path string, at events.Sequence, cause error) error {
 	return &store.CorruptError{Path: path, At: at, Cause: cause, Hint: hint}
 }
 
-// damaged reports whether err is about the content of a file: not about a failed or cancelled read, nor about a log
-// that another program reads.
+// damaged reports whether err says that a file has bad content. Failed and cancelled reads, and logs that need another
+// program, do not count.
 func damaged(err error) bool {
 	var path *fs.PathError
 	var errno syscall.Errno

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Files implements store.Filed. A file has a zero End when its end cannot be read.
+// Files implements store.Filed. If the end of a file cannot be read, its End is zero.
 func (l *logReader) Files() ([]store.File, error) {
 	s, err := l.view()
 	if err != nil {
@@ -15,14 +15,14 @@ func (l *logReader) Files() ([]store.File, error) {
 	out := make([]store.File, len(s.files))
 	for i, f := range s.files {
 		out[i] = store.File{First: f.first, Sealed: i < len(s.files)-1}
-		if info, err := os.Lstat(f.path); err == nil { // an error: it was pruned a moment ago
+		if info, err := os.Lstat(f.path); err == nil { // an error means that the file was just pruned
 			out[i].Bytes = info.Size()
 		}
 		if !out[i].Sealed {
 			out[i].End = s.durable
 			continue
 		}
-		if end, err := f.sealedHead(); err == nil { // an error: a read of its records reports the cause
+		if end, err := f.sealedHead(); err == nil { // on an error, a read of its records reports the cause
 			out[i].End = end.Head
 		}
 	}

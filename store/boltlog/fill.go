@@ -15,20 +15,21 @@ import (
 	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
-// fillNote stands in the mark of a directory that is filled, and tells it from a restore.
+// fillNote begins the text in the restore mark of a directory that is being filled, so that it is not taken for a
+// restore.
 const fillNote = "files of another replica of log "
 
-// Filling is a directory that is made a log of the files of another replica. It is described by store.Filling. Make it
-// with Fill.
+// Filling implements store.Filling: a directory in which a log is built from the files of another replica. Use Fill to
+// create one.
 type Filling struct {
 	dir, logID string
 	lock       *os.File
-	taken      map[events.Sequence]bool // files that are whole
+	taken      map[events.Sequence]bool // sealed files in the directory that are intact
 }
 
 var _ store.Filling = (*Filling)(nil)
 
-// Unfilled reports whether a filling of that directory began and did not end.
+// Unfilled reports whether a filling of this directory began and did not end.
 func Unfilled(dir string) (bool, error) {
 	note, err := Restoring(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +38,7 @@ func Unfilled(dir string) (bool, error) {
 	return len(note) > len(fillNote) && note[:len(fillNote)] == fillNote, err
 }
 
-// Vacant returns an error if a directory has anything but a filling that did not end, or its very beginning.
+// Vacant returns an error unless the directory is empty, or has a filling that did not end.
 func Vacant(dir string) error {
 	began, err := Unfilled(dir)
 	if err != nil || began {
@@ -57,8 +58,8 @@ func Vacant(dir string) error {
 	return nil
 }
 
-// Fill begins to fill a directory that has no log, or goes on with it. It holds the LOCK until Close. The error is
-// ErrHeld when another process does, and fs.ErrExist when there is a log.
+// Fill begins to fill a directory that has no log, or continues an interrupted filling. It holds the LOCK until Close.
+// The error is ErrHeld if another process has the LOCK, and fs.ErrExist if there is already a log.
 func Fill(dir, logID string) (*Filling, error) {
 	unfilled, err := Unfilled(dir)
 	if err == nil && !unfilled {
@@ -92,13 +93,13 @@ func Fill(dir, logID string) (*Filling, error) {
 
 func (f *Filling) path(first events.Sequence) string { return filepath.Join(f.dir, FileName(first)) }
 
-// Has is described by store.Filling.
+// Has implements store.Filling.
 func (f *Filling) Has(ctx context.Context, first events.Sequence, before, end store.Head) bool {
 	f.taken[first] = wanted{logID: f.logID, first: first, before: before, end: end}.check(ctx, f.path(first)) == nil
 	return f.taken[first]
 }
 
-// File is described by store.Filling.
+// File implements store.Filling.
 func (f *Filling) File(
 	ctx context.Context, first events.Sequence, before, end store.Head, fetch store.Fetch,
 ) error {
@@ -110,7 +111,7 @@ func (f *Filling) File(
 	return os.Rename(temp, f.path(first))
 }
 
-// Tail is described by store.Filling.
+// Tail implements store.Filling.
 func (f *Filling) Tail(
 	ctx context.Context, tail *store.SharedFile, stored iter.Seq2[[]byte, error],
 ) (store.Head, error) {
@@ -118,7 +119,7 @@ func (f *Filling) Tail(
 	if err != nil {
 		return store.Head{}, err
 	}
-	for _, first := range all { // what is left of another filling would be a file of the log
+	for _, first := range all { // a file of another filling would become part of the log
 		if !f.taken[first] {
 			if err := os.Remove(f.path(first)); err != nil {
 				return store.Head{}, err
@@ -133,20 +134,20 @@ func (f *Filling) Tail(
 	return end, err
 }
 
-// Verify is described by store.Filling.
+// Verify implements store.Filling.
 func (f *Filling) Verify(
 	ctx context.Context, progress func(done, total int64), has ...store.Head,
 ) (store.Report, error) {
 	return verify(&verifier{ctx: ctx, dir: f.dir, progress: progress, has: has, locked: true})
 }
 
-// Key is described by store.Filling.
+// Key implements store.Filling.
 func (f *Filling) Key(key events.Key) error {
 	return disk.WriteFile(filepath.Join(f.dir, keyName), key[:])
 }
 
-// End is described by store.Filling.
+// End implements store.Filling.
 func (f *Filling) End() error { return EndRestore(f.dir) }
 
-// Close is described by store.Filling.
+// Close implements store.Filling.
 func (f *Filling) Close() error { return lockfile.Release(f.lock) }

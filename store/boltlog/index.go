@@ -16,17 +16,17 @@ import (
 	"github.com/jobledger/jobledger/store/internal/streamindex"
 )
 
-// visit is called for each record of a file, in order, with its label.
+// visit is a function that is called for each record of a file, in order. l has the record's sequence and kind.
 type visit func(l events.Label, stored []byte) error
 
-// scan reads the stored records [first of the file, last] and checks each one: checksum, density, label, and the end
-// mark of the last. After the last record of a commit group it calls group, unless nil, with the stored chain value.
-// Errors name the first bad record.
+// scan reads the stored records of the file up to record last, and checks each one: checksum, no gaps, label, and that
+// the last one ends a batch. After the last record of each commit group it calls group with the stored chain value,
+// unless group is nil. An error names the first bad record.
 func (f *logFile) scan(last events.Sequence, fn visit, group func(events.Hash) error) error {
 	return f.scanFrom(f.first, last, fn, group)
 }
 
-// scanFrom is scan from a later record.
+// scanFrom is like scan, but begins with record from.
 func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(events.Hash) error) error {
 	ended := true
 	for next := from; next <= last; {
@@ -56,14 +56,14 @@ func (f *logFile) scanFrom(from, last events.Sequence, fn visit, group func(even
 	return nil
 }
 
-// chunkEnd tells whether a batch or a group ends with a chunk.
+// chunkEnd says whether a batch or a commit group ends with a chunk.
 type chunkEnd struct {
 	batch bool
 	group *events.Hash
 }
 
-// scanChunk reads the records of a chunk and moves *next after each. The first record must be *next; with within it may be
-// an earlier one.
+// scanChunk reads the records of a chunk, and increments *next after each. The first record must be *next; with within,
+// the chunk may begin earlier.
 func scanChunk(c chunk.Chunk, next *events.Sequence, within bool, fn visit) (chunkEnd, error) {
 	reader, err := c.Reader()
 	if err != nil {
@@ -98,14 +98,14 @@ func scanChunk(c chunk.Chunk, next *events.Sequence, within bool, fn visit) (chu
 	}
 }
 
-// buildIndex returns the index of the file's records through last. With an error, the index covers the records before
-// the bad one. It extends the stored index if that covers fewer records.
+// buildIndex returns the index of the file's records up to last. It starts from the stored index if that covers a part
+// of them. On an error, the index covers the records before the bad one.
 func (f *logFile) buildIndex(last events.Sequence) (*index.Index, error) {
 	x, from := f.indexed(last)
 	return x, f.scanFrom(from, last, func(l events.Label, stored []byte) error { return indexRecord(x, l, stored) }, nil)
 }
 
-// indexRecord adds a record to x. It decodes only the fields that an index holds.
+// indexRecord adds a record to x. It decodes only the fields that the index needs.
 func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 	if index.SeesNew(l.Kind) {
 		r, err := decode(stored, l.Sequence)
@@ -126,7 +126,7 @@ func indexRecord(x *index.Index, l events.Label, stored []byte) error {
 	return nil
 }
 
-// run returns the stream's records of this file in [from, through].
+// run returns the positions of the stream's records in this file that are in [from, through].
 func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index.Run, err error) {
 	err = f.ask(
 		func(x *index.Index) { run = x.Run(s, from, through) },
@@ -138,7 +138,7 @@ func (f *logFile) run(s events.Stream, from, through events.Sequence) (run index
 	return run, err
 }
 
-// namedStreams returns the streams that had the name in this file, oldest first.
+// namedStreams returns the streams in this file whose object had the name, oldest first.
 func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []index.NamedStream, err error) {
 	err = f.ask(
 		func(x *index.Index) { all = x.Bearers(name, through) },
@@ -149,7 +149,8 @@ func (f *logFile) namedStreams(name index.Name, through events.Sequence) (all []
 	return all, err
 }
 
-// ask queries the index, in memory or stored. It rebuilds a stored index that is missing, damaged or of another file.
+// ask queries the index of the file, in memory or on disk. If the index on disk is missing, damaged or of another file,
+// ask rebuilds it.
 func (f *logFile) ask(memory func(*index.Index), stored func(*streamindex.Index) error) error {
 	for {
 		inMemory, onDisk, err := f.lookup()
@@ -194,14 +195,14 @@ func (f *logFile) lookup() (*index.Index, *streamindex.Index, error) {
 	return f.memory, nil, nil
 }
 
-// hole returns an error that tells what the index may lack, if it was built from a damaged file; else nil.
+// hole returns an error that says which records the index may lack, if it was built from a damaged file; otherwise nil.
 func (f *logFile) hole() error {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
 	return f.holed
 }
 
-// Holes implements store.Filed. It returns the sealed files whose index could not be built from all their records.
+// Holes implements store.Filed. It returns an error for each sealed file whose index lacks records, because of damage.
 func (l *logReader) Holes() (all []error) {
 	s, err := l.view()
 	if err != nil {
@@ -229,7 +230,7 @@ func (f *logFile) sealedHead() (head, error) {
 	return end, nil
 }
 
-// distrust stops the use of a stored index after a read of one of its blocks failed.
+// distrust stops the use of an index on disk, of which a block could not be read.
 func (f *logFile) distrust(x *streamindex.Index) {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -243,8 +244,8 @@ func (f *logFile) indexPath() string {
 	return filepath.Join(filepath.Dir(f.path), fileName(f.first, indexSuffix))
 }
 
-// hasStoredIndex reports whether a stored index exists that belongs to this sealed file. Its blocks are checked only
-// when they are read.
+// hasStoredIndex reports whether this sealed file has an index on disk that belongs to it. Damage within the index is
+// found only when it is read.
 func (f *logFile) hasStoredIndex() bool {
 	end, err := f.sealedHead()
 	if err != nil {
@@ -260,8 +261,8 @@ func (f *logFile) hasStoredIndex() bool {
 	return f.stored != nil
 }
 
-// storeIndex writes the index of a sealed file beside it, and frees the index in memory. before is the previous file;
-// nil for none.
+// storeIndex writes the index of a sealed file to disk, and frees the index in memory. before is the previous file; nil
+// for none.
 func (f *logFile) storeIndex(before *logFile) error {
 	memory, _, err := f.lookup()
 	if err == nil {
@@ -284,14 +285,14 @@ func (f *logFile) storeIndex(before *logFile) error {
 	return err
 }
 
-// writeIndex writes the index of the file's records through the head end.
+// writeIndex writes the index of the file's records up to head end.
 func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFile) error {
 	youngest := memory.Youngest()
 	switch {
 	case before != nil:
 		youngest = max(youngest, before.youngestThrough())
 	case f.first > 1:
-		youngest = anyAge // earlier files were pruned
+		youngest = anyAge // earlier files were pruned, so the age of their objects is not known
 	}
 	if err := disk.WriteFile(f.indexPath(), streamindex.Encode(memory, end, youngest)); err != nil {
 		return fmt.Errorf("store the index of %s: %w", f.path, err)
@@ -299,8 +300,8 @@ func (f *logFile) writeIndex(memory *index.Index, end store.Head, before *logFil
 	return nil
 }
 
-// indexTail stores the index of the tail at a stop, for readers of a closed log. An index with more records replaces it
-// later.
+// indexTail stores the index of the newest file when the log is closed, for readers of the closed log. It is replaced
+// later, when the file has more records.
 func (l *Log) indexTail() error {
 	var before *logFile
 	n := len(l.files)
@@ -314,11 +315,11 @@ func (l *Log) indexTail() error {
 	return f.writeIndex(f.memory, l.durable, before)
 }
 
-// anyAge means unknown: an object of any age may be in the file.
+// anyAge means that the age is not known: the file may have objects of any age.
 const anyAge = events.Time(math.MaxInt64)
 
-// youngestThrough returns the latest creation time of any object that this sealed file, or any earlier file, has seen,
-// including pruned files. It returns anyAge when that is unknown.
+// youngestThrough returns the latest creation time of all objects in this sealed file and all earlier files, even
+// pruned ones. It returns anyAge if that is not known.
 func (f *logFile) youngestThrough() events.Time {
 	f.indexMu.Lock()
 	defer f.indexMu.Unlock()
@@ -335,8 +336,8 @@ func (l *Log) indexSealed(f, before *logFile) {
 	}
 }
 
-// indexAll stores the missing indexes of sealed files in order, because each index holds the youngest object of all
-// files through its own.
+// indexAll stores the missing indexes of sealed files, oldest first. The order matters, because each index includes the
+// creation time of the youngest object in all files up to its own.
 func (l *Log) indexAll(files []*logFile) {
 	l.indexing.Lock()
 	defer l.indexing.Unlock()

@@ -9,11 +9,11 @@ import (
 	"github.com/jobledger/jobledger/store/internal/streamindex"
 )
 
-// indexEvery is the number of records after which the index of the tail is stored again. After a crash a reader scans
-// at most about 262,144 headers to complete the index.
+// indexEvery is the number of records after which the index of the newest file is stored again. So after a crash a
+// reader scans at most about 262,144 headers to complete the index.
 const indexEvery = 256 << 10
 
-// indexSoFar stores the index of the tail as of the durable head.
+// indexSoFar stores the index of the newest file up to the durable head.
 func (l *Log) indexSoFar() {
 	l.indexing.Lock()
 	defer l.indexing.Unlock()
@@ -28,8 +28,8 @@ func (l *Log) indexSoFar() {
 	}
 }
 
-// indexed returns the stored index of the file, which may cover fewer records than the file has, and the first record
-// that it lacks. It returns an empty index when there is none, or none that matches the file.
+// indexed returns the index of the file that is on disk, which may cover only a part of the records, and the first
+// record that it does not cover. If there is no index that matches the file, it returns an empty one.
 func (f *logFile) indexed(last events.Sequence) (*index.Index, events.Sequence) {
 	none := index.New(f.first)
 	had := indexEnd(f.indexPath())

@@ -13,12 +13,12 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// keyName is the name of the file with the log's key: 32 random bytes. A copy of the log without it can be read,
-// verified and replayed; a controller that runs on such a copy creates a new key.
+// keyName is the name of the file with the log's key: 32 random bytes. Without this file, a copy of the log can still
+// be read, verified and replayed; a controller that runs on such a copy creates a new key.
 const keyName = "KEY"
 
-// Key implements store.Opened. If the log has no key, Key creates a random one, or takes the one of the options; the
-// key is durable when Key returns. It returns store.ErrOtherKey if the log's key differs from that of the options.
+// Key implements store.Opened. If the log has no key, it gets the key in the options, or a random one; the key is
+// durable when Key returns. If the log's key is not the key in the options, the error is store.ErrOtherKey.
 func (l *Log) Key() (key events.Key, made bool, err error) {
 	wanted := l.options.Key
 	switch key, err = ReadKey(l.dir); {
@@ -38,8 +38,8 @@ func (l *Log) Key() (key events.Key, made bool, err error) {
 	return key, true, nil
 }
 
-// ReadKey returns the key of the log in the directory; fs.ErrNotExist when it has none. It refuses a key file that
-// other users may read. Group access is allowed, because a kubelet may give the files of a volume to the pod's group.
+// ReadKey returns the key of the log in the directory; fs.ErrNotExist if it has none. It refuses a key file that every
+// user may read. Group access is allowed, because a kubelet may give the files of a volume to the pod's group.
 func ReadKey(dir string) (key events.Key, err error) {
 	path := filepath.Join(dir, keyName)
 	f, err := regular.Open(path)

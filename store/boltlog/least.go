@@ -4,8 +4,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// readable returns events.ErrNewer when the content of a file needs a newer program than this one. The file format was
-// checked at the open.
+// readable returns events.ErrNewer if a file has content that needs a newer program. The file format itself was checked
+// at the open.
 func (l *Log) readable() error {
 	needs, err := l.needs()
 	if err != nil {
@@ -14,7 +14,7 @@ func (l *Log) readable() error {
 	return needs.check(l.options.Reader)
 }
 
-// needs returns the least reader version of all files together.
+// needs returns the minimum reader version that all files together require.
 func (l *logReader) needs() (least, error) {
 	var all least
 	for _, f := range l.files {
@@ -32,8 +32,8 @@ func (l *logReader) needs() (least, error) {
 	return all, nil
 }
 
-// Readable returns events.ErrNewer when a program of version own cannot read the log. It compares only the numbers that
-// are set. A program calls it before it folds records.
+// Readable returns events.ErrNewer if a program of version own cannot read the log. A number of own that is 0 is not
+// compared. A program calls it before it applies records.
 func (l *ReadOnly) Readable(own events.ReaderVersion) error {
 	needs, err := l.needs()
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 // bootFile is the file in which Linux gives the ID of the current boot.
 const bootFile = "/proc/sys/kernel/random/boot_id"
 
-// LockID implements store.Opened. It names the LOCK file that this process holds as BOOT/DEVICE/INODE: the boot ID of
-// the machine, and the file on it. A copy of the directory has another LockID, and so has the same directory after a
-// reboot or on another machine. It is empty when it cannot be determined, for example on systems other than Linux.
+// LockID implements store.Opened. It identifies the LOCK file that this process holds, as BOOT/DEVICE/INODE: the boot
+// ID of the machine, and the file's device and inode. A copy of the directory has another LockID, and so has the same
+// directory after a reboot or on another machine. It is empty when it cannot be determined, for example on systems
+// other than Linux.
 func (l *Log) LockID() string {
 	boot, err := os.ReadFile(bootFile)
 	if err != nil {

@@ -22,56 +22,56 @@ type Log struct {
 	effects effects
 	lock    *os.File
 
-	// The fields below belong to the writer, like the methods that use them.
-	term       uint64          // term of this process; no record has a later one
-	said       uint64          // term of the newest TermStarted that was appended
+	// The fields below may be used only by the writer's goroutine.
+	term       uint64          // term of this process as the writer; no record has a later one
+	said       uint64          // term in the newest TermStarted record that was appended
 	appended   events.Sequence // Invariant: durable <= appended
-	filling                    // the file that the next batch goes into
-	filled     filling         // the file before it; zero when that was full before this process opened the log
-	states     atomic.Int64    // bytes of states in the file before
+	filling                    // the file to which the next batch is appended
+	filled     filling         // the file before; zero if it was full before this process opened the log
+	states     atomic.Int64    // bytes of stored states in the file before
 	space      sync.Mutex      // guards tail, spare and their reserved space; locked before logReader.mu
-	tail       *tail           // belongs to the committer; replaced only with space held
-	spare      *tail           // the next file, created ahead; nil when there is none
-	background sync.WaitGroup  // goroutines that end by themselves or with the log: index of sealed files, packing
+	tail       *tail           // newest file; belongs to the committer, and is replaced only while space is held
+	spare      *tail           // file that was created ahead for the next rotation; nil if there is none
+	background sync.WaitGroup  // goroutines that index sealed files or pack; they end by themselves or with the log
 	witness    sync.WaitGroup  // the goroutine of noteHeads
 	noting     sync.Mutex      // held while HEAD is written; locked before logReader.mu
-	indexing   sync.Mutex      // held while an index of a sealed file is built: each one extends the one before
+	indexing   sync.Mutex      // held while a sealed file is indexed, because each index extends the previous one
 
 	pruning sync.Mutex               // held while files are deleted
 	leaving []leavingFile            // pruned files that are not removed yet, oldest first. Guarded by pruning
-	notedAt events.Sequence          // the record that PRUNING names; 0 without that file. Guarded by pruning
+	notedAt events.Sequence          // the record that the file PRUNING names; 0 without that file. Guarded by pruning
 	packing sync.Mutex               // held by Pack
-	packed  map[events.Sequence]bool // files that are packed or never will be. Guarded by packing
+	packed  map[events.Sequence]bool // files that are packed or must not be. Guarded by packing
 
 	// The fields below are guarded by logReader.mu.
 	queue     *commit.Queue[work]
 	offsets   map[string]events.Sequence
-	losses    []events.Loss   // records that the log once had; nil after GoOn
-	cut       events.Sequence // the highest First of all Pruned records, and the sequence of that record
+	losses    []events.Loss   // ranges of records that the log once had; nil after GoOn
+	cut       events.Sequence // the highest First of all Pruned records; cutAt is the sequence of that record
 	cutAt     events.Sequence
-	tailFirst events.Sequence // the file of the last commit, and its bytes in use after it
+	tailFirst events.Sequence // first record of the file of the last commit; tailBytes are its bytes in use
 	tailBytes int64
-	indexedTo events.Sequence // about how far the stored index of the tail reaches
+	indexedTo events.Sequence // about the last record in the stored index of the newest file
 
-	asked  sync.Once // for the first call of Damage
-	unsaid error     // the error that records before the first file are missing without a Pruned record
+	asked  sync.Once // runs at the first call of Damage
+	unsaid error     // error if the first records are missing without a Pruned record
 
 	committed chan struct{} // closed when the committer has ended
 }
 
-// filling tracks what the writer has put into one file.
+// filling is what the writer knows about the content of one file.
 type filling struct {
 	nextFile  events.Sequence // first record of the file
 	nextIndex *index.Index
 	nextBytes int64 // bytes appended to the file
 	filing    store.Filing
-	began     events.Time // time of the first record; 0 before it
+	began     events.Time // time of the first record; 0 if there is none yet
 }
 
 var _ store.Log = (*Log)(nil)
 
-// Damage implements store.Opened. It reports missing first records only: Open refuses a log with any other defect
-// between its files.
+// Damage implements store.Opened. It only reports that first records are missing, because Open refuses a log with any
+// other defect between its files.
 func (l *Log) Damage() []error {
 	l.asked.Do(func() {
 		if s, err := l.view(); err == nil && s.files[0].first > 1 {
@@ -90,7 +90,7 @@ func (l *Log) Term() uint64 { return l.term }
 // NextFile implements store.Log.
 func (l *Log) NextFile() events.Sequence { return l.nextFile }
 
-// Append implements store.Log. A batch that breaks the contract fails the log.
+// Append implements store.Log. If a batch breaks the contract, the log fails.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	p := commit.NewBatch[work]()
 	p.Work = work{first: b.First(), file: l.nextFile, index: l.nextIndex}
@@ -102,7 +102,7 @@ func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	return l.push(p, b, identity, soon, err)
 }
 
-// push enqueues a batch. If err is not nil, it fails the log instead.
+// push queues a batch for the committer. If err is not nil, it fails the log instead.
 func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bool, err error) store.Commit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,9 +127,9 @@ func (l *Log) push(p *pending, b events.Batch, identity events.Identity, soon bo
 	return p
 }
 
-// encode encodes and indexes the records. Readers clip the index to the durable records.
+// encode encodes the records, and adds them to the index. Readers ignore index entries that are not durable yet.
 func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (events.Identity, error) {
-	arena := make([]byte, 0, 256*len(b.Records)) // about enough
+	arena := make([]byte, 0, 256*len(b.Records)) // usually enough
 	bytes := int64(0)
 	for i := range b.Records {
 		start := len(arena)
@@ -147,7 +147,7 @@ func (l *Log) encode(p *pending, b events.Batch, identity events.Identity) (even
 	return identity, nil
 }
 
-// admit checks a record, adds it to the batch, and returns the identity of the log after it.
+// admit checks a record and adds it to the batch. It returns the identity of the log after the record.
 func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events.Identity) (events.Identity, error) {
 	if last := l.nextIndex.Last(r.Stream); last != r.Previous && (last != 0 || r.Previous >= l.nextFile) {
 		return identity, fmt.Errorf("append record %d: its previous pointer says %d, the stream's last is %d",
@@ -160,7 +160,7 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	if err != nil {
 		return identity, err
 	}
-	if f, ok := r.Facts.(*events.TermStarted); ok { // a later term occurs when records of another log are written
+	if f, ok := r.Facts.(*events.TermStarted); ok { // records of another log may have a later term
 		l.term, l.said = max(l.term, f.Term), max(l.said, f.Term)
 	}
 	l.nextIndex.AddRecord(r)
@@ -169,10 +169,10 @@ func (l *Log) admit(p *pending, r *events.Record, stored []byte, identity events
 	return identity, nil
 }
 
-// turnOver decides whether the next batch begins another file. After a batch of AppendStored, the next such batch
-// decides. The caller holds mu.
+// turnOver decides after a batch whether the next batch begins another file. After a batch of AppendStored it decides
+// nothing, because the next such batch says so itself (BeginsFile). The caller holds mu.
 func (l *Log) turnOver(p *pending) {
-	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // approximate size in pages
+	l.nextBytes += int64(p.Bytes() + p.Bytes()/8) // approximate size in the file
 	if p.Work.given {
 		return
 	}
@@ -185,7 +185,7 @@ func (l *Log) turnOver(p *pending) {
 	}
 }
 
-// goOn initializes the writer to append after end, the last record of the file f or of the file before it.
+// goOn prepares the writer to append after head end. f is the file that is continued.
 func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.appended, l.nextFile, l.nextIndex, l.filing = end.Sequence, f.first, x, said.filing
 	l.cut, l.cutAt = said.cut, said.cutAt
@@ -194,7 +194,7 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	l.nextBytes, l.tailFirst, l.tailBytes = l.tail.high.Load(), f.first, l.tail.high.Load()
 	if end.Sequence >= f.first {
 		first, _, err := (view{files: l.files, durable: end.Head}).one(f.first, nearChunk{})
-		if err == nil { // an error: it was damaged a moment ago
+		if err == nil { // an error means damage that arose just now
 			l.began = first.Time
 		}
 	}
@@ -203,14 +203,14 @@ func (l *Log) goOn(f *logFile, x *index.Index, said fileSays, end head) {
 	}
 }
 
-// full reports whether a file of this size should be followed by another one at the time now.
+// full reports whether another file should follow a file of this size. now is the time of the newest record.
 func (l *Log) full(size int64, now events.Time) bool {
 	o := &l.options
 	old := o.RotateAfter > 0 && l.began != 0 && now.Sub(l.began) >= o.RotateAfter && !l.filing.Open()
 	return old || l.filing.Full(size, o.RotateBytes, o.MaxBytes/roofShare)
 }
 
-// beginFile makes the next batch the first of another file.
+// beginFile makes the next batch begin another file.
 func (l *Log) beginFile(first events.Sequence) {
 	l.states.Store(l.filing.States())
 	l.filled, l.filling = l.filling, filling{nextFile: first, nextIndex: index.New(first)}

@@ -13,14 +13,14 @@ import (
 
 var _ store.Mender = (*Log)(nil)
 
-// Mend is described by store.Mender.
+// Mend implements store.Mender.
 func (l *Log) Mend(ctx context.Context, first events.Sequence, fetch store.Fetch) error {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	l.packing.Lock() // who packs writes the same name
+	l.packing.Lock() // packing writes a file of the same name
 	defer l.packing.Unlock()
 	s, err := l.view()
 	if err != nil {
@@ -70,21 +70,22 @@ func (l *Log) mend(ctx context.Context, files []*logFile, at int, fetch store.Fe
 	}
 	f.indexMu.Lock()
 	if f.holed != nil {
-		f.memory, f.holed = nil, nil // it is made again, of all records
+		f.memory, f.holed = nil, nil // it will be rebuilt from all records
 	}
 	f.indexMu.Unlock()
 	delete(l.packed, f.first)
 	return disk.SyncDir(l.dir)
 }
 
-// wanted is what a file must be that comes from elsewhere.
+// wanted is what a file from another replica must be.
 type wanted struct {
 	logID       string
 	first       events.Sequence
 	before, end store.Head
 }
 
-// fetchFile writes what fetch gives to a path, durably, and checks it from end to end. What is not whole is removed.
+// fetchFile stores the file that fetch writes at path, durably, and checks all of it. A file that is not intact is
+// removed.
 func fetchFile(ctx context.Context, path string, want wanted, fetch store.Fetch) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -105,7 +106,7 @@ func fetchFile(ctx context.Context, path string, want wanted, fetch store.Fetch)
 	return want.check(ctx, path)
 }
 
-// check reads a file through. The error is ErrDiverged when it is whole and another one.
+// check reads a whole file and verifies it. If the file is intact but is not the wanted one, the error is ErrDiverged.
 func (w wanted) check(ctx context.Context, path string) (err error) {
 	s, err := OpenSealed(path, w.first)
 	if err != nil {

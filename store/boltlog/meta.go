@@ -17,7 +17,7 @@ import (
 var (
 	logBucket     = []byte("log")     // sequence → chunk
 	metaBucket    = []byte("meta")    // beginKey and headKey
-	offsetsBucket = []byte("offsets") // consumer → sequence, sealed
+	offsetsBucket = []byte("offsets") // consumer → sequence, with a checksum
 
 	beginKey = []byte("begin") // written when the file is created
 	headKey  = []byte("head")  // rewritten by every commit
@@ -27,34 +27,34 @@ const bucketCount = 3 // of every file
 
 const metaVersion = 1 // 0 is invalid
 
-// beginVersion is the version of the beginning of a file and of a snapshot. Both begin with the least reader version,
-// in a form that never changes. So a program that does not know the rest can still name the version that is needed.
-// Versions 1 and 2 are from before the first release, with another numbering of reader versions.
+// beginVersion is the version of two encodings: the beginning of a file and the beginning of a snapshot. Both start
+// with the minimum reader version, in a form that never changes. So a program that does not know the rest can still say
+// which version is needed. Versions 1 and 2 are from before the first release, with other numbers for reader versions.
 //
 //	1 byte  version, then uvarint length and that many bytes:
 //	        uvarint format, rules, fold; text program, text writer; newer programs may append fields
 //	…       the rest, in the form of the version; CRC-32C of all bytes
 const beginVersion = 3
 
-// least is the least version of a reader of a file, and the program that wrote it.
+// least is the minimum version of a program that reads a file, and the name of the program that wrote the file.
 type least struct {
 	events.ReaderVersion
 	writer string
 }
 
-// begin is the beginning of a file: what a reader needs that has only this file.
+// begin is the stored beginning of a file. A reader that has only this file needs it.
 type begin struct {
 	identity events.Identity // identity when the file was created
 	first    events.Sequence // first record of the file
 	before   store.Head      // head of the log before the file
-	least    least           // raised by each writer that needs more
+	least    least           // raised by each writer whose records need a newer reader
 }
 
-// head is the end of a file. It is also the fence: a commit that finds another value than it wrote has met another
-// writer.
+// head is the stored end of a file. It is also the fence: if a commit finds another value than this process wrote last,
+// another writer has changed the file, and the commit fails.
 type head struct {
 	store.Head
-	term  uint64 // number of opens for writing
+	term  uint64 // number of times that the log was opened for writing
 	epoch uint64
 }
 
@@ -113,8 +113,8 @@ func decodeOffset(sealed []byte) (events.Sequence, error) {
 
 func newFields(sealed []byte) (*fields.Decoder, error) { return fields.Versioned(metaVersion, sealed) }
 
-// newBeginning decodes the least reader version of a file or of a snapshot. It returns ErrNewer when this program's
-// format is too old, whatever the version of the rest, and ErrBefore when the file is from before the first release.
+// newBeginning decodes the minimum reader version of a file or snapshot. It returns ErrNewer if this program's format
+// is too old, even if it does not know the rest, and ErrBefore if the file is from before the first release.
 func newBeginning(sealed []byte) (*fields.Decoder, least, error) {
 	d, version, err := fields.Unseal(sealed)
 	if err != nil {
@@ -133,7 +133,7 @@ func newBeginning(sealed []byte) (*fields.Decoder, least, error) {
 	return d, needs, nil
 }
 
-// check returns ErrNewer when a program of version own, with our format, cannot read what needs l.
+// check returns ErrNewer if a program of version own cannot read what needs l. An own format of 0 means this program's.
 func (l least) check(own events.ReaderVersion) error {
 	own.Format = cmp.Or(own.Format, events.Format)
 	if own.Reads(l.ReaderVersion) {

@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Open opens the log in the directory for writing. It creates both if they do not exist. Errors: ErrHeld when another
-// process writes the log; ErrForeign when it is not the log that options name; ErrCorrupt when it is damaged; ErrNoRoom
-// when the disk is too full to open it, in which case the caller may try again later.
+// Open opens the log in the directory for writing. It creates directory and log if they do not exist. The error is
+// ErrHeld if another process writes the log, ErrForeign if it is not the log that options name, ErrCorrupt if it is
+// damaged, and ErrNoRoom if the disk is too full to open it; then the caller may try again later.
 func Open(dir string, options store.Options) (*Log, error) {
 	log, err := open(dir, options, system)
 	if disk.NoSpace(err) && !errors.Is(err, store.ErrNoRoom) {
@@ -40,7 +40,7 @@ func Exists(dir string) (bool, error) {
 	return len(firsts) > 0, err
 }
 
-// listFiles returns the sequences in the names of dir's files with the suffix, ascending.
+// listFiles returns the sequences in the names of the files in dir that end with suffix, ascending.
 func listFiles(dir, suffix string) ([]events.Sequence, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -85,15 +85,15 @@ func open(dir string, options store.Options, effects effects) (*Log, error) {
 	return l, nil
 }
 
-// restoringName is the name of a file that exists in a directory during a restore. The files beside it may look like a
-// whole log that ends early, so no function opens them.
+// restoringName is the name of a file that marks a directory during a restore. The log files in the directory may look
+// like a complete log although later ones are still missing, so no function opens them.
 const restoringName = "RESTORING"
 
-// ErrRestoring: a restore into the directory has not ended, or not all files of another replica have come.
+// ErrRestoring: a restore into the directory has not ended, or not all files from another replica have arrived.
 var ErrRestoring = errors.New("a restore into it has not ended: run 'jobledger restore' once more, with the same --from; " +
 	"a clone by 'jobledger clone', a replica by the controller, with --replicate or --follow")
 
-// restored returns ErrRestoring while the directory is still being filled.
+// restored returns ErrRestoring if the directory has the mark of an unfinished restore or filling.
 func restored(dir string) error {
 	_, err := os.Lstat(filepath.Join(dir, restoringName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,11 +105,11 @@ func restored(dir string) error {
 	return fmt.Errorf("%s: %w", dir, ErrRestoring)
 }
 
-// oneCommit reports whether two batches may share a commit. A commit writes to one file, and Options.Before must see
-// all of it or none.
+// oneCommit reports whether two batches may be part of one commit. They must belong to one file, and both or neither
+// must come from AppendStored, because Options.Before sees either all records of a commit or none.
 func oneCommit(a, b *work) bool { return a.file == b.file && a.given == b.given }
 
-// release closes what was opened so far.
+// release closes all files that were opened so far, after a failed open.
 func (l *Log) release(reason error) {
 	for _, f := range l.files {
 		_ = f.end(reason)
@@ -121,8 +121,8 @@ func (l *Log) release(reason error) {
 	}
 }
 
-// load opens the log in three steps: open and identify the files, look for lost records, and prepare the end for
-// appends.
+// load opens the log in three steps: it opens and identifies the files, looks for lost records, and prepares the newest
+// file for appends.
 func (l *Log) load() error {
 	end, err := l.openAll()
 	if err != nil {
@@ -134,7 +134,7 @@ func (l *Log) load() error {
 	return l.goFrom(end)
 }
 
-// openAll opens the files and returns the head at their end. It creates the first file of a new log.
+// openAll opens the files, and returns the head at the end of the log. For a new log it creates the first file.
 func (l *Log) openAll() (end head, err error) {
 	if err := tidy(l.dir); err != nil {
 		return end, err
@@ -163,8 +163,8 @@ func (l *Log) openAll() (end head, err error) {
 	return end, l.identify(end)
 }
 
-// lookBack looks for lost records, by the files beside the log. If none are lost, it removes snapshots and indexes that
-// belong to no file.
+// lookBack looks for lost records, by comparing the log with the files beside it that tell how far it had got. If no
+// records are lost, it removes snapshots and indexes that belong to no file.
 func (l *Log) lookBack(end head) error {
 	tail := l.files[len(l.files)-1]
 	offsets, err := tail.offsets()
@@ -172,14 +172,14 @@ func (l *Log) lookBack(end head) error {
 		return tail.corrupt(tail.first, err)
 	}
 	l.durableEpoch = end.epoch
-	// After a loss, GoOn removes them
+	// After a loss, snapshots and indexes stay, because they prove it; GoOn removes them.
 	if err := l.lostRecords(tail.first, end.Head, offsets); err != nil || len(l.losses) > 0 {
 		return err
 	}
 	return errors.Join(tidySnapshots(l.dir, l.identity, end.Head), tidyIndexes(l.dir))
 }
 
-// goFrom prepares the log for appends after end.
+// goFrom prepares the log for appends after head end.
 func (l *Log) goFrom(end head) error {
 	if err := l.openTail(end); err != nil {
 		return err
@@ -189,14 +189,15 @@ func (l *Log) goFrom(end head) error {
 			return err
 		}
 	}
-	sealed := l.files[:len(l.files)-1] // a copy: a commit may rotate the tail meanwhile
+	sealed := l.files[:len(l.files)-1] // a copy, because a commit may begin a new file meanwhile
 	l.background.Go(func() { l.indexAll(sealed) })
 	l.witness.Go(l.noteHeads) // ends when the log accepts nothing more
 	return nil
 }
 
-// forgetTail makes later reads of the tail come from the disk, not from the page cache, unless the previous process
-// closed the log. One of that process's writes may have failed and left pages in the cache that the disk does not have.
+// forgetTail drops the newest file from the page cache, so that later reads come from the disk. A failed write of the
+// previous process may have left pages in the cache that are not on the disk. If that process closed the log, nothing
+// is done.
 func (l *Log) forgetTail(first events.Sequence) error {
 	if _, err := os.Lstat(filepath.Join(l.dir, closedName)); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -208,8 +209,8 @@ func (l *Log) forgetTail(first events.Sequence) error {
 	return errors.Join(disk.Forget(f), f.Close())
 }
 
-// lostRecords looks for proofs that the log once had records that it lacks. If there are any, it returns an error
-// unless Options.AcceptLoss is set.
+// lostRecords looks for proofs that the log once had records that it now lacks. If there are any, it returns an error,
+// or with Options.AcceptLoss notes the losses.
 func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[string]events.Sequence) error {
 	all, err := wentBack(l.dir, l.identity, tail, end, offsets)
 	if err != nil {
@@ -231,7 +232,7 @@ func (l *Log) lostRecords(tail events.Sequence, end store.Head, offsets map[stri
 	return nil
 }
 
-// noted checks that the log continues the head in the file HEAD, if that is of this epoch.
+// noted checks that the log contains the head that the file HEAD tells, if HEAD is of the log's current epoch.
 func (l *logReader) noted(end store.Head) error {
 	w, err := readWitness(filepath.Join(l.dir, headName), l.identity)
 	if err != nil || w.Epoch != l.identity.Epoch || w.Sequence < l.files[0].first || w.Sequence == 0 {
@@ -244,7 +245,7 @@ func (l *logReader) noted(end store.Head) error {
 	return err
 }
 
-// tidy removes files that a process did not finish.
+// tidy removes temporary files, which a crashed process did not complete.
 func tidy(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -259,7 +260,7 @@ func tidy(dir string) error {
 	return errors.Join(errs...)
 }
 
-// tidyIndexes removes the indexes of pruned files.
+// tidyIndexes removes indexes whose log file no longer exists.
 func tidyIndexes(dir string) error {
 	indexes, err := listFiles(dir, indexSuffix)
 	errs := []error{err}
@@ -271,7 +272,7 @@ func tidyIndexes(dir string) error {
 	return errors.Join(errs...)
 }
 
-// newTail creates an empty file that is not part of the log yet.
+// newTail creates an empty file for later records. It is not part of the log yet.
 func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
 	path := filepath.Join(dir, "next"+fileSuffix+disk.TempSuffix)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -280,7 +281,7 @@ func newTail(dir string, rotateBytes int64, effects effects) (*tail, error) {
 	return openTail(path, rotateBytes, effects)
 }
 
-// create creates the first file of a new log. The identity is durable when it returns, before the first record.
+// create creates the first file of a new log. When it returns, the log's identity is durable, before the first record.
 func (l *Log) create() error {
 	id := l.options.LogID
 	if id == "" {
@@ -302,7 +303,7 @@ func (l *Log) create() error {
 	return errors.Join(err, t.close(false))
 }
 
-// openFiles opens all files as sealed ones, and checks that each continues the file before it.
+// openFiles opens all files for reading, and checks that each begins where the previous one ends.
 func openFiles(dir string, firsts []events.Sequence) (files []*logFile, heads []head, err error) {
 	for i, first := range firsts {
 		f, err := openSealed(dir, first)
@@ -343,7 +344,7 @@ func explainOpen(f *logFile, err error) error {
 	return err
 }
 
-// identify takes the identity from the files, and checks that record 1 agrees.
+// identify reads the log's identity from its files, and checks that record 1 agrees.
 func (l *logReader) identify(end head) error {
 	first, err := l.files[0].begin()
 	if err != nil {

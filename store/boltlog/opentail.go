@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// openTail verifies the last file completely, with read(2), and only then lets bbolt map it.
+// openTail verifies all of the newest file with read(2), and only then lets bbolt map it into memory.
 func (l *Log) openTail(end head) error {
 	f := l.files[len(l.files)-1]
 	if id := l.options.LogID; id != "" && id != l.identity.LogID {
@@ -33,7 +33,7 @@ func (l *Log) openTail(end head) error {
 		return f.corrupt(f.first, err)
 	}
 	for consumer, through := range l.offsets {
-		// The records that the consumer had read are lost, and others will take their numbers
+		// The records that the consumer had read are lost, and new records will get their sequences.
 		if through > end.Sequence {
 			l.offsets[consumer] = end.Sequence
 			l.queue.SetOffset(consumer, end.Sequence)
@@ -48,7 +48,7 @@ func (l *Log) openTail(end head) error {
 	l.tail.first = f.first
 	f.file, f.sealed, f.db, f.memory = nil, nil, l.tail.db, x
 	if err := l.tail.reserve(commitOverhead, l.step()); err != nil && !errors.Is(err, store.ErrNoRoom) {
-		return err // ErrNoRoom is tolerable: the pages that the last commit freed suffice for the next step
+		return err // ErrNoRoom is tolerable, because the pages that the last commit freed suffice for the next step
 	}
 	if err := l.tail.claim(end, leastOf(&l.options)); err != nil {
 		return fmt.Errorf("claim the tail: %w", err)
@@ -63,8 +63,8 @@ func (l *Log) openTail(end head) error {
 	return disk.SyncDir(l.dir)
 }
 
-// check verifies every page, chunk and record label of a file that must end with the head end, with their checksums. It
-// returns the index of the file, built on the stored one.
+// check verifies a file that must end with head end: every page, chunk and record label, with their checksums. It
+// returns the index of the file, which extends the stored index if there is one.
 func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err error) {
 	if err := f.sealed.CheckBuckets(bucketCount); err != nil {
 		return nil, says, f.explain(f.first, err)
@@ -97,14 +97,14 @@ func (f *logFile) check(end store.Head) (x *index.Index, says fileSays, err erro
 	return x, says, f.checkEnd(end)
 }
 
-// fileSays is what the writer learns from the records of the tail.
+// fileSays is what the writer must know about the records of the newest file.
 type fileSays struct {
-	cut    events.Sequence // the highest First of the Pruned records, and the sequence of that record
+	cut    events.Sequence // the highest First of the Pruned records; cutAt is the sequence of that record
 	cutAt  events.Sequence
 	filing store.Filing
 }
 
-// checkEnd checks that the last chunk ends with the head end, and that the file is as long as its meta page says.
+// checkEnd checks that the last chunk ends with head end, and that the file is as long as its meta page says.
 func (f *logFile) checkEnd(end store.Head) error {
 	if f.sealed.Truncated() {
 		return f.corrupt(end.Sequence, fmt.Errorf("%w: the file has %d bytes, %d are in use", boltfile.ErrPage, f.sealed.Size, f.sealed.Bytes()))
@@ -143,13 +143,14 @@ func (f *logFile) checkEnd(end store.Head) error {
 	return nil
 }
 
-// readAhead reads the used part of a file sequentially, so that later reads of single pages find it in the page cache.
+// readAhead reads the used part of a file from start to end, so that later reads of single pages find it in the page
+// cache.
 func readAhead(f *os.File, used int64) error {
 	_, err := io.CopyBuffer(io.Discard, struct{ io.Reader }{io.NewSectionReader(f, 0, used)}, make([]byte, 1<<20))
 	return err
 }
 
-// unknownKind is the error for a critical record of a kind that this program does not know.
+// unknownKind returns the error for a critical record (one that may not be skipped) of a kind unknown to this program.
 func unknownKind(l events.Label) error {
 	return &events.NewerError{Has: events.ReaderVersion{Format: events.Format}, What: fmt.Sprintf("record %d is of %s", l.Sequence, l.Kind)}
 }

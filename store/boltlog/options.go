@@ -15,9 +15,9 @@ const (
 	maxRotateBytes     = 4 << 30
 )
 
-// Shares of Options.MaxBytes. A file has 1/32, or up to 1/8 when it has many states. A snapshot has at most 1/32. Room
-// reserves at most 1/64 in a file, possibly in two, because the next file may already exist. Example: with 4 GiB, files
-// have 128 MiB and at most 512 MiB, and Room reserves at most 64 MiB.
+// Shares of Options.MaxBytes. A file may have 1/32 of it, or up to 1/8 when it has many states. A snapshot may have
+// 1/32. Room reserves at most 1/64 in a file, and possibly in two files, because the next one may already exist.
+// Example: with 4 GiB, files have 128 MiB, at most 512 MiB, and Room reserves at most 64 MiB.
 const (
 	fileShare     = 32
 	roofShare     = 8
@@ -25,7 +25,7 @@ const (
 	aheadShare    = 64
 )
 
-// leastOf returns the least reader version that the files and snapshots of this process store.
+// leastOf returns the minimum reader version that files and snapshots of this process store.
 func leastOf(o *store.Options) least { return least{o.Least, o.Reader.Program} }
 
 // complete sets defaults and validates the options.

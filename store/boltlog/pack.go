@@ -12,16 +12,16 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// Packing rewrites a sealed file: the records go into compressed blocks, on full pages. Records, sequences and chain
-// values stay the same, bit for bit; the beginning stores the reader version that is now needed. The packed file is
-// synced, read back and verified before a rename puts it in place of the plain one, so at any time the name denotes one
-// whole file. Readers that have the plain file open go on in the packed one.
+// Packing compresses a sealed file: its records are copied into compressed blocks in a new file. Records, sequences and
+// chain values stay the same, bit for bit; the beginning stores the reader version that is now needed. The new file is
+// synced, read back and verified before a rename replaces the plain file, so its name always denotes one whole file.
+// Readers that have the plain file open continue in the packed one.
 
-// Pack implements store.Tended: it packs the oldest plain sealed file, and returns its first record; 0 when there is
-// none. It works a fifth of the time and sleeps for the rest. If ctx ends or the log is closed, it stops and changes
-// nothing. It returns ErrCorrupt when the file is damaged; such a file stays as it is, and later calls skip it. It
-// returns ErrNoRoom when there is no space for both files. Any goroutine may call it. It blocks no other method;
-// concurrent calls pack one after the other.
+// Pack implements store.Tended: it compresses the oldest sealed file that is still plain, and returns the file's first
+// record; 0 when there is none. It works for a fifth of the time and sleeps for the rest. If ctx ends or the log is
+// closed, it stops and changes nothing. It returns ErrCorrupt when the file is damaged; such a file stays as it is, and
+// later calls skip it. It returns ErrNoRoom when there is no space for both files. Any goroutine may call Pack. It
+// blocks no other method; concurrent calls pack one after the other.
 func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	ctx, done, err := l.beside(ctx)
 	if err != nil {
@@ -53,7 +53,8 @@ func (l *Log) Pack(ctx context.Context) (first events.Sequence, err error) {
 	return 0, nil
 }
 
-// beside registers work that Close waits for. The context ends with the log; the caller must call done.
+// beside registers background work for which Close must wait. The returned context ends when the log is closed. The
+// caller must call done.
 func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +62,7 @@ func (l *Log) beside(ctx context.Context) (_ context.Context, done func(), err e
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	l.background.Go(func() { // done ends it, or the end of the log
+	l.background.Go(func() { // ends with done, or with the log
 		select {
 		case <-ctx.Done():
 		case <-l.committed:
@@ -101,8 +102,8 @@ func (l *Log) pack(ctx context.Context, f *logFile) error {
 	return disk.SyncDir(l.dir)
 }
 
-// roomToPack returns an error unless the packed file would leave enough space to the tail. A packed file is rarely
-// larger than half of the plain one.
+// roomToPack returns an error unless there is enough space for the packed file and further appends. It assumes that a
+// packed file has at most half the size of the plain one.
 func (l *Log) roomToPack(f *logFile) error {
 	free, err := disk.FreeBytes(l.dir)
 	if err != nil {
@@ -127,7 +128,7 @@ func (l *Log) roomToPack(f *logFile) error {
 	return nil
 }
 
-// replace puts a packed file in place of the plain one. It waits for the readers that are in the plain file.
+// replace replaces the plain file by the packed one. It waits for readers that are just reading the plain file.
 func (f *logFile) replace(packed *logFile) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

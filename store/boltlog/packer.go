@@ -20,11 +20,11 @@ import (
 )
 
 const (
-	packSlice = 1 << 20 // bytes that are written between two syncs, or read between two rests
-	packRest  = 4       // a rest is 4 times as long as the work before it
+	packSlice = 1 << 20 // bytes written between two syncs, or read between two pauses
+	packRest  = 4       // a pause is 4 times as long as the work before it
 )
 
-// packer writes one packed file. It belongs to one call of writePacked.
+// packer writes one packed file, for one call of writePacked.
 type packer struct {
 	ctx     context.Context
 	file    *os.File
@@ -34,12 +34,12 @@ type packer struct {
 	small   [2][]boltfile.Item // content of the buckets meta and offsets
 	before  events.Hash        // chain value before the file
 	synced  int64
-	resumed time.Time // end of the last rest
-	hurried bool      // do not rest
+	resumed time.Time // end of the last pause
+	hurried bool      // make no pauses
 }
 
-// writePacked writes the content of a sealed file to a packed temporary file, and verifies that from the disk. The next
-// Open removes the temporary file if a crash leaves it behind.
+// writePacked writes the content of a sealed file to a packed temporary file, and verifies what is on the disk. If a
+// crash leaves the temporary file behind, the next Open removes it.
 func writePacked(ctx context.Context, f *logFile) (packed *logFile, err error) {
 	p := &packer{ctx: ctx, resumed: time.Now()}
 	return p.pack(f, f.path+disk.TempSuffix)
@@ -67,10 +67,10 @@ func (p *packer) pack(f *logFile, temp string) (packed *logFile, err error) {
 	return packed, nil
 }
 
-// smallBuckets are the buckets besides that of the records, in file order.
+// smallBuckets are the buckets that have no records, in the order of the file.
 var smallBuckets = [2][]byte{metaBucket, offsetsBucket}
 
-// read copies the small buckets.
+// read copies the content of the small buckets.
 func (p *packer) read(f *logFile) (err error) {
 	for i, name := range smallBuckets {
 		if p.small[i], err = f.items(name); err != nil {
@@ -80,7 +80,7 @@ func (p *packer) read(f *logFile) (err error) {
 	return nil
 }
 
-// write writes the packed file and returns the hash of its records.
+// write writes the packed file, and returns the hash of its records.
 func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	f.mu.RLock()
 	pageSize, transaction := f.sealed.PageSize, f.sealed.Transaction
@@ -114,7 +114,8 @@ func (p *packer) write(f *logFile, end head) (sum events.Hash, err error) {
 	return records.end(end.Hash), p.file.Sync()
 }
 
-// block appends the current block to the file.
+// block writes the current block of records to the file. hash is the chain value if the block ends a group, otherwise
+// nil.
 func (p *packer) block(hash *events.Hash) error {
 	c := p.blocks.End(hash)
 	if err := p.log.Add(chunk.Key(c.First), c.Value); err != nil {
@@ -129,7 +130,7 @@ func (p *packer) block(hash *events.Hash) error {
 	return p.rest()
 }
 
-// rest sleeps in proportion to the work since the last rest.
+// rest sleeps for a multiple of the time that the work since the last pause took.
 func (p *packer) rest() error {
 	if p.hurried {
 		return context.Cause(p.ctx)
@@ -145,7 +146,7 @@ func (p *packer) rest() error {
 	}
 }
 
-// end writes the small buckets, the root and the meta pages.
+// end writes the small buckets, the root page and the meta pages.
 func (p *packer) end(transaction uint64) error {
 	log, err := p.log.End()
 	if err != nil {
@@ -193,7 +194,7 @@ func sameItem(a, b boltfile.Item) bool {
 
 var errReadBack = errors.New("what was packed is not what is read back")
 
-// readBack opens the packed file and checks that its content is that of the plain file.
+// readBack opens the packed file, and checks that its content is the content of the plain file.
 func (p *packer) readBack(first events.Sequence, end head, temp string, want events.Hash) (packed *logFile, err error) {
 	packed = &logFile{path: temp, first: first}
 	if err := packed.openPages(); err != nil {
@@ -242,16 +243,16 @@ func (p *packer) compare(packed *logFile, end head, want events.Hash) error {
 	return err
 }
 
-// recordSum hashes the stored records of a file, with the chain values before the first and after the last record. A
-// plain file and its packed form have the same sum, whatever their pages are. The chain value alone is not enough: it
-// does not cover every byte of a record.
+// recordSum computes a hash over the stored records of a file, with the chain values before the first and after the
+// last one. A plain file and its packed form have the same recordSum, because it does not depend on pages. The chain
+// value alone would not do, because it does not cover every byte of a record.
 //
 //	SHA-256( chain before ‖ 8 bytes length, big endian ‖ record ‖ … ‖ chain after )
 type recordSum struct{ hash.Hash }
 
 func newRecordSum(before events.Hash) recordSum {
 	s := recordSum{sha256.New()}
-	_, _ = s.Write(before[:]) // never fails, here and below
+	_, _ = s.Write(before[:]) // never fails; nor do the writes below
 	return s
 }
 
@@ -267,7 +268,7 @@ func (s recordSum) end(behind events.Hash) (sum events.Hash) {
 	return sum
 }
 
-// recordsHash reads a sealed file completely, verifies its chain, and returns the sum of its records. It returns
+// recordsHash reads a sealed file completely, verifies its chain, and returns the recordSum of its records. It returns
 // ErrCorrupt when the file is damaged.
 func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	before, err := f.hashBefore()
@@ -289,8 +290,8 @@ func (f *logFile) recordsHash(ctx context.Context) (events.Hash, error) {
 	return sum.end(end.Hash), nil
 }
 
-// chained calls fn for each record of a sealed file with the chain value after it. It compares that value with each one
-// that the file stores.
+// chained calls fn for each record of a sealed file with the chain value (hash over all records so far) after it. It
+// compares these values with the chain values that the file stores.
 func (f *logFile) chained(end store.Head, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	hash, err := f.hashBefore()
 	if err != nil {

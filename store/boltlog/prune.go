@@ -17,18 +17,18 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Prune deletes files oldest first, one at a time, and only after a Pruned record about them is durable. So a crash at
-// any moment leaves a log that begins with a whole file and that admits the missing records. The next open finishes
-// interrupted deletions. A file that cannot be removed no longer belongs to the log; no later file is removed before
-// it, and each Prune tries it again first. Meanwhile the file PRUNING names the Pruned record, so that the file does
-// not belong to the log again after a restart.
+// Prune deletes files oldest first, one at a time, after a Pruned record about them is durable. So after a crash at any
+// moment the log begins with a whole file, and a record says why earlier ones are missing. The next open completes the
+// deletions. If a file cannot be removed, it no longer belongs to the log; later files are not removed before it, and
+// each Prune first tries it again. Meanwhile the file PRUNING names the Pruned record, so that after a restart the file
+// still does not belong to the log.
 
-// pruningName is the name of the file that exists while pruned files could not be removed. It holds the sequence of the
-// newest Pruned record, sealed.
+// pruningName is the name of a file that exists while pruned files cannot be removed. Its content is the sequence of
+// the newest Pruned record, with a checksum.
 const pruningName = "PRUNING"
 
-// Prunable returns the first sequence that Prune(before) would keep: the first record of the file that contains before,
-// or of the tail. It is the First of the Pruned record that the caller must append before.
+// Prunable returns the first sequence that Prune(before) would keep: the first record of the file that contains
+// `before`, or of the newest file. The caller must first append a Pruned record with this First.
 func (l *Log) Prunable(before events.Sequence) (events.Sequence, error) {
 	s, err := l.view()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s view) prunable(before events.Sequence) events.Sequence {
 	return keep
 }
 
-// noteCut learns from Pruned records that are appended. The caller holds mu.
+// noteCut remembers the Pruned records among the appended ones. The caller holds mu.
 func (l *Log) noteCut(b events.Batch) {
 	for i := range b.Records {
 		if p, ok := b.Records[i].Facts.(*events.Pruned); ok {
@@ -100,14 +100,14 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 		f := l.leaving[0]
 		if err := l.effects.remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err), l.noteLeaving())
-			return errors.Join(errs...) // the later files wait, so that no hole arises
+			return errors.Join(errs...) // later files stay, so that no hole arises
 		}
 		l.leaving = l.leaving[1:]
 		l.leavingBytes.Add(-f.bytes)
 		if err := l.deleteDerived(f.first); err != nil {
 			errs = append(errs, fmt.Errorf("prune %s: %w", f.path, err))
 		}
-		// Before the next deletion: a power cut may undo deletions in any order, and must leave no hole
+		// Sync before the next deletion: a power cut may undo deletions in any order, and must not leave a hole.
 		if err := disk.SyncDir(l.dir); err != nil {
 			return errors.Join(append(errs, fmt.Errorf("prune %s: %w", f.path, err))...)
 		}
@@ -115,8 +115,8 @@ func (l *Log) deleteBefore(ctx context.Context, keep events.Sequence) error {
 	return errors.Join(append(errs, l.forgetLeaving())...)
 }
 
-// noteLeaving writes PRUNING, so that the next start knows that the remaining files are pruned. The caller holds
-// pruning.
+// noteLeaving writes the file PRUNING, so that the next start knows that the remaining files are pruned. The caller
+// holds the mutex pruning.
 func (l *Log) noteLeaving() error {
 	l.mu.Lock()
 	at := l.cutAt
@@ -131,7 +131,7 @@ func (l *Log) noteLeaving() error {
 	return nil
 }
 
-// forgetLeaving removes PRUNING when no pruned file is left. The caller holds pruning.
+// forgetLeaving removes the file PRUNING when no pruned file is left. The caller holds the mutex pruning.
 func (l *Log) forgetLeaving() error {
 	if l.notedAt == 0 {
 		return nil
@@ -143,7 +143,8 @@ func (l *Log) forgetLeaving() error {
 	return nil
 }
 
-// notedCut learns from the Pruned record that PRUNING names. It ignores a file that is damaged or names another record.
+// notedCut reads the Pruned record that the file PRUNING names. It ignores a file that is damaged or names another
+// record.
 func (l *Log) notedCut(s view) {
 	content, err := regular.Read(filepath.Join(l.dir, pruningName), mostNote)
 	if err != nil {
@@ -160,17 +161,18 @@ func (l *Log) notedCut(s view) {
 	}
 }
 
-// mostNote is larger than the file PRUNING.
+// mostNote is an upper bound for the size of the file PRUNING.
 const mostNote = 64
 
-// learnCut learns from a durable Pruned record at the open.
+// learnCut remembers a durable Pruned record that was found at the open.
 func (l *Log) learnCut(at events.Sequence, p *events.Pruned) {
 	if p.First > l.cut || at > l.cutAt && p.First == l.cut {
 		l.cut, l.cutAt = p.First, at
 	}
 }
 
-// condemned moves the files before keep from the view to leaving. Their readers get ErrPruned.
+// condemned removes the files before record keep from the log, and adds them to leaving, to be deleted. Their readers
+// get ErrPruned.
 func (l *Log) condemned(keep events.Sequence) error {
 	l.mu.Lock()
 	n := 0
@@ -190,7 +192,7 @@ func (l *Log) condemned(keep events.Sequence) error {
 	return errors.Join(errs...)
 }
 
-// sizeOf returns the size of a file as [logReader.Usage] counts it.
+// sizeOf returns the size of a file in bytes, counted as in [logReader.Usage].
 func sizeOf(path string) int64 {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -219,16 +221,17 @@ func (l *Log) deleteDerived(first events.Sequence) error {
 	return err
 }
 
-// derivedFrom reports whether a file belongs to the log file that begins with first, and to it alone. A snapshot does
-// not: its name is the record of its head.
+// derivedFrom reports whether the file called name was derived only from the log file that begins with record first.
+// Snapshots are not, although their names are similar: they name the last record that they cover.
 func derivedFrom(name string, first events.Sequence) bool {
 	digits := strings.TrimSuffix(fileName(first, fileSuffix), fileSuffix)
 	suffix, ok := strings.CutPrefix(name, digits)
-	// The writer of a temporary file removes it
+	// A temporary file is removed by its writer.
 	return ok && suffix != snapshotSuffix && !strings.HasSuffix(suffix, disk.TempSuffix)
 }
 
-// deleteSnapshots removes snapshots whose next record is no longer kept: a fold cannot continue from them.
+// deleteSnapshots removes snapshots after whose last record the log no longer has the next one, so that they are
+// useless.
 func (l *Log) deleteSnapshots() error {
 	all, err := listFiles(l.dir, snapshotSuffix)
 	errs := []error{err}
@@ -243,9 +246,9 @@ func (l *Log) deleteSnapshots() error {
 	return errors.Join(errs...)
 }
 
-// finishPruning deletes the files that a durable Pruned record names and that still exist: after a crash, or because an
-// earlier deletion failed. It looks for the record in the two newest files and in PRUNING. If the record is older, the
-// files stay until they are pruned again.
+// finishPruning deletes files that still exist although a durable Pruned record names them, because the process crashed
+// or a deletion failed. It looks for the record in the two newest files and in the file PRUNING. If the record is
+// older, the files stay until they are pruned again.
 func (l *Log) finishPruning() error {
 	s := l.mustView()
 	for i := len(s.files) - 1; l.cut <= s.files[0].first && i >= 0 && i >= len(s.files)-2; i-- {
@@ -264,7 +267,7 @@ func (l *Log) finishPruning() error {
 	return nil
 }
 
-// prunedIn calls give for each Pruned record of one file. Damage before the file does not matter.
+// prunedIn calls give for each Pruned record of the file with number i. Damage in earlier files does not matter.
 func (s view) prunedIn(ctx context.Context, i int, give func(events.Sequence, *events.Pruned)) error {
 	one := view{files: s.files[i : i+1], durable: s.durable}
 	if i+1 < len(s.files) {
@@ -304,19 +307,18 @@ func (l *Log) Condemn(ctx context.Context, before events.Sequence) (*events.Prun
 	if p.ChainAfter, err = s.files[last].hashBefore(); err != nil {
 		return nil, err
 	}
-	// An error: the file is damaged, and is deleted all the same
+	// On an error the file is damaged; it is deleted all the same, without a time in the record.
 	if r, _, err := s.one(p.From, nearChunk{}); err == nil {
 		p.FromTime = r.Time
 	}
-	if end, err := newest.sealedHead(); err == nil { // likewise
+	if end, err := newest.sealedHead(); err == nil { // the same for the last record
 		p.ThroughTime = end.Time
 	}
 	return p, nil
 }
 
-// condemn returns the entry of the file in a Pruned record. A damaged file has no hash there, because its records
-// cannot all be read; it is deleted all the same. From here on the file is not packed, so that its size stays as
-// recorded.
+// condemn returns the file's entry for a Pruned record. If the file is damaged, the entry has no hash, because not all
+// records can be read. From now on the file is not packed, so that its size stays as recorded.
 func (f *logFile) condemn(ctx context.Context) (events.PrunedFile, error) {
 	f.mu.Lock()
 	f.condemned = true

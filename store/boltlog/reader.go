@@ -17,24 +17,25 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// logReader is the readers' side of a log: its files, and the durable head. It is safe for concurrent use.
+// logReader is the part of a log that readers use: its files and the durable head. It is safe for concurrent use.
 type logReader struct {
 	dir    string
-	reader events.ReaderVersion // what the program that opened the log can read
+	reader events.ReaderVersion // the versions that the program that opened the log can read
 
 	mu       sync.Mutex
 	files    []*logFile // ascending, at least one; the slice is replaced, never changed in place
 	durable  store.Head
 	identity events.Identity
-	// durableEpoch is the epoch at the durable head; identity.Epoch may be ahead of it. Only for a log with a writer.
+	// durableEpoch is the epoch at the durable head; identity.Epoch may be later. It is used only in a log with a
+	// writer.
 	durableEpoch uint64
-	beyond       error        // why there may be unreadable records after the head; fixed, and nil for a log with a writer
+	beyond       error        // why records after the head may be unreadable; fixed at the open, nil with a writer
 	leavingBytes atomic.Int64 // total size of pruned files that are not removed yet
 	closed       bool
-	changed      chan struct{} // closed and replaced when durable moves or the log ends
+	changed      chan struct{} // closed and replaced when durable changes or the log ends
 }
 
-// view is the files and the head at one moment. A reader works with one view.
+// view has the files and the head of a log at one moment. A reader works with one view.
 type view struct {
 	files   []*logFile
 	durable store.Head
@@ -50,7 +51,7 @@ func (l *logReader) view() (view, error) {
 	return view{files: l.files, durable: l.durable, beyond: l.beyond}, nil
 }
 
-// mustView returns a view of a log that cannot be closed meanwhile.
+// mustView returns a view of a log that cannot be closed during the call.
 func (l *logReader) mustView() view {
 	return view{files: l.files, durable: l.durable, beyond: l.beyond}
 }
@@ -81,7 +82,7 @@ func (l *logReader) First() events.Sequence {
 	return l.files[0].first
 }
 
-// file returns the file that contains a sequence, and the last sequence in it; nil when it is no longer kept.
+// file returns the file that contains record `at`, and the last record in it; nil if that file is no longer kept.
 func (s view) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at }) - 1
 	if i < 0 {
@@ -94,7 +95,8 @@ func (s view) file(at events.Sequence) (f *logFile, last events.Sequence) {
 	return s.files[i], last
 }
 
-// gap returns the error for a sequence that lies after the end of its file and before the next file; else nil.
+// gap returns an error if record `at` is missing between the end of one file and the beginning of the next; otherwise
+// nil.
 func (s view) gap(at events.Sequence) error {
 	i := sort.Search(len(s.files), func(i int) bool { return s.files[i].first > at })
 	if i == 0 || i == len(s.files) || s.files[i-1].until == 0 || at <= s.files[i-1].until {
@@ -124,7 +126,7 @@ func (l *logReader) Read(ctx context.Context, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// explain returns the caller's error for an error that occurred while reading the record at.
+// explain returns the error that a caller gets when err occurred while record `at` was read.
 func (f *logFile) explain(at events.Sequence, err error) error {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
@@ -142,7 +144,7 @@ func (f *logFile) explain(at events.Sequence, err error) error {
 	return fmt.Errorf("read record %d: %w", at, err)
 }
 
-// records decodes the records of a chunk from *next to last. It moves *next past each record before it yields it.
+// records decodes the records of a chunk from *next to last. It increments *next before it yields a record.
 func (f *logFile) records(c chunk.Chunk, next *events.Sequence, last events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		fail := func(err error) { yield(events.Record{}, f.explain(*next, err)) }
@@ -183,7 +185,7 @@ func (f *logFile) records(c chunk.Chunk, next *events.Sequence, last events.Sequ
 	}
 }
 
-// decode decodes a stored record that must have the sequence want.
+// decode decodes a stored record. Its sequence must be want.
 func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	r, err := events.DecodeRecord(stored)
 	switch {
@@ -195,8 +197,8 @@ func decode(stored []byte, want events.Sequence) (events.Record, error) {
 	return r, nil
 }
 
-// one reads a single record. near is the chunk that was read last, which may contain the record; the result includes
-// the chunk that does.
+// one reads a single record. near is the chunk that the caller read last; if it contains the record, no read is
+// necessary. The returned nearChunk contains the record.
 func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk, error) {
 	f, last := s.file(at)
 	if f == nil {
@@ -228,7 +230,7 @@ func (s view) one(at events.Sequence, near nearChunk) (events.Record, nearChunk,
 	return events.Record{}, near, f.corrupt(at, fmt.Errorf("%w: the record is missing", chunk.ErrChunk))
 }
 
-// nearChunk is the chunk that a reader of single records read last, and the last record in it.
+// nearChunk is the chunk that a reader of single records has read last, and the last record in it.
 type nearChunk struct {
 	file  *logFile
 	chunk chunk.Chunk
@@ -242,8 +244,8 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 		return nil, err
 	}
 	var out []index.NamedStream
-	unread := s.beyond          // the damage that may hide a mention of the name
-	for _, f := range s.files { // oldest first, so that the first mention counts
+	unread := s.beyond          // damage because of which a stream with the name may be missing
+	for _, f := range s.files { // oldest file first, so that the first mention of a stream counts
 		if f.seam != nil {
 			unread = f.seam
 		}
@@ -253,7 +255,7 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 			continue
 		}
 		if errors.Is(err, store.ErrPruned) {
-			continue // pruned meanwhile
+			continue // the file was pruned meanwhile
 		}
 		if err != nil {
 			return nil, fmt.Errorf("find %s/%s: %w", namespace, name, err)
@@ -281,7 +283,7 @@ func (l *logReader) Find(namespace, name string) ([]events.Stream, error) {
 	return streams, unread
 }
 
-// landed is called after the commit of a group. The caller holds mu.
+// landed is called after the commit of a group, successful or not. The caller holds mu.
 func (l *Log) landed(group []*pending, err error) {
 	if len(group) > 0 && err == nil {
 		l.durable, l.durableEpoch = l.tail.head.Head, l.tail.head.epoch

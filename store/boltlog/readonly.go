@@ -13,19 +13,19 @@ import (
 	"github.com/jobledger/jobledger/store/internal/lockfile"
 )
 
-// ReadOnly is a log that no process writes, opened by an offline tool. It is safe for concurrent use.
+// ReadOnly is a log opened by an offline tool while no process writes it. It is safe for concurrent use.
 type ReadOnly struct {
 	*logReader
 	damage []error
 }
 
-// OpenReadOnly opens the log in the directory for reading. It changes nothing there and holds no lock, so a controller
-// may start meanwhile. It returns ErrHeld, with the hint to use --server, when a controller already writes the log. A
-// controller that starts later overwrites pages of the tail; a reader there may then get an error that says so.
+// OpenReadOnly opens the log in the directory for reading. It changes nothing there and holds no lock. If a controller
+// writes the log, it returns ErrHeld, with the hint to use --server. A controller that starts later overwrites pages of
+// the newest file; a reader of that file may then get an error that says so.
 //
-// Damage hides as little as possible. The method Damage returns the damage that is known from the start; reads find the
-// rest. A read ends where it meets a damaged or missing part, and a read that begins after that part returns what is
-// there.
+// Damage hides as few records as possible. The method Damage returns the damage that is known from the start; reads
+// find further damage. A read ends at a damaged or missing part, but a read that begins after this part returns the
+// records there.
 func OpenReadOnly(dir string) (*ReadOnly, error) {
 	l, err := openReadOnly(dir)
 	if err != nil {
@@ -61,13 +61,13 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 		if first := l.checkFirst(context.Background()); first != nil {
 			l.damage = append([]error{first}, l.damage...)
 		}
-		// Otherwise it is already reported
+		// Otherwise the loss is already reported.
 		if other := l.noted(l.durable); errors.Is(other, store.ErrLost) && l.beyond == nil {
 			l.damage = append(l.damage, other)
 		}
 	}
 	if len(l.damage) > 0 && err == nil {
-		err = lockfile.Held(dir) // what looks like damage may be a controller that started meanwhile
+		err = lockfile.Held(dir) // it may be a controller that has just started, and no damage
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -75,11 +75,11 @@ func openReadOnly(dir string) (*ReadOnly, error) {
 	return l, nil
 }
 
-// Damage implements store.Archive: it returns the damage that is known without a full read; nil for none.
+// Damage implements store.Archive: it returns the damage that is known without reading the whole log; nil for none.
 func (l *ReadOnly) Damage() []error { return l.damage }
 
-// disturbed returns a function that returns an error if a process has written the file since it was opened, or writes
-// the log now.
+// disturbed returns a function that reports whether a process has written to the file since it was opened, or writes
+// the log now; it returns an error if so.
 func disturbed(p *boltfile.Pages, dir string) func() error {
 	return func() error {
 		if err := lockfile.Held(dir); err != nil {
@@ -92,8 +92,8 @@ func disturbed(p *boltfile.Pages, dir string) func() error {
 	}
 }
 
-// Wait returns at once when the head is greater than after. Otherwise it blocks until ctx ends or the log is closed,
-// because nothing is appended.
+// Wait returns at once if the head is after record `after`. Otherwise it blocks until ctx ends or the log is closed,
+// because nothing is appended to the log.
 func (l *ReadOnly) Wait(ctx context.Context, after events.Sequence) (events.Sequence, error) {
 	l.mu.Lock()
 	head, changed, closed := l.durable.Sequence, l.changed, l.closed

@@ -8,11 +8,11 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// mostRestoring is larger than the file.
+// mostRestoring is an upper bound for the size of the file RESTORING.
 const mostRestoring = 4 << 10
 
-// BeginRestore creates the directory and marks it as the target of a restore. No function opens the log in it until
-// EndRestore. note names the source.
+// BeginRestore creates the directory, and marks it as the target of a restore. Until EndRestore no function opens a log
+// in it. note tells the source of the restore.
 func BeginRestore(dir, note string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -23,13 +23,13 @@ func BeginRestore(dir, note string) error {
 	return disk.WriteFile(filepath.Join(dir, restoringName), []byte(note))
 }
 
-// Restoring returns the note of a restore that has not ended; fs.ErrNotExist when there is none.
+// Restoring returns the note of a restore into dir that has not ended; fs.ErrNotExist if there is none.
 func Restoring(dir string) (note string, err error) {
 	content, err := regular.Read(filepath.Join(dir, restoringName), mostRestoring)
 	return string(content), err
 }
 
-// EndRestore makes the names in the directory durable and removes the mark, so that the log can be opened.
+// EndRestore makes the directory entries durable and removes the mark, so that the log can be opened.
 func EndRestore(dir string) error {
 	if err := disk.SyncDir(dir); err != nil {
 		return err

@@ -7,22 +7,22 @@ import (
 	"github.com/jobledger/jobledger/store/disk"
 )
 
-// Space is allocated ahead of the writes: with fallocate, so that the file owns the blocks, and in steps of 4 MiB, so
-// that calls are rare. bbolt would grow the file itself when a commit needs more. It never has to: a commit that fails
-// for lack of space is the end of the log, while a turn that does not begin costs nothing.
+// Disk space is allocated before it is needed: with fallocate, so that the file owns the blocks, and in steps of 4 MiB,
+// so that calls are rare. bbolt would extend the file itself when a commit needs more space, but never has to. This
+// matters because a commit without space ends the log, while a turn that cannot begin does no harm.
 const (
 	allocateStep = 4 << 20
-	// commitOverhead bounds what a commit writes in addition to its chunks: the pages on the path to the root, and
-	// pages that open readers keep bbolt from reusing, for a few commits until the next reservation.
+	// commitOverhead is an upper bound for what a commit writes in addition to its chunks: the pages on the path to the
+	// root, and pages that bbolt cannot reuse because of open readers, for some commits until the next reservation.
 	commitOverhead = 256 << 10
 )
 
-// cost bounds the growth of the tail by an append of bytes bytes in stored form. Pages are at least half full, chunks
-// have little overhead, and each commit rewrites the newest leaf.
+// cost returns an upper bound for the growth of the file by an append of `bytes` bytes in stored form. Pages are at
+// least half full, chunks have little overhead, and each commit rewrites the newest leaf page.
 func (t *tail) cost(bytes int64) int64 { return 5*bytes/2 + 3*t.recent.Load() + commitOverhead }
 
-// reserve ensures that the file can grow by growth bytes, and allocates step bytes more if possible. It returns
-// ErrNoRoom when there is no space.
+// reserve ensures that the file can grow by `growth` bytes, and allocates `step` bytes more if possible. It returns
+// ErrNoRoom if there is no space.
 func (t *tail) reserve(growth, step int64) error {
 	need := t.high.Load() + growth
 	if t.allocated >= need {
@@ -60,7 +60,7 @@ func (l *Log) Room(bytes int) error {
 	if err != nil {
 		return err
 	}
-	if o := &l.options; o.MaxBytes > 0 { // hold reserves the rest before the commit
+	if o := &l.options; o.MaxBytes > 0 { // before a commit, the method hold reserves the rest
 		bytes = min(bytes, int(o.MaxBytes/aheadShare))
 	}
 	l.space.Lock()
@@ -68,8 +68,7 @@ func (l *Log) Room(bytes int) error {
 	if l.tail.first == l.nextFile {
 		return l.tail.reserve(l.tail.cost(waiting+int64(bytes)), l.step())
 	}
-	// The next batch begins a file that the committer has not created yet. Create it now, so that space for it is
-	// reserved.
+	// The next batch begins a file that does not exist yet. Create the file now, so that space can be reserved in it.
 	if err := l.tail.reserve(l.tail.cost(waiting), l.step()); err != nil {
 		return err
 	}

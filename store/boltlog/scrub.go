@@ -11,10 +11,10 @@ import (
 	"github.com/jobledger/jobledger/store/disk"
 )
 
-// Scrub implements store.Tended: it verifies one sealed file as it is on the disk. This is the first file that begins
-// after the record after, or the oldest one if there is none. It returns the file's first record, the argument of the
-// next call; 0 when no file is sealed yet. It returns ErrCorrupt when the file is damaged; notes report defects of its
-// index. Any goroutine may call it, and it blocks no other method.
+// Scrub implements store.Tended: it verifies one sealed file on the disk, the first one that begins after record
+// `after`, or the oldest one if there is none. It returns the file's first record, the argument for the next call; 0
+// when no file is sealed yet. It returns ErrCorrupt when the file is damaged; notes report defects of its index. Any
+// goroutine may call it, and it blocks no other method.
 func (l *Log) Scrub(ctx context.Context, after events.Sequence) (first events.Sequence, notes []string, err error) {
 	s, err := l.view()
 	if err != nil {

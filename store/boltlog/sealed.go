@@ -14,8 +14,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Sealed is one file of a log that no process writes, opened by itself, for example to copy it. It keeps its content
-// even if the file is packed or pruned meanwhile. It belongs to one goroutine. Use OpenSealed to create one.
+// Sealed is one file of a log that no process writes, opened without the rest of the log, for example to copy it. Its
+// content stays the same even if the file is packed or pruned meanwhile. It belongs to one goroutine. Use OpenSealed to
+// create one.
 type Sealed struct {
 	// Begin is the beginning of the file in stored form.
 	Begin []byte
@@ -23,29 +24,29 @@ type Sealed struct {
 	Before store.Head
 	// End is the head of the log after the file's last record.
 	End store.Head
-	// Began is the identity of the log before the file, and Identity the one at End.
+	// Began is the identity of the log before the file, and Identity the identity at End.
 	Began    events.Identity
 	Identity events.Identity
-	// Term is the newest term that began in the log, as of End.
+	// Term is the newest term (time of one process as the writer) that began in the log up to End.
 	Term uint64
 
 	file *logFile
 }
 
-// Firsts returns the first record of each file of the log in the directory, oldest first. All files but the last are
-// sealed.
+// Firsts returns the first record of each log file in the directory, oldest first. All files but the last are sealed.
 func Firsts(dir string) ([]events.Sequence, error) { return listFiles(dir, fileSuffix) }
 
-// FileName returns the name of the file that begins with the record first.
+// FileName returns the name of the log file that begins with record first.
 func FileName(first events.Sequence) string { return fileName(first, fileSuffix) }
 
-// Derived returns the names of the files that may exist beside that file and are derived from it.
+// Derived returns the names of files that may exist beside the log file that begins with record first, and are derived
+// from it.
 func Derived(first events.Sequence) []string {
 	return []string{fileName(first, indexSuffix), fileName(first, listSuffix)}
 }
 
-// IsDerived reports whether the file at path, an index or a list of Jobs by its name, was derived from the whole of a
-// file that ends with end.
+// IsDerived reports whether the file at path was derived from a complete log file that ends with head `end`. By its
+// name it is an index or a list of Jobs.
 func IsDerived(path, logID string, end store.Head) bool {
 	if strings.HasSuffix(path, listSuffix) {
 		id, head := listEnd(path)
@@ -54,9 +55,8 @@ func IsDerived(path, logID string, end store.Head) bool {
 	return indexEnd(path) == end
 }
 
-// OpenSealed opens the file at path, which must begin with the record first; its name does not matter. It returns
-// ErrCorrupt when the file is damaged. For a file that a process writes, it returns the state at that moment, or an
-// error.
+// OpenSealed opens the log file at path, which must begin with record first; its name does not matter. It returns
+// ErrCorrupt if the file is damaged. If a process writes the file, the result is its state at this moment, or an error.
 func OpenSealed(path string, first events.Sequence) (*Sealed, error) {
 	f := &logFile{path: path, first: first}
 	if err := f.openPages(); err != nil {
@@ -102,14 +102,14 @@ func (s *Sealed) Offsets() (map[string]events.Sequence, error) {
 	return all, nil
 }
 
-// Content returns the bytes of the file as it was opened, and their number.
+// Content returns the bytes of the file as it was when opened, and their number.
 func (s *Sealed) Content() (io.ReaderAt, int64) { return s.file.file, s.file.sealed.Size }
 
-// IsPacked reports whether the records are in compressed blocks.
+// IsPacked reports whether the file's records are in compressed blocks.
 func (s *Sealed) IsPacked() (bool, error) { return s.file.isPacked() }
 
-// Packed writes the content of the file to path, packed, and opens the result. The caller closes it and removes the
-// file at path.
+// Packed writes a packed (compressed) copy of the file to path, and opens it. The caller must close the copy and remove
+// the file at path.
 func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 	p := &packer{ctx: ctx, resumed: time.Now(), hurried: true}
 	packed, err := p.pack(s.file, path)
@@ -122,8 +122,9 @@ func (s *Sealed) Packed(ctx context.Context, path string) (*Sealed, error) {
 	return OpenSealed(path, s.file.first)
 }
 
-// Walk calls fn for each record in stored form, with the chain value after it. It verifies what the file alone allows:
-// pages, checksums, dense sequences, the end mark of the last batch, and the chain from beginning to end.
+// Walk calls fn for each record in stored form, with the chain value (hash over all records so far) after it. It
+// verifies all that the file alone allows: pages, checksums, sequences without gaps, the end mark of the last batch,
+// and the chain from beginning to end.
 func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte, after events.Hash) error) error {
 	if err := s.file.sealed.CheckBuckets(bucketCount); err != nil {
 		return s.file.explain(s.file.first, err)
@@ -140,8 +141,8 @@ func (s *Sealed) Walk(ctx context.Context, fn func(l events.Label, stored []byte
 	return err
 }
 
-// Records returns the hash of the file's records (docs/format.md). It verifies what Walk verifies. It calls also for
-// each record, unless also is nil.
+// Records returns the hash of the file's records (docs/format.md). It verifies the same as Walk. If `also` is not nil,
+// it is called for each record.
 func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after events.Hash) error) (events.Hash, error) {
 	sum := newRecordSum(s.Before.Hash)
 	err := s.Walk(ctx, func(l events.Label, stored []byte, after events.Hash) error {
@@ -157,8 +158,8 @@ func (s *Sealed) Records(ctx context.Context, also func(l events.Label, after ev
 // Close releases the file.
 func (s *Sealed) Close() error { return s.file.end(store.ErrClosed) }
 
-// RecordsHash returns the hash of Sealed.Records for the given stored records, with the chain values before and after
-// them.
+// RecordsHash computes the hash that Sealed.Records returns from stored records. before and behind are the chain values
+// before and after them.
 func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events.Hash {
 	sum := newRecordSum(before)
 	for _, one := range stored {
@@ -167,13 +168,13 @@ func RecordsHash(before events.Hash, stored [][]byte, behind events.Hash) events
 	return sum.end(behind)
 }
 
-// writtenTries bounds the attempts to read the beginning of a file that a process writes: it may rewrite a page during
-// an attempt.
+// writtenTries limits the attempts to read the beginning of a file that a process writes, because the process may
+// rewrite a page during an attempt.
 const writtenTries = 100
 
-// OpenWritten is OpenSealed for the tail of a log that a process writes. Only what does not change during the life of
-// that process is reliable: the beginning of the file, and the term. The offsets are those of one moment. The caller
-// must not read the records.
+// OpenWritten is like OpenSealed, for the newest file of a log that a process writes. Reliable are only the beginning
+// of the file and the term, which do not change while that process lives. The offsets are those of one moment. The
+// caller must not read the records.
 func OpenWritten(dir string, first events.Sequence) (s *Sealed, offsets map[string]events.Sequence, err error) {
 	for range writtenTries {
 		if s, err = OpenSealed(filepath.Join(dir, FileName(first)), first); err == nil {

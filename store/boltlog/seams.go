@@ -11,16 +11,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The writer requires files that continue each other without a defect. Readers accept what is there: an unreadable,
-// missing or foreign file is damage between two readable files, and a read ends there with an error.
+// To open a log, the writer requires that each file continues the previous one without a defect. Readers accept
+// defects: if a file is unreadable, missing or from another log, they can still read the files around it. A read that
+// reaches such a place ends with an error.
 
-// found is what one file in the directory says about itself, as far as it is readable.
+// found is what one file in the directory tells about itself, as far as it is readable.
 type found struct {
 	file    *logFile
 	begin   begin
 	head    head
-	failed  error // why the beginning is not usable; nil if it is
-	noHead  error // why the end is not usable; nil if it is
+	failed  error // why the beginning of the file is not usable; nil if it is
+	noHead  error // why the end of the file is not usable; nil if it is
 	foreign bool
 }
 
@@ -41,7 +42,7 @@ func look(dir string, first events.Sequence) found {
 	return f
 }
 
-// readable is a log as readers see it, with whatever damage.
+// readable is a log as readers see it, with any damage.
 type readable struct {
 	files  []*logFile
 	id     events.Identity
@@ -50,8 +51,8 @@ type readable struct {
 	damage []error // all damage, in the order of the log
 }
 
-// openReadable opens the files of a log for readers; firsts is not empty. It returns an error when no file of the log
-// is readable.
+// openReadable opens the files of a log for readers. firsts are their first records; it is not empty. It returns an
+// error if no file is readable.
 func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	var all []found
 	for _, first := range firsts {
@@ -86,7 +87,7 @@ func openReadable(dir string, firsts []events.Sequence) (readable, error) {
 	return r, nil
 }
 
-// commonID returns the log ID that most files have.
+// commonID returns the log ID that most of the files have.
 func commonID(all []found) (id string) {
 	count := map[string]int{}
 	for _, f := range all {
@@ -101,8 +102,8 @@ func commonID(all []found) (id string) {
 	return id
 }
 
-// stray reports whether an unusable file does not belong to the log: the records that its name claims are in the file
-// before it, or precede the log.
+// stray reports whether an unusable file does not belong to the log: the file before it already has the records that
+// its name claims, or those records would come before the log.
 func stray(before, f *found, after []found) bool {
 	if before != nil && before.failed == nil && before.noHead == nil {
 		return before.head.Sequence >= f.file.first
@@ -119,7 +120,7 @@ func allFailed(files []*logFile) bool {
 	return true
 }
 
-// add appends a file after the file before, which is nil for the first.
+// add appends file f to the log. before is the previous file; nil for the first.
 func (r *readable) add(before, f *found) {
 	switch {
 	case f.failed != nil:
@@ -131,7 +132,7 @@ func (r *readable) add(before, f *found) {
 		r.damage = append(r.damage, err)
 	case before == nil || before.failed != nil:
 	case before.noHead != nil:
-		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch} // the chain proves it
+		before.file.told = &head{Head: f.begin.before, epoch: f.begin.identity.Epoch} // f's chain confirms it
 	case before.head.Head != f.begin.before:
 		f.file.seam = seamError(before, f)
 		r.damage = append(r.damage, f.file.seam)
@@ -159,7 +160,7 @@ func seamError(before, f *found) error {
 	}
 }
 
-// missing is the error for records between two files that are in no file.
+// missing returns the error for records between two files that no file contains.
 func missing(f *logFile, from, through events.Sequence) error {
 	return &store.CorruptError{
 		Path: filepath.Dir(f.path), At: from, Next: f.first,
@@ -172,7 +173,7 @@ func readableFrom(first events.Sequence) string {
 	return fmt.Sprintf("records before it, and those from %d on, can be read: --from %d", first, first)
 }
 
-// behind adds to the errors of unreadable files which file follows.
+// behind completes the errors about unreadable files: each then names the next file, from which one can read on.
 func (r *readable) behind() {
 	for i, f := range r.files[1:] {
 		r.files[i].follows.Store(uint64(f.first))
@@ -185,7 +186,7 @@ func (r *readable) behind() {
 	}
 }
 
-// finish determines the end of the log.
+// finish determines the end of the log, and looks for records that were lost there.
 func (r *readable) finish(dir string, last *found) {
 	if last.failed != nil || last.noHead != nil {
 		r.beyond = r.damage[len(r.damage)-1]
@@ -210,7 +211,7 @@ func (r *readable) finish(dir string, last *found) {
 	}
 }
 
-// offsetsIfWhole returns the offsets of a file, if it is readable.
+// offsetsIfWhole returns the offsets that a file stores, if the file is readable.
 func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	if f.ended != nil {
 		return nil, f.ended
@@ -218,11 +219,11 @@ func (f *logFile) offsetsIfWhole() (map[string]events.Sequence, error) {
 	return f.offsets()
 }
 
-// checkFirst returns the defect of the first record, or nil. If it is not record 1, a Pruned record must admit the
-// missing ones.
+// checkFirst returns what is wrong with the first record of the log; nil if nothing is. If the log does not begin with
+// record 1, a Pruned record must say that the earlier records were deleted.
 func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	first := l.files[0]
-	readable := first.ended == nil // otherwise it is already reported
+	readable := first.ended == nil // an unreadable file is already reported
 	if readable && first.first > 1 {
 		return l.admitted(ctx, first)
 	}
@@ -243,7 +244,7 @@ func (l *ReadOnly) checkFirst(ctx context.Context) error {
 	return nil
 }
 
-// admitted returns an error unless a Pruned record says that the records before the file first were deleted.
+// admitted returns an error unless a Pruned record says that the records before file first were deleted.
 func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	s, err := l.view()
 	if err != nil {
@@ -251,7 +252,7 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	}
 	for i := range slices.Backward(s.files) {
 		admits := false
-		// A read reports what cannot be read
+		// Errors are ignored here, because a read of the records reports them.
 		_ = s.prunedIn(ctx, i, func(_ events.Sequence, p *events.Pruned) { admits = admits || p.First >= first.first })
 		if admits {
 			return nil
@@ -260,7 +261,7 @@ func (l *logReader) admitted(ctx context.Context, first *logFile) error {
 	return missingFirst(l.dir, first.first)
 }
 
-// missingFirst is the error for a log that begins after record 1 without a Pruned record.
+// missingFirst returns the error for a log that begins after record 1 without a Pruned record that explains it.
 func missingFirst(dir string, first events.Sequence) error {
 	return &store.CorruptError{
 		Path: dir, At: 1, Next: first, Cause: fmt.Errorf("records before %d are missing, and no Pruned record that can be read says so", first),

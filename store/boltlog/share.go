@@ -17,7 +17,7 @@ import (
 
 var _ store.Shared = (*Log)(nil)
 
-// ReadStored is described by store.Shared.
+// ReadStored implements store.Shared.
 func (l *Log) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s, err := l.view()
@@ -55,7 +55,7 @@ func (l *Log) ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]
 	}
 }
 
-// Share is described by store.Shared.
+// Share implements store.Shared.
 func (l *Log) Share(first events.Sequence) (*store.SharedFile, error) {
 	files, err := l.Files()
 	if err != nil {
@@ -67,7 +67,7 @@ func (l *Log) Share(first events.Sequence) (*store.SharedFile, error) {
 		}
 		shared, err := l.share(f)
 		if errors.Is(err, fs.ErrNotExist) && l.First() > first {
-			return nil, pruned(first) // meanwhile
+			return nil, pruned(first) // the file was pruned meanwhile
 		}
 		return shared, err
 	}
@@ -99,7 +99,7 @@ func (l *Log) share(f store.File) (*store.SharedFile, error) {
 	return shared, nil
 }
 
-// edition is another one for a file that was written once more.
+// edition returns an ID for the version of a file. The ID changes when the file is rewritten, that is, packed.
 func edition(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A snapshot is a file of its own: 1 byte version and the least reader version (as in the beginning of a file),
-// identity, head, count of streams; then for each stream its name, as-of sequence, state and names; then a CRC-32C.
-// Texts are uvarint length and bytes, numbers are uvarints.
+// A snapshot has its own file: 1 byte version and the minimum reader version (as at the beginning of a log file),
+// identity, head, number of streams; for each stream its name, the last record that its state includes, state and
+// names; then a CRC-32C. Texts are uvarint length and bytes, numbers are uvarints.
 
 const snapshotsKept = 2 // the newest, and the previous one in case the newest is damaged
 
@@ -82,7 +82,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	path := filepath.Join(l.dir, fileName(s.Head.Sequence, snapshotSuffix))
 	encoded := encodeSnapshot(s, leastOf(&l.options))
 	if most := l.options.MaxBytes / snapshotShare; most > 0 && int64(len(encoded)) > most {
-		return l.keepSnapshots(0) // too large for the log: a start folds from the newest file that stands alone
+		return l.keepSnapshots(0) // too large: the next start uses the newest self-contained file instead
 	}
 	if err := disk.WriteFile(path, encoded); err != nil {
 		if disk.NoSpace(err) {
@@ -93,7 +93,7 @@ func (l *Log) SaveSnapshot(_ context.Context, s store.Snapshot) error {
 	return l.keepSnapshots(snapshotsKept)
 }
 
-// keepSnapshots removes all but the n newest ones.
+// keepSnapshots removes all snapshots except the n newest ones.
 func (l *Log) keepSnapshots(n int) error {
 	all, err := listFiles(l.dir, snapshotSuffix)
 	if err != nil {
@@ -151,8 +151,9 @@ func readSnapshot(path string, own events.ReaderVersion) (store.Snapshot, error)
 	return decodeSnapshot(content, own)
 }
 
-// mostSnapshot returns a bound on the size of a snapshot in the directory. The newest file that stands alone also holds
-// all states, packed at best. So a log of 10 MB has no snapshot larger than 384 MB: 64 MB plus 32 times 10 MB.
+// mostSnapshot returns an upper bound for the size of a snapshot in the directory, from the sizes of the log's files.
+// The newest self-contained file also has all states, at best compressed to 1/32. Example: a log of 10 MB has no
+// snapshot larger than 384 MB: 64 MB plus 32 times 10 MB.
 func mostSnapshot(dir string) (int64, error) {
 	const packed, least = 32, 64 << 20
 	firsts, err := listFiles(dir, fileSuffix)
@@ -165,7 +166,7 @@ func mostSnapshot(dir string) (int64, error) {
 	return most, err
 }
 
-// holds returns an error unless s belongs to a point of this log's durable prefix.
+// holds returns an error unless s is a snapshot of this log, and its head is in the durable part of the log.
 func (l *logReader) holds(s store.Snapshot) error {
 	if id := l.Identity(); s.Identity != id {
 		return fmt.Errorf("it belongs to log %s, this is %s", s.Identity, id)
@@ -196,8 +197,9 @@ func (l *logReader) Chain(at events.Sequence) (events.Hash, error) {
 	return s.hash(at)
 }
 
-// hash returns the chain value after a record. It is stored at the end of a group, and computed from the group's
-// beginning elsewhere. For the last pruned record it is stored in the oldest file.
+// hash returns the chain value (hash over all records so far) after record `at`. Files store it for the end of each
+// commit group; for other records it is computed from the beginning of the group. For the last pruned record it is
+// stored at the beginning of the oldest file.
 func (s view) hash(at events.Sequence) (events.Hash, error) {
 	if at == 0 || at > s.durable.Sequence {
 		return events.Hash{}, fmt.Errorf("record %d is not in the durable log", at)
@@ -216,7 +218,7 @@ func (s view) hash(at events.Sequence) (events.Hash, error) {
 	return hash, nil
 }
 
-// hashAt returns the chain value after a record of the file.
+// hashAt returns the chain value after record `at` of the file.
 func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	group, hash, err := f.groupAt(at)
 	for _, c := range group {
@@ -227,7 +229,7 @@ func (f *logFile) hashAt(at events.Sequence) (events.Hash, error) {
 	return hash, err
 }
 
-// groupAt returns the chunks of the record's group, up to the record, and the chain value before them.
+// groupAt returns the chunks of the commit group with record `at`, up to that record, and the chain value before them.
 func (f *logFile) groupAt(at events.Sequence) (group []chunk.Chunk, before events.Hash, err error) {
 	for {
 		was := f.replaced.Load()
@@ -285,7 +287,8 @@ func (f *logFile) hashBefore() (h events.Hash, err error) {
 	return b.before.Hash, err
 }
 
-// chainThrough returns the chain value after the record through, given the value h before the chunk.
+// chainThrough returns the chain value after record through, which is in chunk c. h is the chain value before the
+// chunk.
 func chainThrough(c chunk.Chunk, h events.Hash, through events.Sequence) (events.Hash, error) {
 	r, err := c.Reader()
 	for err == nil && r.Next <= through {

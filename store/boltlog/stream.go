@@ -32,7 +32,8 @@ func (l *logReader) ReadStream(ctx context.Context, stream events.Stream, from e
 	}
 }
 
-// forward reads the index of one file after the other, and checks the previous pointers against it.
+// forward reads a stream with the index of one file after the other. It compares the records' previous pointers with
+// the index.
 func (s view) forward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	var near nearChunk
 	var before events.Sequence
@@ -45,7 +46,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 		}
 		run, err := f.run(stream, from, s.durable.Sequence)
 		if errors.Is(err, store.ErrPruned) && before == 0 {
-			continue // pruned meanwhile
+			continue // the file was pruned meanwhile
 		}
 		if err != nil {
 			return fmt.Errorf("read %s: %w", stream, err)
@@ -56,7 +57,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 			}
 			r, at, err := s.one(run.At(i), near)
 			if errors.Is(err, store.ErrPruned) && before == 0 {
-				break // likewise
+				break // the file was pruned meanwhile
 			}
 			if err != nil {
 				return err
@@ -77,7 +78,7 @@ func (s view) forward(ctx context.Context, stream events.Stream, from events.Seq
 	return s.beyond
 }
 
-// backward finds the newest record in the index, and follows the previous pointers from there.
+// backward finds the stream's newest record in the index, and then follows the previous pointers.
 func (s view) backward(ctx context.Context, stream events.Stream, from events.Sequence, give func(events.Record) bool) error {
 	if from == 0 || from > s.durable.Sequence {
 		if s.beyond != nil {
@@ -123,7 +124,8 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 		if !errors.As(err, &hole) {
 			return at, err
 		}
-		// The writer goes on without the records that a damaged sealed file may hold: Holes reports the file.
+		// The writer continues without the records that a damaged sealed file may have; the method Holes reports this
+		// file.
 		if run, err := hole.file.run(stream, 0, s.durable.Sequence); err == nil && run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
@@ -134,7 +136,7 @@ func (l *logReader) Newest(stream events.Stream, born events.Time) (events.Seque
 	}
 }
 
-// holeError means that the wanted record may be in a damaged file.
+// holeError says that the wanted record may be in a damaged file.
 type holeError struct {
 	file *logFile
 	error
@@ -142,11 +144,11 @@ type holeError struct {
 
 func (e *holeError) Unwrap() error { return e.error }
 
-// apart is how far the clocks of two API servers of one cluster may differ.
+// apart is the largest difference that we expect between the clocks of two API servers of one cluster.
 const apart = time.Hour
 
-// since returns the view without the leading files that, with all files before them, have seen only objects created
-// more than apart before born.
+// since returns the view without the oldest files, as far as all objects in these files were created more than `apart`
+// before born. An object created at born has no records there.
 func (s view) since(born events.Time) view {
 	if born == 0 {
 		return s
@@ -159,7 +161,7 @@ func (s view) since(born events.Time) view {
 	return s
 }
 
-// newest returns the stream's last record at or before from; 0 when there is none.
+// newest returns the stream's last record at or before `from`; 0 when there is none.
 func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequence, error) {
 	for _, f := range slices.Backward(s.files) {
 		if f.first > from {
@@ -167,19 +169,20 @@ func (s view) newest(stream events.Stream, from events.Sequence) (events.Sequenc
 		}
 		run, err := f.run(stream, 0, from)
 		if errors.Is(err, store.ErrPruned) {
-			return 0, nil // pruned meanwhile, together with all earlier files
+			return 0, nil // the file was pruned meanwhile, and so were all earlier ones
 		}
 		if err != nil {
 			return 0, fmt.Errorf("read %s: %w", stream, err)
 		}
 		if hole := f.hole(); hole != nil {
-			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)} // the file may contain a newer record
+			return 0, &holeError{f, fmt.Errorf("read %s: %w", stream, hole)} // the damaged file may have a newer record
 		}
 		if run.Len() > 0 {
 			return run.At(run.Len() - 1), nil
 		}
 		if f.seam != nil {
-			return 0, fmt.Errorf("read %s: %w", stream, f.seam) // a newer record may be in the gap before this file
+			// A newer record may be missing in the gap before this file.
+			return 0, fmt.Errorf("read %s: %w", stream, f.seam)
 		}
 	}
 	return 0, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// effects holds the file operations that tests replace to make them fail. Production code uses system.
+// effects are the file operations that tests replace to make them fail. The program itself uses system.
 type effects struct {
 	openDB   func(path string, mode os.FileMode, options *bbolt.Options) (*bbolt.DB, error)
 	allocate func(f *os.File, from, to int64) error // ensures that blocks are allocated for these bytes of f
@@ -27,26 +27,29 @@ type effects struct {
 
 var system = effects{openDB: bbolt.Open, allocate: disk.Allocate, remove: os.Remove}
 
-// tail is the file that is being written. It belongs to the committer; allocated belongs to the holder of Log.space.
+// tail is the newest file of the log, which is being written. It belongs to the committer; the field allocated belongs
+// to the holder of Log.space.
 type tail struct {
 	effects effects
 	path    string
 	first   events.Sequence // first record; 0 until the file is part of the log
 	db      *bbolt.DB
-	file    *os.File // the same file, for allocation
+	file    *os.File // the same file, used to allocate space
 
 	head   head
-	fence  []byte       // the stored head that this process wrote last
-	high   atomic.Int64 // bytes of the file in use after the last commit
-	recent atomic.Int64 // bytes of the newest chunks, which the next commit may rewrite
+	fence  []byte       // the head in the file as this process wrote it last; another value means another writer
+	high   atomic.Int64 // bytes of the file that are in use after the last commit
+	recent atomic.Int64 // bytes of the newest chunks, whose pages the next commit may rewrite
 
 	allocated int64 // bytes of the file that have blocks. Guarded by Log.space
 }
 
-// errFenced: the head of the tail is not the one that this process wrote, because another process has written it.
+// errFenced: the head in the newest file is not the one that this process wrote last, because another process has
+// written it.
 var errFenced = fmt.Errorf("%w: the head of the tail is not the one that this process wrote", store.ErrFenced)
 
-// openTail opens a bbolt file for writing, or creates it. The pages of an existing file must have been checked.
+// openTail opens a bbolt file for writing, or creates it. The pages of an existing file must have been checked, because
+// bbolt trusts them.
 func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	options := &bbolt.Options{
 		Timeout:         time.Second,
@@ -64,14 +67,14 @@ func openTail(path string, rotateBytes int64, effects effects) (*tail, error) {
 	if t.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	// In this order: a hole after the used part may stay
+	// Measure first: a hole behind the used part of the file may stay.
 	if err := errors.Join(t.measure(), t.reallocate()); err != nil {
 		return nil, errors.Join(err, t.close(false))
 	}
 	return t, nil
 }
 
-// reallocate ensures that the blocks of the existing file are allocated: a copied file may have holes.
+// reallocate ensures that disk blocks are allocated for the whole existing file, because a copied file may have holes.
 func (t *tail) reallocate() error {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -90,7 +93,7 @@ func (t *tail) measure() error {
 	return t.db.View(func(tx *bbolt.Tx) error { t.high.Store(tx.Size()); return nil })
 }
 
-// begin creates the buckets of a new file, and makes the file part of the log.
+// begin creates the buckets of a new file, and then gives the file its final name, which makes it part of the log.
 func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events.Sequence) error {
 	t.head = head{Head: b.before, term: term, epoch: b.identity.Epoch}
 	t.fence = t.head.encode()
@@ -117,8 +120,8 @@ func (t *tail) begin(dir string, b begin, term uint64, offsets map[string]events
 	return disk.SyncDir(dir)
 }
 
-// claim takes over the file for a new term. Its commit also syncs what the previous process left in the page cache, so
-// that all records read from here on are durable.
+// claim takes over the file for a new term of this process. Its commit also syncs pages that the previous process left
+// in the page cache, so that all records that are read from then on are durable.
 func (t *tail) claim(was head, needs least) error {
 	t.head, t.fence = was, was.encode()
 	if err := t.raise(needs); err != nil {
@@ -127,8 +130,8 @@ func (t *tail) claim(was head, needs least) error {
 	return t.commit(nil, head{Head: was.Head, term: was.term + 1, epoch: was.epoch}, nil)
 }
 
-// raise stores the least reader version needs in the file, unless the file already needs more. It must come before any
-// other write.
+// raise stores needs, the minimum reader version of this process's records, in the file, unless the file already needs
+// more. It must come before any other write.
 func (t *tail) raise(needs least) error {
 	return t.update(func(tx *bbolt.Tx) error {
 		meta := tx.Bucket(metaBucket)
@@ -145,8 +148,8 @@ func (t *tail) raise(needs least) error {
 	})
 }
 
-// commit stores the chunks of one group, the head after it and the offsets: one transaction with two fdatasyncs. After
-// an error no further commit is allowed, because the outcome of this one is unknown.
+// commit stores the chunks of one group, the head after it, and the offsets, in one transaction with two fdatasyncs.
+// After an error no further commit is allowed, because it is unknown whether this one is stored.
 func (t *tail) commit(chunks []chunk.Chunk, after head, offsets map[string]events.Sequence) error {
 	fence := after.encode()
 	err := t.update(func(tx *bbolt.Tx) error {
@@ -154,7 +157,8 @@ func (t *tail) commit(chunks []chunk.Chunk, after head, offsets map[string]event
 		if meta == nil || log == nil || consumers == nil || !bytes.Equal(meta.Get(headKey), t.fence) {
 			return errFenced
 		}
-		log.FillPercent = 1 // not stored, so set in each transaction. Keys only ascend, so pages can be left full
+		// Leave pages full, because keys only ascend. bbolt does not store this value, so each transaction must set it.
+		log.FillPercent = 1
 		for _, c := range chunks {
 			if err := log.Put(chunk.Key(c.First), c.Value); err != nil {
 				return err
@@ -174,15 +178,15 @@ func (t *tail) commit(chunks []chunk.Chunk, after head, offsets map[string]event
 	return t.measure()
 }
 
-// update runs fn in a transaction and commits it. It does not use db.Update: on a panic that reads all pages again in
-// another goroutine, where a fault would end the process before the error is reported.
+// update runs fn in a transaction and commits it. It does not use db.Update, which after a panic reads all pages again
+// in another goroutine; a fault there would end the process before the error is reported.
 func (t *tail) update(fn func(*bbolt.Tx) error) error {
 	return boltfile.Guard(func() error {
 		tx, err := t.db.Begin(true)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback() }() // after a commit this returns an error that means nothing
+		defer func() { _ = tx.Rollback() }() // after a commit this returns an error without meaning
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -190,7 +194,7 @@ func (t *tail) update(fn func(*bbolt.Tx) error) error {
 	})
 }
 
-// close closes the file. With trim it also gives back the space that was allocated ahead.
+// close closes the file. With trim it also frees the disk space that was allocated ahead.
 func (t *tail) close(trim bool) error {
 	err := t.db.Close()
 	if trim && err == nil {
@@ -199,7 +203,7 @@ func (t *tail) close(trim bool) error {
 	return errors.Join(err, t.file.Close())
 }
 
-// viewMeta returns a copy of a value of the meta bucket. Another goroutine may write the file meanwhile.
+// viewMeta returns a copy of a value in the meta bucket. Another goroutine may write to the file meanwhile.
 func viewMeta(db *bbolt.DB, key []byte) (value []byte, err error) {
 	err = db.View(func(tx *bbolt.Tx) error {
 		value = bytes.Clone(tx.Bucket(metaBucket).Get(key))

@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/store/disk"
 )
 
-// Ahead implements store.Pruner. It returns three times the states of the last file, because reserved space exceeds
-// what is written: see tail.cost.
+// Ahead implements store.Pruner. It returns three times the size of the states in the last file, because more space is
+// reserved than is written (tail.cost).
 func (l *Log) Ahead() int64 { return 3 * l.states.Load() }
 
-// Usage returns the size of the log's files, including space allocated ahead, and the free space on their file system.
-// It does not count pruned files that could not be removed.
+// Usage returns the size of the log's files, including space that is allocated ahead, and the free space on their file
+// system. It leaves out pruned files that could not be removed.
 func (l *logReader) Usage() (bytes, free int64, err error) {
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -22,7 +22,7 @@ func (l *logReader) Usage() (bytes, free int64, err error) {
 	}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || e.Name() == pruningName {
-			continue // the store of a NATS server, or PRUNING
+			continue // the directory of a NATS server's store, or the file PRUNING
 		}
 		info, err := e.Info()
 		switch {

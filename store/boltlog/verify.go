@@ -20,19 +20,20 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Verify reads a whole log and checks everything that must hold: dense sequences, checksums, the chain from record to
-// record and at the end of each commit group, end marks and times of batches, previous pointers, record 1, epochs,
-// terms, the continuation from file to file, and a Pruned record for missing first records. It also checks that no file
-// beside the log proves a record that the log lacks. After damage it goes on with the next file.
+// Verify reads a whole log and checks everything that must hold: sequences without gaps, checksums, the chain from
+// record to record and at the end of each commit group, end marks and times of batches, previous pointers, record 1,
+// epochs, terms, that each file continues the previous one, and that a Pruned record explains missing first records. It
+// also checks that no file beside the log proves a record that the log lacks. After damage it continues with the next
+// file.
 //
-// A controller may write meanwhile; Verify then checks the sealed files only. It needs memory for the index of one
+// If a controller writes the log meanwhile, Verify checks the sealed files only. It needs memory for the index of one
 // file, and 4 bytes for each stream of each earlier file.
 //
-// has lists heads of the log that were recorded elsewhere. The log is damaged if it has another chain value at one of
-// them, or ends before it.
+// has lists heads of the log that were recorded elsewhere. The log is damaged if its chain value at one of them is
+// another one, or if it ends before one of them.
 //
-// Verify returns ErrCorrupt with the first bad sequence, or a read error. It calls progress now and then, unless it is
-// nil, with the number of bytes read and the total.
+// Verify returns ErrCorrupt with the first bad sequence, or a read error. It calls progress from time to time with the
+// number of bytes read and the total, unless progress is nil.
 func Verify(ctx context.Context, dir string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	if err := restored(dir); err != nil {
 		return store.Report{}, fmt.Errorf("verify log: %w", err)
@@ -40,7 +41,7 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64), h
 	return verify(&verifier{ctx: ctx, dir: dir, progress: progress, has: has})
 }
 
-// verify is Verify with the settings of want.
+// verify is like Verify, with the settings in want.
 func verify(want *verifier) (store.Report, error) {
 	dir := want.dir
 	firsts, err := listFiles(dir, fileSuffix)
@@ -62,40 +63,41 @@ func verify(want *verifier) (store.Report, error) {
 		}
 		if firsts, _ = listFiles(dir, fileSuffix); len(firsts) == 0 || firsts[0] == before {
 			return v.report, err
-		} // an error: a controller pruned files before they were read
+			// On such an error, a controller pruned files before they were read: try again.
+		}
 	}
 }
 
-// verifier reads a log from its first record to its last. It belongs to one call of Verify.
+// verifier reads a log from its first record to its last, for one call of Verify.
 type verifier struct {
 	ctx      context.Context
 	dir      string
 	progress func(done, total int64)
-	own      events.Loss  // the head in the file HEAD
-	has      []store.Head // heads that the log must have; found ones are removed
-	locked   bool         // the caller has the LOCK: no other process writes
+	own      events.Loss  // the head that the file HEAD tells
+	has      []store.Head // heads recorded elsewhere that the log must have; each is removed when it is found
+	locked   bool         // the caller holds the LOCK, so no other process writes
 
 	report   store.Report
 	last     map[events.Stream]events.Sequence // last record of each stream in the current file
-	verified []verifiedFile                    // earlier files
+	verified []verifiedFile                    // earlier files that are intact
 	sound    store.Report                      // report at the end of the last intact commit group
-	batch    *events.Header                    // the last record, if its batch goes on
-	found    events.Hash                       // chain value before that batch
+	batch    *events.Header                    // header of the last record, if its batch is not complete
+	found    events.Hash                       // chain value before the batch of the last record
 	term     uint64                            // newest term that started; 0 for none, and after a loss
 	cut      events.Sequence                   // highest First of the Pruned records
 	begins   events.Hash                       // chain value before the oldest file
-	pruned   *events.Pruned                    // the Pruned record about the files before the oldest; nil for none
-	intact   *store.Report                     // the report before the first damage; nil while there is none
+	pruned   *events.Pruned                    // the Pruned record about the files before the oldest one; nil for none
+	intact   *store.Report                     // the report up to the first damage; nil if there is none so far
 	damage   []error
-	beside   beside // the state of the files beside the log before its files were read
-	tail     bool   // the current file is the newest, which a process may begin to write
+	beside   beside // content of the files beside the log, read before the log itself
+	tail     bool   // the current file is the newest one; a process may begin to write it
 	broken   bool   // the previous file could not be verified to its end
 	notes    []string
 
 	done, total int64
 }
 
-// verifiedFile is an intact file, with the hashes of the streams that have records in it.
+// verifiedFile is an intact file, with a hash of each stream that has records in it.
 type verifiedFile struct {
 	file    *logFile
 	streams []uint32 // ascending
@@ -106,8 +108,8 @@ func (v *verifier) log() error {
 	if err != nil || len(early) == 0 {
 		return err
 	}
-	// Files that prove how far the log had got are read before the log's files, because a process may begin to write at
-	// any time.
+	// The files that prove how far the log had got are read before the log itself. In the other order, a process that
+	// begins to write meanwhile would look like a loss.
 	if v.beside, err = seenBeside(v.dir, early[len(early)-1]); err != nil {
 		return v.oldest(early[0], err)
 	}
@@ -149,7 +151,7 @@ func (v *verifier) log() error {
 	return v.conclude()
 }
 
-// written returns ErrHeld when another process writes the log.
+// written returns ErrHeld if another process writes the log.
 func (v *verifier) written() error {
 	if v.locked {
 		return nil
@@ -157,8 +159,8 @@ func (v *verifier) written() error {
 	return lockfile.Held(v.dir)
 }
 
-// oldest returns the error for a log when a file beside it is from another program version. If the log's own first file
-// is also from before the first release, it returns that error.
+// oldest returns the error for a log when a file beside it is from before the first release. If the log's own first
+// file is from before the first release, too, it returns the error about that file.
 func (v *verifier) oldest(first events.Sequence, beside error) error {
 	if !errors.Is(beside, events.ErrBefore) {
 		return beside
@@ -173,11 +175,12 @@ func (v *verifier) oldest(first events.Sequence, beside error) error {
 	return errors.Join(beside, f.end(store.ErrClosed))
 }
 
-// mostTries bounds the attempts to read a tail while processes write it for a moment each.
+// mostTries limits the attempts to read the newest file while other processes write it for short times.
 const mostTries = 3
 
-// unwritten verifies the tail of a log that no process writes. If a process begins to write it meanwhile, the result is
-// discarded and no damage: the tail counts as written while the process runs, and is read again when it has gone.
+// unwritten verifies the newest file of a log that no process writes. If a process begins to write it meanwhile, the
+// result is discarded: while that process runs, the file is treated as one with a writer; once it has ended, the file
+// is read again.
 func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	before := *v
 	for range mostTries {
@@ -195,10 +198,10 @@ func (v *verifier) unwritten(first events.Sequence, begins bool) error {
 	return nil //nolint:nilerr // a tail with a writer is no damage
 }
 
-// errDisturbed: a process wrote a file while it was read.
+// errDisturbed: another process wrote to a file while it was read.
 var errDisturbed = errors.New("a process wrote the file meanwhile")
 
-// one verifies the file that begins with first, and keeps it for the checks of later files.
+// one verifies the file that begins with record first, and keeps it open for the checks of later files.
 func (v *verifier) one(first events.Sequence, begins bool) error {
 	f, err := openSealed(v.dir, first)
 	if err != nil {
@@ -223,7 +226,7 @@ func (v *verifier) one(first events.Sequence, begins bool) error {
 	return nil
 }
 
-// harm adds damage. The first damage ends the report of the intact records.
+// harm adds damage. The first damage fixes the report about the intact records before it.
 func (v *verifier) harm(err error) {
 	if v.intact == nil {
 		intact := v.report
@@ -232,7 +235,8 @@ func (v *verifier) harm(err error) {
 	v.damage = append(v.damage, err)
 }
 
-// writtenTail checks that a tail with a writer continues the file before it. It ignores a tail that it cannot read.
+// writtenTail checks that the newest file, which another process writes, continues the file before it. It does nothing
+// if the file cannot be read.
 func (v *verifier) writtenTail() {
 	f, err := openSealed(v.dir, v.report.Written)
 	if err != nil {
@@ -247,7 +251,7 @@ func (v *verifier) writtenTail() {
 	if err == nil && len(v.verified) == 0 && v.intact == nil {
 		v.report.Identity, v.report.First = b.identity, f.first
 	}
-	_ = f.end(store.ErrClosed) // it was only read
+	_ = f.end(store.ErrClosed) // opened for reading
 }
 
 // conclude makes the checks that need all files, and completes the report.
@@ -294,7 +298,7 @@ func (v *verifier) conclude() error {
 	return nil
 }
 
-// snapshots checks the snapshots. A damaged one is a note only: it costs time, never correctness.
+// snapshots checks the snapshots. A damaged one is only noted, because it costs time at a start but loses no record.
 func (v *verifier) snapshots() {
 	all, err := listFiles(v.dir, snapshotSuffix)
 	if err != nil {
@@ -320,8 +324,8 @@ func (v *verifier) snapshots() {
 	v.report.Snapshot = compared
 }
 
-// odd notes entries beside the log that have the name of one of its files and are not regular files: they are not read,
-// and may prevent a controller from starting.
+// odd notes entries of the directory that have the name of one of the log's files, but are not regular files. They are
+// not read, and may prevent a controller from starting.
 func (v *verifier) odd() {
 	for _, name := range []string{lockfile.Name, keyName} {
 		if err := regular.Check(filepath.Join(v.dir, name)); errors.Is(err, regular.ErrOdd) {
@@ -335,7 +339,7 @@ func (v *verifier) odd() {
 	}
 }
 
-// branches notes the ends of the log that were set aside.
+// branches notes the branches: ends of the log that were set aside.
 func (v *verifier) branches() {
 	all, err := Branches(v.dir)
 	if err != nil {
@@ -357,7 +361,7 @@ func hashStream(s events.Stream) uint32 {
 	return h.Sum32()
 }
 
-// before returns the stream's last record in earlier files; 0 when there is none.
+// before returns the stream's last record in the earlier files; 0 when there is none.
 func (v *verifier) before(s events.Stream) (events.Sequence, error) {
 	h := hashStream(s)
 	for _, done := range slices.Backward(v.verified) {
@@ -381,8 +385,8 @@ func (v *verifier) tell(within int64) {
 	}
 }
 
-// isIndexOf reports whether the stored index equals the index x of the records. Its youngest object may be from an
-// earlier file.
+// isIndexOf reports whether the index of the file on disk equals x, the index of its records. Only the creation time of
+// the youngest object may differ, because it may come from an earlier file.
 func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	stored, err := streamindex.Open(f.indexPath(), f.first, end)
 	if err != nil || stored.Close() != nil || stored.Youngest < x.Youngest() {
@@ -393,14 +397,14 @@ func isIndexOf(f *logFile, x *index.Index, end store.Head) bool {
 	return err == nil && bytes.Equal(content, want)
 }
 
-// derived checks what can be rebuilt or is tolerable, and adds notes. An index that does not match the records is not
-// used.
+// derived checks derived files and tolerable defects, and adds notes about them. An index that does not match the
+// records is not used.
 func (v *verifier) derived(f *logFile, x *index.Index, end store.Head) {
 	if f.sealed.Torn {
 		v.note("%s: one of the two meta pages is not valid: a commit after record %d did not end, or the page is damaged", f.path, end.Sequence)
 	}
 	if v.tail && !f.hasStoredIndex() {
-		return // stored only at an orderly stop
+		return // such an index is stored only at an orderly stop
 	}
 	err := regular.Check(f.indexPath())
 	switch {

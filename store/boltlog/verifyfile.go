@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// pointer checks the previous pointer of a record. After damage, the previous records of streams are unknown.
+// pointer checks the previous pointer of a record. After damage it tolerates pointers to records that were not read.
 func (v *verifier) pointer(f *logFile, h *events.Header) error {
 	previous, seen := v.last[h.Stream]
 	if !seen && (h.Previous == 0 && v.intact == nil || h.Previous >= v.report.First && v.report.First > 0) {
@@ -23,7 +23,7 @@ func (v *verifier) pointer(f *logFile, h *events.Header) error {
 			return nil
 		}
 	} else if !seen && (h.Previous != 0 || v.intact != nil) {
-		return nil // pruned, or not found when the record was written
+		return nil // pruned, or unknown when the record was written
 	}
 	if h.Previous != previous {
 		return f.corrupt(h.Sequence, fmt.Errorf("its previous pointer says %d, the last record of %s is %d", h.Previous, h.Stream, previous))
@@ -31,7 +31,7 @@ func (v *verifier) pointer(f *logFile, h *events.Header) error {
 	return nil
 }
 
-// seam checks that a file continues the file before it.
+// seam checks that a file continues the previous file.
 func (v *verifier) seam(f *logFile, b begin) error {
 	end := v.report.Head
 	switch {
@@ -95,8 +95,7 @@ func (v *verifier) file(f *logFile, begins bool) error {
 	return nil
 }
 
-// offsets returns an error if a consumer's offset is after the file's last record: the records that it had read are
-// lost.
+// offsets returns an error if a consumer has read beyond the last record of the file, because records are then lost.
 func (v *verifier) offsets(f *logFile, end *head) error {
 	offsets, err := f.offsets()
 	if err != nil {
@@ -111,7 +110,7 @@ func (v *verifier) offsets(f *logFile, end *head) error {
 	return nil
 }
 
-// compareHead compares the file's stored head with its records.
+// compareHead compares the head that the file stores with its records.
 func (v *verifier) compareHead(f *logFile, end *head) error {
 	if err := f.checkEnd(end.Head); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (v *verifier) compareHead(f *logFile, end *head) error {
 	return nil
 }
 
-// record checks one record, and that it continues the records before.
+// record checks one record, and that it continues the records before it.
 func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l events.Label, stored []byte) error {
 	bad := func(format string, args ...any) error { return f.corrupt(l.Sequence, fmt.Errorf(format, args...)) }
 	rec, err := events.DecodeRecord(stored)
@@ -176,7 +175,7 @@ func (v *verifier) record(f *logFile, x *index.Index, last events.Sequence, l ev
 	return nil
 }
 
-// ofTheLog handles records about the log itself: Pruned, epochs and terms.
+// ofTheLog handles records about the log itself: pruning, epochs and terms.
 func (v *verifier) ofTheLog(facts events.Facts) error {
 	switch f := facts.(type) {
 	case *events.Pruned:
@@ -194,7 +193,8 @@ func (v *verifier) ofTheLog(facts events.Facts) error {
 	return nil
 }
 
-// startTerm checks that a term is greater than the terms before, and that its Previous is the chain value there.
+// startTerm checks that a term is greater than all earlier terms, and that its Previous is the chain value before its
+// batch.
 func (v *verifier) startTerm(t *events.TermStarted) error {
 	switch {
 	case t.Term <= v.term:
@@ -206,7 +206,7 @@ func (v *verifier) startTerm(t *events.TermStarted) error {
 	return nil
 }
 
-// noted compares the chain value at the head with those that were recorded elsewhere.
+// noted compares the chain value after the current record with the values that were recorded elsewhere.
 func (v *verifier) noted(f *logFile) error {
 	if v.own.Sequence == v.report.Head.Sequence && v.own.Epoch == v.report.Identity.Epoch && v.own.Hash != v.report.Head.Hash {
 		return otherHistory(f.path, v.own, v.report.Head.Hash)
@@ -225,7 +225,7 @@ func (v *verifier) noted(f *logFile) error {
 	return nil
 }
 
-// otherHistory is the error for a log whose chain value after a record differs from an earlier one.
+// otherHistory returns the error for a log whose chain value after a record is not the one that was noted earlier.
 func otherHistory(path string, had events.Loss, has events.Hash) error {
 	return &store.CorruptError{
 		Path: path, At: had.Sequence,
@@ -234,8 +234,8 @@ func otherHistory(path string, had events.Loss, has events.Hash) error {
 	}
 }
 
-// group checks the chain value at the end of a commit group, which also ends a batch. If the value is wrong, none of
-// the group's records counts as intact, because any of them may be the wrong one.
+// group checks the chain value at the end of a commit group (the records of one commit), which must also end a batch.
+// If the value is wrong, no record of the group counts as intact, because any of them may be the wrong one.
 func (v *verifier) group(f *logFile, stored events.Hash) error {
 	r := v.report
 	switch {

@@ -22,25 +22,25 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// A log that lost its end looks like a log that never had it. Files beside it, the witnesses, reveal the loss: the head
-// in HEAD, written every 5 seconds; the head in CLOSED, written at the last Close; a snapshot or an index of later
-// records; a consumer's offset. Each became durable only after the records that it names. So a log with fewer records
-// has lost some, and no writer continues it: its next records would reuse the lost sequences.
+// A log that has lost its end looks like a log that never had it. The loss is revealed by witnesses, files beside the
+// log: HEAD, with the head as of a few seconds ago; CLOSED, with the head at the last Close; a snapshot or an index of
+// later records; the offset of a consumer. Each witness became durable only after the records that it names. So a log
+// with fewer records has lost some. No writer continues it, because its next records would reuse the lost sequences.
 
 const (
 	headName  = "HEAD" // the durable head, at most a few seconds old
 	headEvery = 5 * time.Second
 )
 
-// witnessVersion is the version of HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. 1 and 2 are from before the
-// first release.
+// witnessVersion is the version of the files HEAD and CLOSED: log ID, uvarint epoch, head; CRC-32C. Versions 1 and 2
+// are from before the first release.
 const witnessVersion = 3
 
-// mostWitness is larger than any witness, whatever the log's ID.
+// mostWitness is an upper bound for the size of a witness file (HEAD or CLOSED).
 const mostWitness = 4 << 10
 
-// noteHeads writes the durable head to HEAD every 5 seconds, until the log accepts nothing more. While a loss is known
-// it leaves HEAD as it is.
+// noteHeads writes the durable head to the file HEAD every 5 seconds, until the log accepts nothing more. While a loss
+// is known, HEAD stays unchanged.
 func (l *Log) noteHeads() {
 	tick := time.NewTicker(headEvery)
 	defer tick.Stop()
@@ -48,7 +48,7 @@ func (l *Log) noteHeads() {
 	told := false
 	for {
 		now, err := l.noteHead(noted)
-		if err != nil && !told { // the file is only a witness, and the disk may be full for long
+		if err != nil && !told { // HEAD only reveals a later loss, and the disk may be full for long
 			l.options.Logger.Warn("the newest head is not noted beside the log", slog.Any("error", err))
 		}
 		noted, told = now, err != nil
@@ -60,7 +60,7 @@ func (l *Log) noteHeads() {
 	}
 }
 
-// noteHead writes the durable head to HEAD if it differs from noted, and returns it.
+// noteHead writes the durable head to the file HEAD, unless it equals noted. It returns the head that HEAD now has.
 func (l *Log) noteHead(noted store.Head) (store.Head, error) {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -71,8 +71,9 @@ func (l *Log) noteHead(noted store.Head) (store.Head, error) {
 	return now, writeWitness(filepath.Join(l.dir, headName), id, now)
 }
 
-// Durable implements store.Opened: it returns the durable head and the identity there. Publish this pair, not that of
-// Identity: an epoch whose EpochChanged is not durable yet would, after a crash, prove a loss that never happened.
+// Durable implements store.Opened: it returns the durable head and the identity of the log there. Publish this
+// identity, not the result of Identity. That may have an epoch which is not durable yet; after a crash, such an epoch
+// would seem to prove a loss.
 func (l *Log) Durable() (events.Identity, store.Head) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,22 +85,22 @@ func writeWitness(path string, id events.Identity, head store.Head) error {
 	return disk.WriteFile(path, fields.Seal(fields.AppendHead(v, head)))
 }
 
-// readWitness returns the content of a witness file. It returns the zero Loss for a file that is missing, unreadable or
-// of another log. A file from before the first release is an error: it shows that somebody believes it belongs to this
-// log.
+// readWitness returns the content of a witness file (HEAD or CLOSED). If the file is missing, unreadable or of another
+// log, it returns the zero Loss. A file from before the first release is an error, because someone may have put it
+// there in the belief that it belongs to this log.
 func readWitness(path string, id events.Identity) (events.Loss, error) {
 	w, err := openWitness(path)
 	return w.of(id), err
 }
 
-// witness is the content of a file that tells how far a log had got.
+// witness is the content of a file that tells how far a log had got (HEAD, CLOSED, or a list of Jobs).
 type witness struct {
-	logID string // empty when there is no usable content
+	logID string // empty if the file has no usable content
 	epoch uint64
 	head  store.Head
 }
 
-// openWitness reads a witness file. A missing or damaged file gives the zero witness.
+// openWitness reads the file HEAD or CLOSED. A missing or damaged file gives the zero witness.
 func openWitness(path string) (w witness, err error) {
 	content, err := regular.Read(path, mostWitness)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
@@ -122,7 +123,7 @@ func openWitness(path string) (w witness, err error) {
 	return said, nil
 }
 
-// of returns the witness as a Loss; zero if it belongs to another log.
+// of returns the content of the witness as a Loss; zero if it belongs to another log.
 func (w witness) of(id events.Identity) events.Loss {
 	if w.logID == "" || w.logID != id.LogID {
 		return events.Loss{}
@@ -134,8 +135,9 @@ func witnessed(epoch uint64, head store.Head) events.Loss {
 	return events.Loss{Witness: events.WitnessFiles, Epoch: epoch, Sequence: head.Sequence, Hash: head.Hash}
 }
 
-// wentBack returns the proofs that the log had records after its end. tail is the first record of its last file. A
-// witness of an earlier epoch proves nothing: the log went on without those records, and an EpochChanged says so.
+// wentBack returns proofs that the log once had records after its end, as errors. tail is the first record of its last
+// file. A witness (file that tells how far the log had got) of an earlier epoch proves nothing, because the log was
+// continued without the lost records, as an EpochChanged record says.
 func wentBack(dir string, id events.Identity, tail events.Sequence, end store.Head, offsets map[string]events.Sequence) ([]error, error) {
 	b, err := seenBeside(dir, tail)
 	if err != nil {
@@ -144,15 +146,15 @@ func wentBack(dir string, id events.Identity, tail events.Sequence, end store.He
 	return b.ahead(dir, id, end, offsets), nil
 }
 
-// beside is the content of all witnesses beside a log at one moment.
+// beside is the content of all files beside a log that tell how far it had got.
 type beside struct {
 	closed, noted witness
 	snapshots     []events.Sequence
-	indexed       []store.Head // heads in indexes, from the last file on
-	lists         []witness    // heads in lists of Jobs, which hold no epoch
+	indexed       []store.Head // heads in the indexes of the last file and later ones
+	lists         []witness    // heads in lists of Jobs, which have no epoch
 }
 
-// seenBeside reads the witnesses. tail is the first record of the log's last file.
+// seenBeside reads the files beside the log that tell how far it had got. tail is the first record of its last file.
 func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 	if b.closed, err = openWitness(filepath.Join(dir, closedName)); err != nil {
 		return b, err
@@ -180,7 +182,7 @@ func seenBeside(dir string, tail events.Sequence) (b beside, err error) {
 	return b, err
 }
 
-// ahead returns the witnesses of records after the end of the log, as errors.
+// ahead returns an error for each proof that the log had records after head end.
 func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets map[string]events.Sequence) (all []error) {
 	ahead := func(l events.Loss, says string) {
 		if l.Epoch > id.Epoch || l.Epoch == id.Epoch && l.Sequence > end.Sequence {
@@ -215,7 +217,7 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 			ahead(witnessed(id.Epoch, l.head), "there is a list of Jobs as of record %d")
 		}
 	}
-	// An offset becomes durable after the records through it
+	// An offset becomes durable after the records up to it.
 	for _, consumer := range slices.Sorted(maps.Keys(offsets)) {
 		through := store.Head{Sequence: offsets[consumer]}
 		ahead(witnessed(id.Epoch, through), strings.ReplaceAll(fmt.Sprintf("the consumer %q had got through record", consumer), "%", "%%")+" %d")
@@ -223,7 +225,7 @@ func (b *beside) ahead(dir string, id events.Identity, end store.Head, offsets m
 	return all
 }
 
-// lost is the error for a log that ends before a record that it once had, or has not reached the epoch of that record.
+// lost returns the error for a log that ends before a record that it once had, or before the epoch of that record.
 func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	if l.Sequence > end {
 		says += fmt.Sprintf(", and it ends with record %d now", end)
@@ -236,7 +238,7 @@ func lost(path string, end events.Sequence, l events.Loss, says string) error {
 	}
 }
 
-// newestLoss returns the error about the newest record.
+// newestLoss returns the error about the newest lost record.
 func newestLoss(all []error) error {
 	return slices.MaxFunc(all, func(a, b error) int {
 		x, y := lossOf(a), lossOf(b)
@@ -259,8 +261,8 @@ func (l *Log) Losses() []events.Loss {
 	return l.losses
 }
 
-// GoOn implements store.Opened. It replaces or removes the witnesses of the lost records, which belong to an ended
-// epoch.
+// GoOn implements store.Opened. It replaces or removes the files that tell about the lost records, because these belong
+// to an ended epoch.
 func (l *Log) GoOn() error {
 	l.noting.Lock()
 	defer l.noting.Unlock()
@@ -284,7 +286,7 @@ func (l *Log) GoOn() error {
 		tidyLists(l.dir, id, end))
 }
 
-// tidyLists removes the lists of Jobs that were made from lost records.
+// tidyLists removes lists of Jobs that were made from records which are now lost.
 func tidyLists(dir string, id events.Identity, end store.Head) error {
 	all, err := listFiles(dir, listSuffix)
 	errs := []error{err}
@@ -297,7 +299,7 @@ func tidyLists(dir string, id events.Identity, end store.Head) error {
 	return errors.Join(errs...)
 }
 
-// tidySnapshots removes the snapshots of lost records, which belong to an ended epoch.
+// tidySnapshots removes snapshots that include lost records, that is, later records of an earlier epoch.
 func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 	all, err := listFiles(dir, snapshotSuffix)
 	errs := []error{err}
@@ -311,7 +313,7 @@ func tidySnapshots(dir string, id events.Identity, end store.Head) error {
 	return errors.Join(errs...)
 }
 
-// indexEnd returns the head that a stored index ends with; zero when it cannot be read.
+// indexEnd returns the head of the last record in an index on disk; zero when it cannot be read.
 func indexEnd(path string) store.Head {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -329,8 +331,8 @@ func indexEnd(path string) store.Head {
 	return store.Head{}
 }
 
-// listEnd returns the log that a list of Jobs belongs to, and its head; zero when it cannot be read. The footers of all
-// versions begin with these fields.
+// listEnd returns the ID of the log to which a list of Jobs belongs, and the head of its last record; zero when it
+// cannot be read. The footers of all versions begin with these fields.
 func listEnd(path string) (logID string, end store.Head) {
 	file, err := regular.Open(path)
 	if err != nil {

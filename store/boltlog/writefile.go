@@ -14,23 +14,24 @@ import (
 	"github.com/jobledger/jobledger/store/internal/chunk"
 )
 
-// FileSpec describes the beginning of a log file that WriteFile writes.
+// FileSpec describes the beginning of a log file for WriteFile.
 type FileSpec struct {
 	First   events.Sequence
 	Begin   []byte // as in Sealed.Begin
-	Term    uint64 // newest term that began before these records; a later one may begin in them
+	Term    uint64 // newest term that began before these records; a later term may begin in them
 	Offsets map[string]events.Sequence
 }
 
-// A group of batches is committed when it has this many bytes or records.
+// Limits of one commit while a file is written: a group of batches is committed once it has this many bytes or records.
 const (
 	groupBytes   = 512 << 10
 	groupRecords = 4096
 )
 
 // WriteFile writes a log file in the directory from whole batches in stored form. It returns the head and the identity
-// at its end. The directory must be the target of a restore ([BeginRestore]), because the incomplete file already has
-// its final name. The file is durable when WriteFile returns. An offset after the last record is set to that record.
+// at the end of the file. The directory must be marked as the target of a restore ([BeginRestore]), because the file
+// has its final name before it is complete. When WriteFile returns, the file is durable. An offset after the last
+// record is lowered to that record.
 func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[[]byte, error]) (end store.Head, id events.Identity, err error) {
 	b, err := decodeBegin(spec.Begin)
 	if err != nil {
@@ -67,7 +68,7 @@ func WriteFile(ctx context.Context, dir string, spec FileSpec, stored iter.Seq2[
 	return w.end.Head, w.id, errors.Join(t.db.Sync(), disk.SyncDir(dir))
 }
 
-// fileWriter writes groups of whole batches. It belongs to one call of WriteFile.
+// fileWriter writes groups of whole batches, for one call of WriteFile.
 type fileWriter struct {
 	tail   *tail
 	end    head // head after the added records
@@ -75,7 +76,7 @@ type fileWriter struct {
 	chunks chunk.Writer
 	bytes  int
 	count  int
-	open   bool // the batch of the last record goes on
+	open   bool // the batch of the last record is not complete
 }
 
 func (w *fileWriter) add(stored []byte) error {
@@ -141,7 +142,8 @@ func (w *fileWriter) finish(offsets map[string]events.Sequence) error {
 	return w.commit(clipped)
 }
 
-// NoteLost writes beside a log that it had a later record. A controller then continues the log only in a new epoch.
+// NoteLost writes beside a log that it once had a later record. A controller then continues the log only in a new
+// epoch.
 func NoteLost(dir string, id events.Identity, had store.Head) error {
 	return writeWitness(filepath.Join(dir, headName), id, had)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// check returns an error unless the manifest is consistent.
+// check returns an error unless the manifest is consistent: its files continue each other, and names follow from
+// entries.
 func (m *Manifest) check() error {
 	for _, t := range m.tails() {
 		if len(t.Segments) == 0 || t.Segments[0].First != t.First || len(t.Begin) == 0 {
@@ -51,8 +52,9 @@ func (m *Manifest) checkSegments(end *store.Head, t *Tail) error {
 	return nil
 }
 
-// follows checks that a file continues the records before it, and advances end. Records may be missing before a file,
-// if a hole says so. Its object has one of these names.
+// follows checks that file f continues the records before it, which end with *end, and sets *end to the end of f.
+// Before the first object of a file (begins), records may be missing if a hole of the manifest says so. names are the
+// allowed names of the object.
 func (m *Manifest) follows(end *store.Head, f *File, begins bool, names []string) error {
 	name := f.Object.Name
 	switch {

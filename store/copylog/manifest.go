@@ -8,61 +8,61 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Manifest describes the content of a copy, as of one head of its log.
+// Manifest describes the content of a copy of a log, up to one head of the log.
 type Manifest struct {
 	Identity events.Identity // identity of the log at Head
 	Head     store.Head
-	Written  events.Time     // by the writer's clock
+	Written  events.Time     // time by the writer's clock
 	Writer   string          // version of the writing program
-	First    events.Sequence // oldest record that the log kept then; the copy may have older ones
+	First    events.Sequence // oldest record in the log at that time; the copy may have older ones
 	Files    []File          // sealed files of the log, oldest first
-	// Files as segments, oldest first: sealed files that are still to be copied whole, and files that were pruned
-	// before their end was copied
+	// Files that the copy has as segments, oldest first: sealed files that are not copied whole yet, and files that
+	// were pruned before their end was copied
 	Partial []Tail
-	Tail    *Tail     // the newest file; nil when none of it is copied
+	Tail    *Tail     // the newest file of the log; nil if none of it is copied
 	Holes   []Hole    // records that were pruned before they were copied
 	Leaving []Leaving // objects to delete
 	Kept    []Kept    // earlier manifests that are kept, oldest first
 	Key     *Object   // nil for a copy without the key
 }
 
-// File is a range of records in one object: a sealed file, or a segment of a tail.
+// File is a range of records in one object: a sealed file, or a segment of a file that was being written.
 type File struct {
 	First   events.Sequence
-	Before  events.Hash // chain value before the first record
+	Before  events.Hash // chain value (hash over all records so far) before the first record
 	End     store.Head
 	Epoch   uint64      // epoch of the last record
-	Records events.Hash // hash of the records, as boltlog.Sealed.Records
+	Records events.Hash // hash of the records, as boltlog.Sealed.Records computes it
 	Object  Object
-	Derived []Object // index and list of Jobs; can be rebuilt
+	Derived []Object // index and list of Jobs; a restore can rebuild them
 }
 
-// Object is a stored object.
+// Object describes a stored object.
 type Object struct {
 	Name   string
 	Bytes  int64
 	SHA256 events.Hash // hash of the object's bytes
 }
 
-// Tail is a file of the log that was being written when it was copied: its beginning or all of it, as segments.
+// Tail is a log file that was being written when it was copied. The copy has all of it, or its beginning, as segments.
 type Tail struct {
 	First    events.Sequence // first record of the file
-	Begin    []byte          // as in boltlog.Sealed.Begin
+	Begin    []byte          // stored beginning of the file, as in boltlog.Sealed.Begin
 	Term     uint64          // newest term that began in the log
 	Offsets  map[string]events.Sequence
-	Segments []File // consecutive, from First on
+	Segments []File // consecutive; the first one begins with First
 }
 
-// Hole is a range of records that the copy lacks.
+// Hole is a range of records that are missing in the copy.
 type Hole struct{ From, Through events.Sequence }
 
-// Leaving is an object that no manifest names any more, since the time Since.
+// Leaving is an object that no manifest names any more, and that will be deleted. Since is when that became so.
 type Leaving struct {
 	Name  string
 	Since events.Time
 }
 
-// Kept is an earlier manifest that is kept.
+// Kept is an earlier manifest that is kept, so that the copy can be restored as of that time.
 type Kept struct {
 	Name    string
 	Epoch   uint64
@@ -83,13 +83,13 @@ func (m *Manifest) Clone() *Manifest {
 	return &c
 }
 
-// Run is one file of the log as the copy has it: either File or Segments is nil.
+// Run is one file of the log in the copy, either as a whole File or as Segments; the other field is nil.
 type Run struct {
 	File     *File
 	Segments *Tail
 }
 
-// First returns the first record.
+// First returns the sequence of the first record.
 func (r Run) First() events.Sequence {
 	if r.File != nil {
 		return r.File.First
@@ -97,7 +97,7 @@ func (r Run) First() events.Sequence {
 	return r.Segments.First
 }
 
-// Before returns the chain value before the first record.
+// Before returns the chain value (hash over all records so far) before the first record.
 func (r Run) Before() events.Hash {
 	if r.File != nil {
 		return r.File.Before
@@ -113,7 +113,7 @@ func (r Run) End() store.Head {
 	return r.Segments.Segments[len(r.Segments.Segments)-1].End
 }
 
-// Runs returns all files of the log in the copy, oldest first. The results point into the manifest.
+// Runs returns all files of the log that the copy has, oldest first. The results point into the manifest.
 func (m *Manifest) Runs() (all []Run) {
 	for i := range m.Files {
 		all = append(all, Run{File: &m.Files[i]})
@@ -136,7 +136,7 @@ func (m *Manifest) End() store.Head {
 	return store.Head{}
 }
 
-// Objects returns the objects that a restore needs, without those that can be rebuilt.
+// Objects returns the objects that a restore needs. It leaves out objects that can be rebuilt.
 func (m *Manifest) Objects() (all []Object) {
 	for _, f := range m.Files {
 		all = append(all, f.Object)
@@ -152,7 +152,7 @@ func (m *Manifest) Objects() (all []Object) {
 	return all
 }
 
-// Segments returns the segments of the tail.
+// Segments returns the segments of the newest file.
 func (m *Manifest) Segments() []File {
 	if m.Tail == nil {
 		return nil

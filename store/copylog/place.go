@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Errors of a Place. A missing object is fs.ErrNotExist.
+// Errors of a Place. If an object does not exist, the error is fs.ErrNotExist.
 var (
 	// ErrExists: an object with that name exists.
 	ErrExists = errors.New("there is an object of that name already")
-	// ErrChanged: the object is not the one that was to be replaced, because another process wrote it.
+	// ErrChanged: the object is not the version to be replaced, because another process has written it.
 	ErrChanged = errors.New("another process has written it meanwhile")
-	// ErrDenied: the caller has no right to the operation.
+	// ErrDenied: the caller has no permission for the operation.
 	ErrDenied = errors.New("access is denied")
 	// ErrBusy: the server cannot do the operation now.
 	ErrBusy = errors.New("the server cannot do that now")
@@ -22,46 +22,46 @@ var (
 	ErrLarge = errors.New("it is larger than an object of its kind")
 )
 
-// Place stores the objects of one copy. Names are relative to it, with slashes. A write is durable when the call
-// returns. Any goroutine may call any method.
+// Place stores the objects of one copy. Names are relative to the place, with slashes. When a call that writes returns,
+// the write is durable. Any goroutine may call any method.
 type Place interface {
-	// Get opens an object. The caller closes it.
+	// Get opens an object for reading. The caller must close it.
 	Get(ctx context.Context, name string) (Opened, error)
 
-	// Range returns bytes bytes of an object at the offset from, or fewer at its end.
+	// Range returns `bytes` bytes of an object from offset `from` on, or fewer at the end of the object.
 	Range(ctx context.Context, name string, from, bytes int64) ([]byte, error)
 
-	// Size returns the number of bytes of an object.
+	// Size returns the size of an object in bytes.
 	Size(ctx context.Context, name string) (int64, error)
 
-	// Put creates an object. It returns ErrExists, and changes nothing, when one with that name exists.
+	// Put creates an object. If an object with this name exists, it changes nothing and returns ErrExists.
 	Put(ctx context.Context, name string, content io.ReaderAt, size int64) error
 
-	// Replace overwrites the object that has this tag; the tag "" means that none exists. It returns the new tag. It
-	// returns ErrChanged when the current object has another tag.
+	// Replace overwrites the object if its current version has this tag; the tag "" means that no object exists. It
+	// returns the tag of the new version. If the current version has another tag, it returns ErrChanged.
 	Replace(ctx context.Context, name string, content []byte, tag string) (string, error)
 
 	// Delete removes an object. A missing object is no error.
 	Delete(ctx context.Context, name string) error
 
-	// String returns the place for people, without secrets.
+	// String returns the address of the place for users, without secrets.
 	String() string
 }
 
-// Tidier is a Place in which an interrupted write may leave something that is no object.
+// Tidier is a Place in which an interrupted write may leave something that is not an object of the copy.
 type Tidier interface {
-	// Tidy removes such remains from before the given time.
+	// Tidy removes what writes that were interrupted before the given time have left.
 	Tidy(ctx context.Context, before time.Time) error
 }
 
-// Opened is an object being read. The caller closes it.
+// Opened is an object that is being read. The caller must close it.
 type Opened struct {
 	io.ReadCloser
-	// Tag identifies this content of the object, for Replace.
+	// Tag identifies this version of the object, for Replace.
 	Tag string
 }
 
-// ReadAll reads an object of at most most bytes. It returns ErrLarge for a larger one, which cannot be ours.
+// ReadAll reads an object of at most `most` bytes. For a larger object, which cannot be ours, it returns ErrLarge.
 func ReadAll(ctx context.Context, p Place, name string, most int64) (content []byte, tag string, err error) {
 	o, err := p.Get(ctx, name)
 	if err != nil {

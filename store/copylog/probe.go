@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// Probe holds the abilities of a place, as Try found them.
+// Probe tells what a place can do, as found by Try.
 type Probe struct {
-	// Fenced: Put never overwrites, and Replace replaces only the object with the given tag. Without that, two writers
-	// may overwrite each other.
+	// Fenced: Put never overwrites, and Replace replaces only the version with the given tag. In a place without this,
+	// two writers may overwrite each other's objects.
 	Fenced bool
 	// Ranges: the place can read parts of objects.
 	Ranges bool
-	// Ahead is how far the place's clock is ahead of ours; 0 when it has none, or the difference is below its
-	// resolution.
+	// Ahead is how far the place's clock is ahead of ours. It is 0 if the place has no clock, or if the difference is
+	// smaller than the clock's resolution.
 	Ahead time.Duration
 }
 
-// Dated is a Place that knows when an object was written.
+// Dated is a Place that can tell when an object was written.
 type Dated interface {
 	Written(ctx context.Context, name string) (time.Time, error)
 }
 
 const probed = "probe"
 
-// Try stores an object, reads it, tries to overwrite it, and deletes it. It returns the error of any request that must
-// succeed.
+// Try finds out what a place can do: it stores an object, reads it, tries to overwrite it, and deletes it. It returns
+// an error if a request fails that must succeed.
 func Try(ctx context.Context, p Place) (found Probe, err error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -70,7 +70,7 @@ func Try(ctx context.Context, p Place) (found Probe, err error) {
 	return found, nil
 }
 
-// apart returns how far at lies outside [from, to]. A clock that shows whole seconds may be one second early.
+// apart returns how far the time at lies outside [from, to]. A clock with whole seconds may be up to one second behind.
 func apart(at, from, to time.Time) time.Duration {
 	switch {
 	case at.Before(from.Add(-time.Second)):

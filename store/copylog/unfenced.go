@@ -9,8 +9,8 @@ import (
 	"io/fs"
 )
 
-// Unfenced wraps a place without conditional writes: it reads the object before each write. Two writers at the same
-// moment can still overwrite each other.
+// Unfenced wraps a place that has no conditional writes: it reads the object before each write. Two processes that
+// write at the same moment can still overwrite each other's objects.
 type Unfenced struct{ Place }
 
 // Put implements Place.
@@ -37,7 +37,7 @@ func (u Unfenced) Replace(ctx context.Context, name string, content []byte, tag 
 	if now, err = u.Place.Replace(ctx, name, content, tag); now != "" || err != nil {
 		return now, err
 	}
-	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // for a server that returns no tag after a write
+	is, now, err := ReadAll(ctx, u.Place, name, MostManifest) // the server returned no tag after the write
 	if err == nil && !bytes.Equal(is, content) {
 		err = fmt.Errorf("%s: %w", name, ErrChanged)
 	}

@@ -15,18 +15,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// manifestVersion is the first byte of a manifest. The message follows, and then a CRC-32C of both, little endian.
+// manifestVersion is the first byte of an encoded manifest. Then come the protobuf message and a CRC-32C of both,
+// little endian.
 const manifestVersion = 1
 
-// MostManifest is larger than any manifest: 100,000 files and segments take 30 MB.
+// MostManifest is an upper bound for the size of a manifest. Example: 100,000 files and segments take 30 MB.
 const MostManifest = 256 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged: a manifest is not what was written.
+// ErrDamaged: the bytes of a manifest are not the bytes that were written.
 var ErrDamaged = errors.New("the manifest is damaged")
 
-// Encode encodes the manifest. It returns an error for an inconsistent one; see Decode.
+// Encode encodes the manifest. It returns an error if the manifest is not consistent, in the sense of Decode.
 func (m *Manifest) Encode() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -60,9 +61,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
 }
 
-// Decode decodes a manifest and checks that it is consistent: files and segments are consecutive except for its holes,
-// the last one ends at its head, and each object has the required name. It returns ErrDamaged, or events.ErrNewer when
-// a newer program wrote it in another form.
+// Decode decodes a manifest and checks that it is consistent: files and segments are consecutive except for the
+// recorded holes, the last one ends at the manifest's head, and each object has the required name. It returns
+// ErrDamaged, or events.ErrNewer if a newer program wrote it in another form.
 func Decode(content []byte) (*Manifest, error) {
 	n := len(content) - crc32.Size
 	if n < 1 || crc32.Checksum(content[:n], castagnoli) != binary.LittleEndian.Uint32(content[n:]) {

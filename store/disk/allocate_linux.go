@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Allocate extends f to the bytes [from, to) and allocates blocks for them. Written bytes keep their content.
+// Allocate extends f to size `to`, and allocates disk blocks for the bytes [from, to). Existing content is kept.
 func Allocate(f *os.File, from, to int64) error {
 	if from >= to {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Forget drops the page cache of f, so that later reads come from the disk and later writes reach it. After a failed
-// write, ext4 keeps a clean page and believes that its blocks are written: a later write to that page succeeds, and a
-// power cut then leaves zeros (test/disk shows it).
+// Forget drops the pages of f from the page cache, so that later reads come from the disk and later writes go to the
+// disk. This matters after a failed write: ext4 then treats the page as clean and its blocks as written. A later write
+// to that page succeeds, but after a power cut the blocks are zeros (test/disk shows it).
 func Forget(f *os.File) error {
-	if err := f.Sync(); err != nil { // the kernel does not drop dirty pages
+	if err := f.Sync(); err != nil { // the kernel drops only pages that are synced
 		return fmt.Errorf("sync what was written before: %w", err)
 	}
 	for {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in a directory durable.
+// SyncDir makes the entries of a directory (names of files) durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -17,8 +17,9 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// SyncAbove makes the names of a directory and of its parents durable, up to the root of the file system or the first
-// one that this process may not open. Otherwise a power cut could remove a new log together with its directory.
+// SyncAbove makes the entry of a directory in its parent durable, and the same for all parents: up to the root of the
+// file system, or the first parent that this process may not open. Otherwise a power cut could remove a new log
+// together with its directory.
 func SyncAbove(dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {

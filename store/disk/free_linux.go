@@ -2,8 +2,8 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// FreeBytes returns the free space of the directory's file system for a process without privileges. It returns
-// errors.ErrUnsupported on systems other than Linux.
+// FreeBytes returns the free space that an unprivileged process may use on the directory's file system. On systems
+// other than Linux it returns errors.ErrUnsupported.
 func FreeBytes(dir string) (int64, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

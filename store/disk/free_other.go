@@ -4,5 +4,5 @@ package disk
 
 import "errors"
 
-// FreeBytes is implemented for Linux alone.
+// FreeBytes is implemented only for Linux.
 func FreeBytes(string) (int64, error) { return 0, errors.ErrUnsupported }

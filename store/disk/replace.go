@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// TempSuffix is the suffix of a file that is not yet whole.
+// TempSuffix is the suffix of a file that is not complete yet.
 const TempSuffix = ".tmp"
 
-// WriteFile atomically and durably replaces the file at path. After a crash the file is the old one, the new one or, if
-// there was no old one, absent.
+// WriteFile replaces the file at path atomically and durably. After a crash the file has the old content or the new
+// one; if there was no old file, it may be absent.
 func WriteFile(path string, content []byte) error {
 	temp := path + TempSuffix
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -2,7 +2,8 @@ package disk
 
 import "os"
 
-// WriteZeros extends f to the size with zeros, where fallocate is not available. Holes within f stay.
+// WriteZeros extends f to size `to` with zeros. It is used where fallocate is not available. Existing holes in f
+// remain.
 func WriteZeros(f *os.File, to int64) error {
 	info, err := f.Stat()
 	if err != nil {

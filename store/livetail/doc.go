@@ -1,21 +1,21 @@
-// Package livetail caches the newest batches of a log in memory, as they were appended. Consumers that follow the log
+// Package livetail keeps the newest batches of a log in memory, as they were appended. Consumers that follow the log
 // (publishers, metrics, watching readers) then read new records without disk access and without decoding.
 //
-// [Log] wraps any store.Log and is one itself. Consumers read and wait as usual; a read that begins within the cache is
-// served from memory:
+// [Log] wraps any store.Log and implements store.Log. Consumers read and wait as usual. A read that begins with a
+// record in the cache is answered from memory:
 //
 //	log := livetail.New(disk, 0) // caches about 4 MiB
 //
 // Invariants:
 //
-//   - The wrapped log decides what is durable. No reader gets a record after its head, although records are cached from
-//     their Append on.
-//   - The cache is bounded in bytes, and a reader holds one batch at a time. A slower reader continues from the wrapped
-//     log; the writer never waits for a reader.
-//   - The records are those that were appended, so readers must not change them (store.Log.Append).
+//   - The wrapped log decides what is durable. Records are cached from their Append on, but a reader gets no record
+//     after the wrapped log's head.
+//   - The size of the cache is limited, and a reader holds one batch at a time. A reader that falls behind continues
+//     with the wrapped log; the writer never waits for a reader.
+//   - Readers get the appended records themselves, not copies, so they must not change them (store.Log.Append).
 //
-// To get the stored form of a record, call events.AppendRecord: it always returns the same bytes, at a fraction of the
-// cost of decoding.
+// A reader that needs the stored form of a record calls events.AppendRecord. It always returns the same bytes, and
+// costs much less than decoding.
 //
 // # Concurrency
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// defaultBytes holds about 4,000 records: the pods of some hundred Jobs, or a few seconds of a busy cluster.
+// defaultBytes is enough for about 4,000 records: the pods of some hundred Jobs, or a few seconds of a busy cluster.
 const defaultBytes = 4 << 20
 
 // Log is a log with a cache of its newest batches. Use New to create one.
@@ -25,7 +25,7 @@ type Log struct {
 
 	mu    sync.Mutex
 	kept  []kept // consecutive, oldest first; durable or not
-	bytes int    // total size. Invariant: bytes <= limit, or one batch is kept (while none is being appended)
+	bytes int    // total size. Invariant: bytes <= limit, or only one batch is cached
 }
 
 // kept is a cached batch and its approximate size in memory.
@@ -36,7 +36,7 @@ type kept struct {
 
 var _ store.Log = (*Log)(nil)
 
-// New returns log with a cache of about bytes bytes, but at least one batch; 0 means 4 MiB.
+// New wraps log with a cache of about `bytes` bytes, but at least one batch; 0 means 4 MiB.
 func New(log store.Log, bytes int) *Log {
 	return &Log{Log: log, limit: cmp.Or(bytes, defaultBytes)}
 }
@@ -44,25 +44,26 @@ func New(log store.Log, bytes int) *Log {
 // Append implements store.Log.
 func (l *Log) Append(b events.Batch, soon bool) store.Commit {
 	l.mu.Lock()
-	l.kept = append(l.kept, kept{Batch: b}) // before the batch can be durable, so that no reader misses it here
+	// Before the wrapped log gets it: a reader that learns that the batch is durable must find it here.
+	l.kept = append(l.kept, kept{Batch: b})
 	l.mu.Unlock()
 	commit := l.Log.Append(b, soon)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.kept) == 0 { // closed meanwhile
+	if len(l.kept) == 0 { // the log was closed meanwhile
 		return commit
 	}
 	k := &l.kept[len(l.kept)-1]
 	k.bytes = weigh(b, commit.Bytes())
 	for l.bytes += k.bytes; l.bytes > l.limit && len(l.kept) > 1; l.kept = l.kept[1:] {
 		l.bytes -= l.kept[0].bytes
-		l.kept[0] = kept{} // frees the batch; the array lives longer
+		l.kept[0] = kept{} // frees the batch, although the array lives on
 	}
 	return commit
 }
 
-// weigh estimates the memory of a batch: that of the records, plus twice their stored form for strings and other data
-// that they point to.
+// weigh estimates the memory that a batch takes: its records, and twice their stored size for the strings and other
+// data to which they point.
 func weigh(b events.Batch, stored int) int {
 	return len(b.Records)*int(unsafe.Sizeof(events.Record{})) + 2*stored
 }
@@ -92,7 +93,7 @@ func (l *Log) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.R
 	}
 }
 
-// readOn reads from the wrapped log.
+// readOn reads from the wrapped log, from record `from` on.
 func (l *Log) readOn(ctx context.Context, from events.Sequence, yield func(events.Record, error) bool) {
 	for r, err := range l.Log.Read(ctx, from) {
 		if err == nil {
@@ -104,7 +105,7 @@ func (l *Log) readOn(ctx context.Context, from events.Sequence, yield func(event
 	}
 }
 
-// batch returns the batch with the record at, if it is cached.
+// batch returns the batch that contains record `at`, if it is cached.
 func (l *Log) batch(at events.Sequence) (events.Batch, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,5 +124,5 @@ func (l *Log) Close() error {
 	return l.Log.Close()
 }
 
-// Served returns how many records were read from the cache, and how many from the wrapped log.
+// Served returns how many records readers got from the cache, and how many from the wrapped log.
 func (l *Log) Served() (memory, log uint64) { return l.fromMemory.Load(), l.fromLog.Load() }

@@ -7,60 +7,62 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Outcome is what a reader makes of a message.
+// Outcome says what a message of the stream means for its reader.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Taken Outcome = 1 // it counts: the state is another one
-	Waits Outcome = 2 // it is a part of a group, and counts with the last part
-	Void  Outcome = 3 // it counts for nothing; it is passed over
-	Newer Outcome = 4 // a newer program reads it: the reader stops
+	Taken Outcome = 1 // it counts, and changes the state
+	Waits Outcome = 2 // it is a part of a group of records, which counts once the last part comes
+	Void  Outcome = 3 // it does not count, and readers skip it
+	Newer Outcome = 4 // only a newer program can read it, so the reader must stop
 )
 
-// Why a message is void. Operators read these.
+// Reasons why a message of the stream is void, in words for operators.
 const (
-	NoSegment  = "no segment"                      // other bytes, or damaged ones
-	StreamShut = "the stream is closed"            // behind a Closed
-	OtherLog   = "of another log"                  // another ID or epoch
+	NoSegment  = "no segment"                      // not a message of a log, or damaged
+	StreamShut = "the stream is closed"            // a Closed message came before
+	OtherLog   = "of another log"                  // another log ID or epoch
 	OtherKey   = "of another key"                  // the writer has another KEY
-	NoClaim    = "no claim before it"              // records at the beginning of the stream
-	OldTerm    = "a claim of a term that was"      // not above the newest term
-	LaterTerm  = "of a term without a claim"       // above the newest term: the reader has missed the claim
-	NotWriter  = "of another writer"               // not of the newest claim
-	GivenBack  = "behind the release of its term"  // its writer has released
-	OtherHead  = "not behind the head"             // its before is not the head
-	Ahead      = "ahead of the head"               // of the writer: the reader has missed a record
-	OutOfOrder = "a part that is not the next one" // of the group that waits
-	BadRecords = "its records do not give its end" // sequences, batches, identity or chain
+	NoClaim    = "no claim before it"              // records before the first claim of the stream
+	OldTerm    = "a claim of a term that was"      // its term is not above the newest term
+	LaterTerm  = "of a term without a claim"       // its term is above the newest: the reader has missed the claim
+	NotWriter  = "of another writer"               // not from the writer of the newest claim
+	GivenBack  = "behind the release of its term"  // its writer has already released the term
+	OtherHead  = "not behind the head"             // its Before is not the head
+	Ahead      = "ahead of the head"               // its Before is after the head: the reader has missed a record
+	OutOfOrder = "a part that is not the next one" // not the next part of the group that waits
+	BadRecords = "its records do not give its end" // wrong sequences, batches, identity or chain
 )
 
-// Verdict is what became of a message.
+// Verdict is the result of looking at a message of the stream.
 type Verdict struct {
 	Outcome Outcome
-	Void    string  // why it is void
-	Segment Segment // Taken: the message; of a group in parts all of its records, as one segment
-	Err     error   // Newer: what it needs. Void: more about why, or nil
+	Void    string  // reason, if it is void
+	Segment Segment // if taken: the message; for a group in several parts, all records in one segment
+	Err     error   // Newer: what the message needs. Void: details of the reason, or nil
 }
 
-// State is what the messages of a stream up to a place amount to. It is a value: the parts that wait are never changed
-// in place. The zero State is that of an empty stream, whose first claim says which log it is.
+// State is the result of all messages of a stream up to a place (the sequence of a message in the stream). It is a
+// value: the parts that wait are never changed in place. The zero State is for an empty stream, whose first claim
+// determines the log.
 type State struct {
-	Place    uint64          // of the newest message that was looked at
-	Identity events.Identity // of the log at Head
+	Place    uint64          // place of the newest message that was read
+	Identity events.Identity // identity of the log at Head
 	Key      events.Hash
-	Term     uint64 // of the newest claim; 0 before the first
-	Writer   string // of the newest claim
+	Term     uint64 // term of the newest claim; 0 before the first
+	Writer   string // writer of the newest claim
 	Head     store.Head
-	Released bool   // the writer has ended its term in good order
-	Closed   bool   // nothing counts any more
-	Voids    uint64 // messages that were void
+	Released bool   // the writer has ended its term in an orderly way
+	Closed   bool   // the stream has ended; no further message counts
+	Voids    uint64 // number of void messages
 
-	waiting Segment // the parts of a group so far, as one segment; Parts is 0 when there are none
+	waiting Segment // the parts so far of an incomplete group, joined to one segment; Parts is 0 if there are none
 }
 
-// From is the state in which a reader begins with a message in the middle of a stream: the first one there, which was
-// taken by all who read it (the stream is cut only there). The caller has found s.Before on the chain of its own log.
+// From returns the state with which a reader begins in the middle of a stream. s is the stream's first message, at
+// place, which counts for every reader, because the stream is cut only at such messages. The caller must have checked
+// that s.Before fits the chain of its own log.
 func From(place uint64, s Segment) State {
 	state := State{Place: place - 1, Identity: s.Identity, Key: s.Key, Term: s.Term, Writer: s.Writer, Head: s.Before}
 	if s.Kind == Claim {
@@ -69,8 +71,8 @@ func From(place uint64, s Segment) State {
 	return state
 }
 
-// Accept looks at the message behind s. It is the same for every reader: own, the version of the reader, decides only
-// whether it can go on.
+// Accept looks at the next message after state s, and returns the new state and a verdict. Every reader gets the same
+// result, except that own, the version of the reader, decides whether it can continue.
 func Accept(s State, place uint64, data []byte, own events.ReaderVersion) (State, Verdict) {
 	m, err := Decode(data)
 	if events.OtherReader(err) {
@@ -94,7 +96,7 @@ func Accept(s State, place uint64, data []byte, own events.ReaderVersion) (State
 	return next, v
 }
 
-// take says what a segment changes. A verdict with Void changes nothing.
+// take returns the state after segment m. If the verdict is Void, the state is unchanged.
 func (s State) take(m Segment) (State, Verdict) {
 	switch {
 	case s.Closed:
@@ -140,7 +142,8 @@ func (s State) claim(m Segment) (State, Verdict) {
 	return s, Verdict{Outcome: Taken, Segment: m}
 }
 
-// records takes a part. The first part of a group ends parts that wait: its writer has begun the group again.
+// records handles a part of a group of records. The first part of a group replaces the parts that wait, because the
+// writer has begun the group again.
 func (s State) records(m Segment) (State, Verdict) {
 	switch {
 	case m.Before.Sequence > s.Head.Sequence:
@@ -172,7 +175,7 @@ func (s State) records(m Segment) (State, Verdict) {
 	return s, Verdict{Outcome: Taken, Segment: g}
 }
 
-// join adds a part to those that wait; false when it is not the next one of their group.
+// join appends part m to w, the parts that wait; false if m is not the next part of their group.
 func join(w, m Segment) (Segment, bool) {
 	first := w.First + events.Sequence(len(w.Stored))
 	if w.GoesOn {

@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// check checks the records of a whole group against what the segment says of them: sequences without a gap, whole
-// batches, the identity behind them, and the chain. A record of a critical kind that this program does not know is
-// events.ErrNewer; its other content is for the log that appends it.
+// check checks the records of a complete group against the segment's fields: sequences without gaps, whole batches, the
+// identity after them, and the chain. It returns events.ErrNewer for a record of a critical kind that this program does
+// not know. Everything else in the records is checked by the log to which they are appended.
 func (s *Segment) check(id events.Identity) error {
 	hash, ended := s.Before.Hash, false
 	var now events.Time

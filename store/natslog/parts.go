@@ -7,19 +7,20 @@ import (
 )
 
 const (
-	// headroom is what of max_payload records do not take: 64 KiB for the header of a segment and for that of NATS.
+	// headroom is the part of max_payload that records do not use: 64 KiB for the headers of a segment and of NATS.
 	headroom = 64 << 10
-	// minPayload is the least max_payload with which a log works.
+	// minPayload is the smallest max_payload with which a replicated log works.
 	minPayload = 2 * headroom
-	// recordOverhead bounds the tag and the length before each record.
+	// recordOverhead is an upper bound for the protobuf tag and the length before each record.
 	recordOverhead = 8
-	// maxParts bounds what a reader keeps of a group that does not end: 4,096 parts of 960 KiB are 3.75 GiB, more than any
-	// group.
+	// maxParts limits what a reader must keep of an incomplete group. Example: 4,096 parts of 960 KiB are 3.75 GiB,
+	// more than any group.
 	maxParts = 4096
 )
 
-// Encode gives the messages of a segment that was not divided, none longer than maxPayload, the server's max_payload in
-// bytes. Records are divided where they do not fit: parts of 960 KiB with a max_payload of 1 MiB.
+// Encode returns the messages for a whole segment. None is longer than maxPayload, the server's max_payload in bytes.
+// Records that do not fit into one message are divided into parts. Example: with a max_payload of 1 MiB, parts have 960
+// KiB of records.
 func Encode(s Segment, maxPayload int) (messages [][]byte, err error) {
 	if maxPayload < minPayload {
 		return nil, fmt.Errorf("max_payload is %d bytes: a replicated log needs %d", maxPayload, minPayload)
@@ -48,7 +49,7 @@ func Encode(s Segment, maxPayload int) (messages [][]byte, err error) {
 	return messages, nil
 }
 
-// divide gives the parts of a segment, whose records take at most limit bytes each.
+// divide divides a segment into parts whose records take at most `limit` bytes each.
 func divide(s Segment, limit int) []Segment {
 	part, size := s, 0
 	part.Stored = nil

@@ -5,37 +5,38 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Kind says what a message does.
+// Kind says what a message of the stream does.
 type Kind uint8
 
 // The kinds, with their numbers in segment.proto.
 const (
 	Claim    Kind = 1 // begins a term
-	Records  Kind = 2 // has a group of records, or a part of one
-	Released Kind = 3 // ends a term in good order
-	Closed   Kind = 4 // ends the stream
+	Records  Kind = 2 // has a group of records, or a part of a group
+	Released Kind = 3 // ends a term in an orderly way
+	Closed   Kind = 4 // ends the stream: no further message counts
 )
 
-// Segment is one message of the stream, or one part of a group of records that does not fit into one message.
+// Segment is one message of the stream. A group of records that does not fit into one message is sent as several
+// segments.
 type Segment struct {
 	Kind       Kind
-	Identity   events.Identity // of the log behind the records, or at the head when there are none
-	Term       uint64          // that of the writer's claim
-	Writer     string          // random, made anew for each claim; at most 253 bytes
-	Before     store.Head      // that the records of all parts continue; of a claim the head of the log
-	After      store.Head      // behind the records of all parts; Before when there are none
+	Identity   events.Identity // identity of the log after the records; at the head if there are none
+	Term       uint64          // term of the writer's claim
+	Writer     string          // random, new for each claim; at most 253 bytes
+	Before     store.Head      // head that the group's records continue; for a claim the head of the log
+	After      store.Head      // head after the group's records; equal to Before if there are none
 	BeginsFile bool            // the group's first record begins a file of the log
 	Offsets    map[string]events.Sequence
-	Least      events.ReaderVersion // of its reader
+	Least      events.ReaderVersion // minimum version of a reader of this message
 	Key        events.Hash          // SHA-256 of the log's KEY
 
-	First       events.Sequence // the first record of this message; 0 when there are none
-	Part, Parts uint32          // from 1; 1 of 1 for a message that is whole
+	First       events.Sequence // first record in this message; 0 if there are none
+	Part, Parts uint32          // number of this part, from 1, and of parts; 1 and 1 for a whole segment
 	Stored      [][]byte        // records in stored form
-	GoesOn      bool            // the last record goes on with the first one of the next part
+	GoesOn      bool            // the last record continues in the next part
 }
 
-// GroupOf is the segment of a group of records, to be encoded; term and writer are those of the claim.
+// GroupOf returns the segment for a group of records. term and writer are those of the leader's claim.
 func GroupOf(g store.Group, term uint64, writer string, key events.Hash) Segment {
 	return Segment{
 		Kind: Records, Identity: g.Identity, Term: term, Writer: writer, Before: g.Before, After: g.After,
@@ -44,7 +45,7 @@ func GroupOf(g store.Group, term uint64, writer string, key events.Hash) Segment
 	}
 }
 
-// Batches are the records of a whole group, for the log of a replica.
+// Batches returns the records of a whole group in the form in which a replica's log can append them.
 func (s *Segment) Batches() store.StoredBatches {
 	return store.StoredBatches{First: s.First, Records: s.Stored, After: s.After.Hash, BeginsFile: s.BeginsFile}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A message:
+// The bytes of a message:
 //
 //	1 byte   version
 //	         Segment as protobuf
-//	4 bytes  CRC-32C of all before, little endian
+//	4 bytes  CRC-32C of all bytes before, little endian
 const (
 	versionInvalid = 0 // an unwritten byte must never look like a segment
 	version        = 1
@@ -31,7 +31,7 @@ var (
 	castagnoli    = crc32.MakeTable(crc32.Castagnoli)
 )
 
-// errNoSegment: the bytes are not those of a segment, or not all of them are as they were written.
+// errNoSegment: the bytes are not a segment, or they are damaged.
 var errNoSegment = errors.New("the message is no segment of a log")
 
 func encode(s *Segment) ([]byte, error) {
@@ -51,8 +51,8 @@ func encode(s *Segment) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
 }
 
-// Decode reads a message. The error is events.ErrNewer when a newer program wrote it, else it says that these bytes are
-// no segment. Records share the memory of data.
+// Decode decodes a message. The error is events.ErrNewer if a newer program wrote the message; any other error means
+// that the bytes are not a segment. The records share memory with data.
 func Decode(data []byte) (Segment, error) {
 	n := len(data) - crc32.Size
 	if n < versionBytes || data[0] == versionInvalid {
@@ -93,7 +93,7 @@ func Decode(data []byte) (Segment, error) {
 	return s, nil
 }
 
-// whole reports whether the fields of a segment belong together.
+// whole reports whether the fields of a segment are consistent with each other.
 func whole(s *Segment) bool {
 	hasRecords := s.Kind == Records
 	return s.Kind != 0 && s.Identity.LogID != "" && s.Writer != "" && s.Term > 0 &&

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/boltlog"
 )
 
-// backend holds the functions of one kind of log. Each gets the address without the scheme.
+// backend has the functions for one kind of log. Each function gets the address without the scheme.
 type backend struct {
 	forWriting func(place string, options store.Options) (store.Opened, error)
 	readOnly   func(place string) (store.Archive, error)
@@ -26,13 +26,13 @@ type backend struct {
 	aside      func(place string) (through events.Sequence, folder string, is bool, err error)
 	branches   func(place string) ([]string, error)
 	inBranches func(place string) (branches int, bytes int64, err error)
-	directory  bool // place is a directory, where other parts of the program may store files
+	directory  bool // place is a directory, in which other parts of the program may store files, too
 }
 
-// directories is the scheme of an address without one.
+// directories is the scheme of an address that has none.
 const directories = "bolt"
 
-// backends holds all kinds of logs by scheme.
+// backends has the backend for each scheme.
 var backends = map[string]backend{
 	directories: {
 		forWriting: func(dir string, options store.Options) (store.Opened, error) {
@@ -76,7 +76,7 @@ var backends = map[string]backend{
 	},
 }
 
-// scheme matches the scheme of an address. A single letter is no scheme.
+// scheme matches the scheme of an address. A single letter before a colon is not a scheme.
 var scheme = regexp.MustCompile(`^([a-z][a-z0-9+-]+):`)
 
 // find returns the backend of an address, and the address without the scheme.
@@ -93,17 +93,17 @@ func find(address string) (of backend, place string, err error) {
 	return of, place, nil
 }
 
-// Check returns an error unless the address is valid. It does not access the disk.
+// Check returns an error unless the address is valid. It does not access the log.
 func Check(address string) error {
 	_, _, err := find(address)
 	return err
 }
 
-// ErrNoDirectory: the log of the address is not in a directory.
+// ErrNoDirectory: the log at the address is not in a directory.
 var ErrNoDirectory = errors.New("it is in no directory")
 
-// Dir returns the directory of the log, where other parts of the program may store files. It returns ErrNoDirectory
-// when the log has none.
+// Dir returns the directory of a log, in which other parts of the program may store files. If the log is not in a
+// directory, it returns ErrNoDirectory.
 func Dir(address string) (string, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -115,7 +115,7 @@ func Dir(address string) (string, error) {
 	return place, nil
 }
 
-// Place returns where a log is, for people: its directory, or its address when it has none.
+// Place returns where a log is, for messages to users: its directory, or its address if it is not in a directory.
 func Place(address string) string {
 	if dir, err := Dir(address); err == nil {
 		return dir
@@ -133,7 +133,7 @@ func Log(address string, options store.Options) (store.Opened, error) {
 	return of.forWriting(place, options)
 }
 
-// Archive opens a log for reading. It returns fs.ErrNotExist when there is none, and a [store.HeldError] when a process
+// Archive opens a log for reading. It returns fs.ErrNotExist if there is no log, and a [store.HeldError] if a process
 // writes it.
 func Archive(address string) (store.Archive, error) {
 	of, place, err := find(address)
@@ -144,9 +144,9 @@ func Archive(address string) (store.Archive, error) {
 }
 
 // Verify reads a whole log and checks everything that must hold. It returns [store.ErrCorrupt] with the first bad
-// sequence, or a read error. It calls progress now and then, unless it is nil, with the number of bytes read and the
-// total. has lists heads that were recorded elsewhere: the log is damaged if it has another chain value at one of them,
-// or ends before it.
+// sequence, or a read error. It calls progress from time to time with the number of bytes read and the total, unless
+// progress is nil. has lists heads that were recorded elsewhere: the log is damaged if its chain value at one of them
+// is another one, or if it ends before one of them.
 func Verify(ctx context.Context, address string, progress func(done, total int64), has ...store.Head) (store.Report, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -164,7 +164,7 @@ func Exists(address string) (bool, error) {
 	return of.exists(place)
 }
 
-// Key returns the secret key of a log; fs.ErrNotExist when there is none.
+// Key returns the secret key of a log; fs.ErrNotExist if it has none.
 func Key(address string) (events.Key, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -173,8 +173,8 @@ func Key(address string) (events.Key, error) {
 	return of.key(place)
 }
 
-// Fill begins to make a log of what another replica of it has, where there is none, or goes on with that. The error is
-// fs.ErrExist when there is a log, and [store.HeldError] when another process fills or writes it.
+// Fill begins to build a log from the files of another replica, or continues an interrupted Fill. It returns
+// fs.ErrExist if there is already a log, and a [store.HeldError] if another process fills or writes it.
 func Fill(address, logID string) (store.Filling, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -183,7 +183,7 @@ func Fill(address, logID string) (store.Filling, error) {
 	return of.fill(place, logID)
 }
 
-// Unfilled reports whether Fill began and did not come to its End.
+// Unfilled reports whether a Fill began and was not completed by End.
 func Unfilled(address string) (bool, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -192,7 +192,7 @@ func Unfilled(address string) (bool, error) {
 	return of.unfilled(place)
 }
 
-// Vacant returns an error if the place has anything but what a Fill that did not end has left.
+// Vacant returns an error unless there is nothing at the address, or only what an interrupted Fill has left.
 func Vacant(address string) error {
 	of, place, err := find(address)
 	if err != nil {
@@ -201,9 +201,10 @@ func Vacant(address string) error {
 	return of.vacant(place)
 }
 
-// SetAside keeps what a log has behind the record through as a branch, a folder of that name in its directory. The log
-// ends before it then; with 0, no log remains. A call that was interrupted is made again with what [Aside] returns; until
-// then nothing opens the log. It returns a [store.HeldError] when another process writes it.
+// SetAside shortens a log: it then ends with the last batch at or before record through (0: no log remains). Later
+// records are kept as a branch, in a folder with this name within the log's directory. After an interrupted call, no
+// function opens the log until SetAside is called again with the same arguments ([Aside] returns them). It returns a
+// [store.HeldError] if another process writes the log.
 func SetAside(ctx context.Context, address string, through events.Sequence, folder string) error {
 	of, place, err := find(address)
 	if err != nil {
@@ -212,7 +213,7 @@ func SetAside(ctx context.Context, address string, through events.Sequence, fold
 	return of.setAside(ctx, place, through, folder)
 }
 
-// Aside returns what an interrupted SetAside was called with; false if there is none.
+// Aside returns the arguments of an interrupted SetAside; is is false if there is none.
 func Aside(address string) (through events.Sequence, folder string, is bool, err error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -221,10 +222,10 @@ func Aside(address string) (through events.Sequence, folder string, is bool, err
 	return of.aside(place)
 }
 
-// BranchName returns the name of the folder for the records of an epoch from the record first on.
+// BranchName returns the name of the branch folder for records of an epoch that begin with record first.
 func BranchName(epoch uint64, first events.Sequence) string { return boltlog.BranchName(epoch, first) }
 
-// Branches says for each branch of a log which records it has.
+// Branches returns a sentence for each branch of a log (records that SetAside has kept).
 func Branches(address string) ([]string, error) {
 	of, place, err := find(address)
 	if err != nil {
@@ -233,7 +234,7 @@ func Branches(address string) ([]string, error) {
 	return of.branches(place)
 }
 
-// BranchUsage returns how many branches a log has, and the bytes of their files.
+// BranchUsage returns the number of branches of a log, and the total size of their files.
 func BranchUsage(address string) (branches int, bytes int64, err error) {
 	of, place, err := find(address)
 	if err != nil {

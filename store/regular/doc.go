@@ -1,9 +1,12 @@
-// Package regular opens the files of a log directory safely: only regular files, without blocking, and with a size
-// limit.
+// Package regular opens files of a log directory safely: only regular files, without blocking, and with a limit for
+// their size.
+//
+//	f, err := regular.Open(path)          // errors.Is(err, regular.ErrOdd): a pipe, a link, a directory, a device
+//	b, err := regular.Read(path, 4<<10)   // ErrOdd also for a file of more than 4 KiB; it is not read
 //
 //	f, err := regular.Open(path)          // errors.Is(err, regular.ErrOdd): a pipe, a link, a directory, a device
 //	b, err := regular.Read(path, 4<<10)   // also ErrOdd: a file of more than 4 KiB; nothing of it is read
 //
-// Code that opens whatever has the right name in a directory blocks for ever on a named pipe, follows a link to another
-// log, or reads a sparse file of 3 GB into memory. All code that reads a log directory uses this package.
+// Without these checks, code that opens a name in a directory may block for ever on a named pipe, follow a link to
+// another log, or read a sparse file of 3 GB into memory. All code that reads a log directory uses this package.
 package regular

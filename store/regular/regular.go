@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// ErrOdd: the entry with that name is not a file that the program wrote. A retry gives the same result.
+// ErrOdd: the directory entry is not a file that this program wrote. Trying again does not help.
 var ErrOdd = errors.New("no file that jobledger wrote")
 
-// Open opens a regular file for reading. It does not follow a link, and does not block on a pipe.
+// Open opens a regular file for reading. It does not follow a symbolic link, and does not block on a pipe.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
-// OpenFile is os.OpenFile for regular files: it opens or creates one, and returns ErrOdd for anything else.
+// OpenFile is like os.OpenFile, but opens or creates only regular files. For anything else it returns ErrOdd.
 func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -31,7 +31,7 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil { // another entry may have taken its place
+	if info, err = f.Stat(); err == nil { // the entry may have been replaced between Lstat and open
 		err = odd(path, info)
 	}
 	if err != nil {
@@ -40,7 +40,7 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// Read returns the content of a file with at most most bytes, and ErrOdd for a larger one.
+// Read returns the content of a file. If the file has more than `most` bytes, it returns ErrOdd.
 func Read(path string, most int64) (content []byte, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func Read(path string, most int64) (content []byte, err error) {
 	content = make([]byte, info.Size())
 	n, err := io.ReadFull(f, content)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // it was truncated meanwhile
+		err = nil // the file was truncated meanwhile
 	}
 	return content[:n], err
 }

@@ -99,7 +99,7 @@ func longReader(t *testing.T, open Open) {
 			t.Fatalf("record %d, want %d", r.Sequence, want)
 		}
 		if want == 3 || want == 300 {
-			fill(w, 300) // waits until all of it is durable, while this reader is paused
+			fill(w, 300) // waits until these records are durable; meanwhile this reader is paused
 		}
 		want++
 	}
@@ -131,7 +131,8 @@ func concurrentReaders(t *testing.T, open Open) {
 	readers.Wait()
 }
 
-// follow reads until it has seen the record goal, and checks that each read ends with a whole batch.
+// follow reads until it has seen record goal. It checks that there are no gaps, and that each read ends with a whole
+// batch.
 func follow(log store.Log, from, goal events.Sequence) error {
 	next := from
 	for next <= goal {

@@ -14,12 +14,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Open creates an empty log for one test, with files of at most 64 KiB if the backend has files. reopen closes the log,
-// if it is open, and opens it again as the next process would; it may be called any number of times. The backend's test
-// closes the open log when the test ends.
+// Open creates an empty log for one test. If the backend has files, they must have at most 64 KiB. reopen closes the
+// log, if it is open, and opens it again as the next process would; it may be called repeatedly. The test of the
+// backend must close the log that is open at the end.
 type Open func(t *testing.T) (log store.Log, reopen func() store.Log)
 
-// Run tests everything that the contract promises.
+// Run tests everything that store.Log promises.
 func Run(t *testing.T, open Open) {
 	tests := []struct {
 		name string
@@ -60,7 +60,7 @@ func Run(t *testing.T, open Open) {
 
 var ctx = context.Background()
 
-// fill appends batches of records of several Jobs, and returns all records.
+// fill appends batches with records of several Jobs. It returns all these records, once they are durable.
 func fill(w *Writer, batches int) []events.Record {
 	var all []events.Record
 	for n := range batches {
@@ -75,7 +75,7 @@ func fill(w *Writer, batches int) []events.Record {
 	return append(all, w.Durable(Pod("job-a", batches)).Records...)
 }
 
-// collect reads to the end; an error fails the test.
+// collect returns all records of seq. An error fails the test.
 func collect(t *testing.T, seq iter.Seq2[events.Record, error]) []events.Record {
 	t.Helper()
 	var out []events.Record
@@ -88,7 +88,7 @@ func collect(t *testing.T, seq iter.Seq2[events.Record, error]) []events.Record 
 	return out
 }
 
-// firstError reads to the first error, and returns it and the number of records before it.
+// firstError reads until the first error. It returns the error, and the number of records before it.
 func firstError(seq iter.Seq2[events.Record, error]) (int, error) {
 	n := 0
 	for _, err := range seq {
@@ -103,7 +103,7 @@ func firstError(seq iter.Seq2[events.Record, error]) (int, error) {
 func equal(t *testing.T, what string, got, want []events.Record) {
 	t.Helper()
 	if len(got) == len(want) && reflect.DeepEqual(got, want) {
-		return // a comparison with cmp is slow, and only needed for the message
+		return // reflect is fast; cmp is only needed for the message
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		if len(diff) > 4000 {
@@ -120,7 +120,7 @@ func wantError(t *testing.T, what string, err, want error) {
 	}
 }
 
-// chain computes the chain value of records from zero, the slow way.
+// chain computes the chain value (hash over all records) after the last of these records, which begin with record 1.
 func chain(t *testing.T, records []events.Record) events.Hash {
 	t.Helper()
 	var h events.Hash

@@ -74,7 +74,7 @@ func offsets(t *testing.T, open Open) {
 			t.Fatal(err)
 		}
 	}
-	fill(w, 200) // over several files; the offset of kube is not set again
+	fill(w, 200) // over several files; the offset of kube is set only once
 	if err := log.SetOffset("nats", 17); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func offsets(t *testing.T, open Open) {
 		}
 	}
 	check("at once")
-	log = reopen() // after it nothing was appended: Close makes it durable
+	log = reopen() // nothing was appended after SetOffset, so Close must store the offset
 	check("after reopening")
 	fill(NewWriter(t, log), 200)
 	log = reopen()

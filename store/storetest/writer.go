@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Start is the time of the first batch of a Writer; each later batch is one second later.
+// Start is the time of the first batch of a Writer. Each further batch is one second later.
 var Start = events.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 
 // Writer builds batches that continue a log. It is not safe for concurrent use.
@@ -27,7 +27,7 @@ type Writer struct {
 	last map[events.Stream]events.Sequence
 }
 
-// NewWriter returns a Writer that continues the log, whose durable records it reads first.
+// NewWriter returns a Writer that continues a log. It first reads the log's durable records.
 func NewWriter(t testing.TB, log store.Log) *Writer {
 	t.Helper()
 	w := &Writer{t: t, log: log, next: 1, time: Start, last: map[events.Stream]events.Sequence{}}
@@ -40,7 +40,7 @@ func NewWriter(t testing.TB, log store.Log) *Writer {
 	return w
 }
 
-// Item is a record without its place in the log.
+// Item is a record that has no place in the log yet.
 type Item struct {
 	Stream   events.Stream
 	Kind     events.Kind
@@ -48,7 +48,7 @@ type Item struct {
 	Evidence events.Evidence
 }
 
-// Created returns the item of record 1.
+// Created returns record 1 of a log, which creates the log.
 func Created(id events.Identity) Item {
 	return Item{
 		Stream: events.Controller, Kind: events.KindLogCreated,
@@ -56,7 +56,7 @@ func Created(id events.Identity) Item {
 	}
 }
 
-// Job returns the item of a Job that was added.
+// Job returns a record that adds a Job.
 func Job(uid types.UID, namespace, name string) Item {
 	return Item{
 		Stream: events.JobStream(uid), Kind: events.KindJobAdded,
@@ -65,7 +65,7 @@ func Job(uid types.UID, namespace, name string) Item {
 	}
 }
 
-// Pod returns the item of the n-th change of a pod of a Job; about 170 bytes in stored form.
+// Pod returns a record with the n-th change of a Job's pod. It has about 170 bytes in stored form.
 func Pod(job types.UID, n int) Item {
 	return Item{
 		Stream: events.JobStream(job), Kind: events.KindPodChanged,
@@ -77,7 +77,7 @@ func Pod(job types.UID, n int) Item {
 	}
 }
 
-// Text returns the item of a pod's change with a message of bytes bytes.
+// Text returns a record with a change of a pod and a message of `bytes` bytes.
 func Text(job types.UID, bytes int) Item {
 	item := Pod(job, 1)
 	message := make([]byte, bytes)
@@ -88,7 +88,7 @@ func Text(job types.UID, bytes int) Item {
 	return item
 }
 
-// Batch builds the next batch.
+// Batch builds the next batch from these items, without appending it.
 func (w *Writer) Batch(items ...Item) events.Batch {
 	var b events.Batch
 	for i, item := range items {
@@ -100,7 +100,7 @@ func (w *Writer) Batch(items ...Item) events.Batch {
 			Facts: item.Facts, Evidence: item.Evidence,
 		}
 		binary.BigEndian.PutUint64(r.FactsSalt[:], uint64(w.next))
-		if !reflect.DeepEqual(r.Evidence, events.Evidence{}) { // the salt of an absent part is not stored
+		if !reflect.DeepEqual(r.Evidence, events.Evidence{}) { // the salt of missing evidence is not stored
 			binary.BigEndian.PutUint64(r.EvidenceSalt[:], ^uint64(w.next))
 		}
 		w.last[item.Stream] = w.next
@@ -111,7 +111,7 @@ func (w *Writer) Batch(items ...Item) events.Batch {
 	return b
 }
 
-// Next returns the sequence of the next record.
+// Next returns the sequence of the next record to be built.
 func (w *Writer) Next() events.Sequence { return w.next }
 
 // Append appends the next batch.
@@ -130,7 +130,7 @@ func (w *Writer) Durable(items ...Item) events.Batch {
 // Create appends record 1 of an empty log and waits until it is durable.
 func (w *Writer) Create() { w.t.Helper(); w.Durable(Created(w.log.Identity())) }
 
-// Await waits until the commit has ended, and fails the test on an error.
+// Await waits until a commit has ended. If it failed, the test fails.
 func Await(t testing.TB, c store.Commit) {
 	t.Helper()
 	if err := Outcome(t, c); err != nil {

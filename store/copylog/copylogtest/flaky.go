@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Flaky is a place with random failures: before the call did anything, after it was done, or in the middle of an
-// answer. The same seed gives the same failures for the same calls. Use NewFlaky to create one.
+// Flaky is a place in which calls fail at random: before they do anything, after they are done, or in the middle of an
+// answer. With the same seed, the same calls fail. Use NewFlaky to create one.
 type Flaky struct {
 	copylog.Place
 
@@ -21,7 +21,7 @@ type Flaky struct {
 	failed int
 }
 
-// NewFlaky returns a place where this share of the calls fails.
+// NewFlaky returns a place in which calls fail with probability share.
 func NewFlaky(p copylog.Place, seed uint64, share float64) *Flaky {
 	return &Flaky{Place: p, random: rand.New(rand.NewPCG(seed, 1)), share: share}
 }
@@ -33,14 +33,15 @@ func (f *Flaky) Failed() int {
 	return f.failed
 }
 
-// SetShare changes the share of calls that fail.
+// SetShare changes the probability that a call fails.
 func (f *Flaky) SetShare(share float64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.share = share
 }
 
-// draw decides about a call. cutAt, the number of bytes after which an answer is cut, only matters to Get.
+// draw decides whether a call fails: before it does anything, or after it is done. cutAt is the number of bytes after
+// which Get cuts off an answer.
 func (f *Flaky) draw() (before, after bool, cutAt int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +62,7 @@ func (f *Flaky) do(call func() error) error {
 	}
 	err := call()
 	if after {
-		return errUnavailable // the caller does not learn the outcome
+		return errUnavailable // the caller does not learn that the call was done
 	}
 	return err
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// Places holds the kinds of places by name. Each call creates an empty one.
+// Places has a function for each kind of place, by name. Each call creates an empty place.
 var Places = map[string]func(t testing.TB) copylog.Place{
 	"in a directory": func(t testing.TB) copylog.Place { return indir.New(filepath.Join(t.TempDir(), "copy")) },
 	"in a bucket":    func(t testing.TB) copylog.Place { return Bucket(t) },
 }
 
-// Bucket returns a place in a bucket of a server that ends with the test.
+// Bucket returns a place in a bucket of a new S3 server, which stops at the end of the test.
 func Bucket(t testing.TB) copylog.Place {
 	t.Helper()
 	url := Server(t, "backups")
@@ -35,13 +35,13 @@ func Bucket(t testing.TB) copylog.Place {
 	return p
 }
 
-// Server returns the URL of a server with the bucket. The server ends with the test.
+// Server returns the URL of a new S3 server that has this bucket. The server stops at the end of the test.
 func Server(t testing.TB, bucket string) string {
 	t.Helper()
 	return serverOf(t, bucket, nil)
 }
 
-// Unfenced is Server without support for conditional writes.
+// Unfenced is like Server, for a server without conditional writes.
 func Unfenced(t testing.TB, bucket string) string {
 	t.Helper()
 	return serverOf(t, bucket, func(r *http.Request) {
@@ -50,7 +50,7 @@ func Unfenced(t testing.TB, bucket string) string {
 	})
 }
 
-// serverOf returns the URL of a server; change may edit each request before the server sees it.
+// serverOf returns the URL of a new S3 server. change, unless nil, may edit each request before the server sees it.
 func serverOf(t testing.TB, bucket string, change func(*http.Request)) string {
 	t.Helper()
 	backend := s3mem.New()
@@ -68,19 +68,19 @@ func serverOf(t testing.TB, bucket string, change func(*http.Request)) string {
 	return server.URL
 }
 
-// Keys returns the environment of a test server's client.
+// Keys returns the value of an environment variable: the credentials for a test server.
 func Keys(name string) string {
 	return map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}[name]
 }
 
-// ErrBroken is the failure of a Failing place.
+// ErrBroken is the error of the calls of Failing and Flaky that fail.
 var ErrBroken = errors.New("the place is broken")
 
-// Failing is a place where call number At fails: before it did anything, or with After once it is done. All later calls
-// fail too, as after the end of the process.
+// Failing is a place in which the call with number At fails: before it does anything or, with After, once it is done.
+// All later calls fail, too, as after the death of the process.
 type Failing struct {
 	copylog.Place
-	At    int // counts from 1; 0 for never
+	At    int // number of the call, from 1; 0 for no failure
 	After bool
 
 	mu    sync.Mutex
@@ -94,7 +94,7 @@ func (f *Failing) Calls() int {
 	return f.calls
 }
 
-// fails counts a call.
+// fails counts a call, and reports whether it fails: before it does anything, or after it is done.
 func (f *Failing) fails() (before, after bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,7 +122,7 @@ func (f *Failing) do(call func() error) error {
 	return nil
 }
 
-// Get implements copylog.Place. With After, the object is cut.
+// Get implements copylog.Place. With After, the object is cut off after 100 bytes.
 func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err error) {
 	before, after := f.fails()
 	if before {
@@ -135,7 +135,7 @@ func (f *Failing) Get(ctx context.Context, name string) (o copylog.Opened, err e
 	return o, err
 }
 
-// cut returns only the first bytes.
+// cut is a reader that returns only the first `left` bytes, and then an error.
 type cut struct {
 	io.ReadCloser
 	left int

@@ -19,26 +19,26 @@ import (
 	"github.com/jobledger/jobledger/store/copylog/ins3"
 )
 
-// Troubled is an S3 server that fails at random, as a client on the network sees it: see troubles. It starts without
-// trouble. Use NewTroubled to create one; any goroutine may call its methods.
+// Troubled is an S3 server that fails at random (see troubles), as a client on the network sees it. At first nothing
+// fails. Use NewTroubled to create one. Any goroutine may call its methods.
 type Troubled struct {
 	objects http.Handler
-	running sync.WaitGroup // requests whose clients may have given up
+	running sync.WaitGroup // requests in progress, even if their clients have given up
 
 	mu     sync.Mutex
 	random *rand.Rand
 	share  float64
-	only   string // trouble that each request meets; empty for a random one
+	only   string // the only trouble that requests meet; empty for a random one
 	counts map[string]int
 }
 
-// Troubles of a server that is away.
+// Troubles of a server that cannot be reached.
 const (
 	NoAnswer = "no answer"
 	TimeOut  = "no answer before a time-out"
 )
 
-// troubles are what may happen to a request, each with the same probability. The request was read.
+// troubles are the ways in which a request may fail, each with the same probability. The server has read the request.
 var troubles = []struct {
 	name string
 	meet func(t *Troubled, w http.ResponseWriter, r *http.Request)
@@ -56,8 +56,8 @@ var troubles = []struct {
 	{"done after a time-out", func(t *Troubled, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); t.answer(r) }},
 }
 
-// NewTroubled returns a server with a bucket, which ends with the test, and two places that are the same objects: one
-// that the trouble meets, and one that it does not.
+// NewTroubled returns a server with a bucket, which stops at the end of the test. It also returns two places with the
+// same objects: requests to the first meet the troubles, requests to the second never fail.
 func NewTroubled(t testing.TB, seed uint64) (s *Troubled, troubled, well copylog.Place) {
 	t.Helper()
 	backend := s3mem.New()
@@ -78,21 +78,21 @@ func NewTroubled(t testing.TB, seed uint64) (s *Troubled, troubled, well copylog
 	return s, places[0], places[1]
 }
 
-// SetShare sets the share of requests that fail.
+// SetShare sets the probability that a request fails.
 func (t *Troubled) SetShare(share float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.share = share
 }
 
-// Leave makes every request meet one trouble: NoAnswer or TimeOut, which do nothing.
+// Leave makes every request fail in the same way: NoAnswer or TimeOut, both without an effect.
 func (t *Troubled) Leave(trouble string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.share, t.only = 1, trouble
 }
 
-// Return ends all trouble.
+// Return makes the server work again without failures.
 func (t *Troubled) Return() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,14 +106,14 @@ func (t *Troubled) Counts() map[string]int {
 	return maps.Clone(t.counts)
 }
 
-// Settle waits until no request is under way. No client may be waiting for an answer.
+// Settle waits until no request is in progress. Call it only while no client waits for an answer.
 func (t *Troubled) Settle() { t.running.Wait() }
 
 // ServeHTTP implements http.Handler.
 func (t *Troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.running.Add(1)
 	defer t.running.Done()
-	body, err := io.ReadAll(r.Body) // the server notices a client that has given up only behind the body
+	body, err := io.ReadAll(r.Body) // only after reading the body does the server notice that a client has given up
 	if err != nil {
 		return
 	}
@@ -125,7 +125,7 @@ func (t *Troubled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.objects.ServeHTTP(w, r)
 }
 
-// draw returns the trouble of a request; -1 for none.
+// draw chooses the trouble that a request meets; -1 for none.
 func (t *Troubled) draw() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,7 +142,7 @@ func (t *Troubled) draw() int {
 	return n
 }
 
-// answer does what is asked, and returns the answer.
+// answer carries out the request, and returns the answer without sending it.
 func (t *Troubled) answer(r *http.Request) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
 	t.objects.ServeHTTP(answer, r)
@@ -155,7 +155,7 @@ func busy(w http.ResponseWriter) {
 	fmt.Fprint(w, "<Error><Code>SlowDown</Code><Message>Reduce your request rate.</Message></Error>")
 }
 
-// half writes an answer, half of whose content does not come.
+// half sends an answer of which the second half is missing.
 func half(w http.ResponseWriter, whole *httptest.ResponseRecorder) {
 	content := whole.Body.Bytes()
 	maps.Copy(w.Header(), whole.Header())

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lock waits for the flock of a file, which it creates if necessary.
+// lock waits until it has the flock of a file, which it creates if necessary.
 func lock(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -21,10 +21,10 @@ func lock(path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil // nothing was written to it
+	return func() { _ = f.Close() }, nil // the file was not written
 }
 
-// makeDir creates a directory and makes its name durable.
+// makeDir creates a directory, and makes its entry in the parent directory durable.
 func makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -40,7 +40,7 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// syncDir makes the names in a directory durable.
+// syncDir makes the entries of a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// lockName is a file beside the objects. A process must hold its flock to rename a file there. It is no object of the
-// copy.
+// lockName is the name of a file in the directory that is not an object of the copy. A process must hold its flock to
+// rename a file in the directory.
 const lockName = ".lock"
 
-// Place is a directory with the objects of a copy. Use New to create one.
+// Place is a directory with the objects of a copy. Use New to create a Place.
 type Place struct{ root string }
 
 var _ copylog.Place = Place{}
 
-// New returns the place in the directory root. The first write creates the directory.
+// New returns the place in directory root. The directory is created by the first write.
 func New(root string) Place { return Place{root: filepath.Clean(root)} }
 
 func (p Place) String() string { return p.root }
@@ -42,7 +42,7 @@ func (p Place) Get(_ context.Context, name string) (copylog.Opened, error) {
 		return copylog.Opened{}, err
 	}
 	o := copylog.Opened{ReadCloser: f}
-	if name == copylog.ManifestName { // the only object that is replaced
+	if name == copylog.ManifestName { // MANIFEST may be replaced while it is read; other objects never change
 		content, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); err != nil {
 			return copylog.Opened{}, err
@@ -111,8 +111,8 @@ func (p Place) Put(ctx context.Context, name string, content io.ReaderAt, size i
 	return syncDir(filepath.Dir(path))
 }
 
-// link gives a file its name, unless a file has that name. On a file system without links it renames the file with the
-// lock held.
+// link gives the temporary file its name, unless a file with this name exists. If the file system has no hard links, it
+// takes the lock and renames the file.
 func (p Place) link(temp, path string) error {
 	err := os.Link(temp, path)
 	if !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOTSUP) && !errors.Is(err, syscall.ENOSYS) {
@@ -169,7 +169,7 @@ func (p Place) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// write durably writes a temporary file beside path, and returns its name.
+// write durably writes content to a temporary file beside path, and returns the name of that file.
 func (p Place) write(ctx context.Context, path string, content io.Reader) (temp string, err error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return "", err
@@ -191,7 +191,7 @@ func (p Place) write(ctx context.Context, path string, content io.Reader) (temp 
 	return temp, nil
 }
 
-// reading is a reader that ends with its context.
+// reading is a reader that fails once its context has ended.
 type reading struct {
 	ctx context.Context
 	io.Reader

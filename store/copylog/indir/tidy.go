@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// tempMark is in the name of a temporary file.
+// tempMark is a part of the name of each temporary file.
 const tempMark = ".tmp-"
 
-// Tidy removes temporary files from before the given time, which killed writers left behind.
+// Tidy removes temporary files older than the given time, which killed writers have left.
 func (p Place) Tidy(ctx context.Context, before time.Time) error {
 	var errs []error
 	for _, dir := range []string{"", "files", "tail", "manifests"} {
@@ -24,7 +24,7 @@ func (p Place) Tidy(ctx context.Context, before time.Time) error {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !e.Type().IsRegular() || !strings.Contains(e.Name(), tempMark) || info.ModTime().After(before) {
-				continue // it was renamed a moment ago, or is no temporary file
+				continue // the file was just renamed, or is not a temporary file
 			}
 			if err := os.Remove(filepath.Join(p.path(dir), e.Name())); !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)

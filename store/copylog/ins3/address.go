@@ -10,20 +10,20 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// Scheme is the beginning of the address of such a place.
+// Scheme begins the address of a place in a bucket.
 const Scheme = "s3://"
 
-// publicEndpoint is the server if the address names none.
+// publicEndpoint is the server if neither the address nor the environment names one.
 const publicEndpoint = "https://s3.amazonaws.com"
 
-// tries is the number of attempts for a request that fails temporarily, within a few seconds. The copying process tries
-// again later.
+// tries is the number of attempts, within a few seconds, for a request that fails temporarily. After that the process
+// that makes the copy tries again later.
 const tries = 4
 
-// New returns the place for an address: s3://BUCKET/PREFIX, with ?endpoint=URL for a server other than Amazon's and
-// &region=NAME if the server needs it. Otherwise AWS_ENDPOINT_URL and AWS_REGION count. Credentials come only from the
-// environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or from the role of the machine or the
-// pod.
+// New returns the place with an address: s3://BUCKET/PREFIX, with ?endpoint=URL for a server other than Amazon's, and
+// &region=NAME if the server needs it. Without them, AWS_ENDPOINT_URL and AWS_REGION are used. Credentials come only
+// from the environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (AWS_SESSION_TOKEN), or from the role of the
+// machine or the pod.
 func New(address string, getenv func(string) string) (*Place, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" {
@@ -56,7 +56,7 @@ func New(address string, getenv func(string) string) (*Place, error) {
 	return &Place{client: client, bucket: u.Host, prefix: strings.Trim(u.Path, "/")}, nil
 }
 
-// keys returns the credentials of the environment, else of the role of the machine or the pod.
+// keys returns the credentials in the environment; if there are none, those of the machine's or pod's role.
 func keys(getenv func(string) string) *credentials.Credentials {
 	if id := getenv("AWS_ACCESS_KEY_ID"); id != "" {
 		return credentials.NewStaticV4(id, getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))

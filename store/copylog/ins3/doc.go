@@ -1,6 +1,6 @@
-// Package ins3 implements the place of a copy in a bucket of any server with the S3 protocol.
+// Package ins3 stores a copy of a log in a bucket of any server with the S3 protocol. It implements copylog.Place.
 //
-// It stores an object with one request, on the condition that none with the name exists (If-None-Match). It replaces
-// MANIFEST on the condition that the object is the one that was read (If-Match). On a server without these conditions,
-// two writers may overwrite each other.
+// It stores an object with one request, on the condition that no object has the name (If-None-Match). It replaces
+// MANIFEST on the condition that the current version is the one that was read (If-Match). If a server does not support
+// these conditions, two writers may overwrite each other's objects.
 package ins3

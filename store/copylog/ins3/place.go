@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store/copylog"
 )
 
-// Place is a bucket, or a prefix in one, with the objects of a copy. Use New to create one.
+// Place is a bucket with the objects of a copy, or a prefix in a bucket. Use New to create a Place.
 type Place struct {
 	client         *minio.Core
 	bucket, prefix string
@@ -45,7 +45,7 @@ func (p *Place) Range(ctx context.Context, name string, from, n int64) ([]byte, 
 	}
 	content, _, _, err := p.client.GetObject(ctx, p.bucket, p.key(name), options)
 	if minio.ToErrorResponse(err).StatusCode == http.StatusRequestedRangeNotSatisfiable {
-		return nil, nil // the object ends before
+		return nil, nil // the object ends before `from`
 	}
 	if err != nil {
 		return nil, p.explain(name, err)
@@ -92,12 +92,14 @@ func (p *Place) Replace(ctx context.Context, name string, content []byte, tag st
 	return info.ETag, p.explain(name, err)
 }
 
-// whole uploads an object with one request: not every server supports a condition on the last of several parts.
+// whole returns options for an upload with a single request. In an upload of several parts, not every server supports a
+// condition.
 func whole() minio.PutObjectOptions {
 	return minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"}
 }
 
-// isPrecondition reports whether a condition did not hold. Status 409 means two conditional writes at the same moment.
+// isPrecondition reports whether a condition of a write was not met. Status 409 means that two conditional writes came
+// at the same moment.
 func isPrecondition(err error) bool {
 	status := minio.ToErrorResponse(err).StatusCode
 	return err != nil && (status == http.StatusPreconditionFailed || status == http.StatusConflict)
@@ -108,7 +110,7 @@ func (p *Place) Delete(ctx context.Context, name string) error {
 	return p.explain(name, p.client.Client.RemoveObject(ctx, p.bucket, p.key(name), minio.RemoveObjectOptions{}))
 }
 
-// explain adds the name of the object to an error, and maps a missing object to fs.ErrNotExist.
+// explain adds the object's name to an error. For a missing object the result matches fs.ErrNotExist.
 func (p *Place) explain(name string, err error) error {
 	if err == nil {
 		return nil

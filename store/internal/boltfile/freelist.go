@@ -2,9 +2,9 @@ package boltfile
 
 import "fmt"
 
-// A meta page may name a freelist, a page that lists free pages. Our files have none (noFreelist): bbolt computes the
-// free pages at the open. But bbolt trusts a freelist that is named, and would overwrite pages in use that it lists. So
-// a named freelist is compared with the pages in use before bbolt opens the file.
+// A meta page may refer to a freelist, a page that lists free pages. Our files have none (noFreelist), and bbolt
+// computes the free pages at the open. But if a meta page refers to a freelist, bbolt trusts it, and would overwrite
+// pages in use that are in the list. So such a freelist is compared with the pages in use before bbolt opens the file.
 //
 //	page    as in pages.go, kind 16; count 65535: the first 8 bytes are the count
 //	        8 bytes id of each free page, ascending
@@ -13,8 +13,8 @@ const (
 	manyFree     = 1<<16 - 1
 )
 
-// checkFreelist returns an error if the freelist that the meta page names is invalid, or lists a page in use. It
-// returns nil when there is none.
+// checkFreelist returns an error if the meta page refers to a freelist that is invalid, or that lists a page in use. It
+// returns nil if there is no freelist.
 func (p *Pages) checkFreelist() error {
 	if p.freelist == noFreelist {
 		return nil
@@ -31,7 +31,7 @@ func (p *Pages) checkFreelist() error {
 	})
 }
 
-// freePages returns the pages that a freelist names, and the pages of the freelist itself.
+// freePages returns the pages that a freelist lists, and the pages of the freelist itself.
 func (p *Pages) freePages(id uint64) (map[uint64]bool, error) {
 	if id < 2 || id >= p.high {
 		return nil, pageError(id, "it is outside the %d pages of the file", p.high)
@@ -70,7 +70,7 @@ func (p *Pages) freePages(id uint64) (map[uint64]bool, error) {
 	return free, nil
 }
 
-// eachPage calls fn for each page of a tree, and of the buckets below the root tree.
+// eachPage calls fn for each page of a tree. With buckets, it also walks the trees of the buckets in the root tree.
 func (p *Pages) eachPage(id uint64, buckets bool, seen map[uint64]bool, fn func(id uint64) error) error {
 	if seen[id] {
 		return pageError(id, "it is in use twice")

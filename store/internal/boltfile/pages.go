@@ -15,8 +15,9 @@ import (
 // The format is version 2 of bbolt's, in the machine's byte order:
 //
 //	page    8 bytes id, 2 bytes kind, 2 bytes count, 4 bytes overflow (number of further pages), elements, data
-//	meta    4 magic, 4 version, 4 page size, 4 flags, 8 root page, 8 unused, 8 freelist, 8 high-water page, 8 transaction,
-//	        8 FNV-64a of the bytes before; pages 0 and 1; the valid one with the higher transaction counts
+//	meta    4 magic, 4 version, 4 page size, 4 flags, 8 root page, 8 unused, 8 freelist, 8 high-water page,
+//	        8 transaction, 8 FNV-64a of the bytes before. There are two, pages 0 and 1; the valid one with the
+//	        higher transaction is used
 //	branch  elements of 4 bytes position (from the element), 4 bytes key size, 8 bytes child page
 //	leaf    elements of 4 bytes flags (1: a bucket), 4 bytes position, 4 bytes key size, 4 bytes value size
 //	bucket  8 bytes root page, 8 bytes unused; root page 0: the bucket is inline, and its only page follows
@@ -31,12 +32,12 @@ const (
 	leafPage       = 2
 	metaPage       = 4
 	bucketElement  = 1
-	maxDepth       = 24 // a deeper tree would be larger than any file, even with two children per page
+	maxDepth       = 24 // a deeper tree would not fit into a file, even with two children per page
 )
 
 var order = binary.NativeEndian
 
-// Pages reads the trees of one bbolt file. The file's newest transaction must not change meanwhile. It is safe for
+// Pages reads the trees of one bbolt file. Meanwhile no transaction may be committed to the file. It is safe for
 // concurrent use.
 type Pages struct {
 	file        io.ReaderAt
@@ -46,10 +47,10 @@ type Pages struct {
 	freelist    uint64 // page of the freelist; noFreelist for none
 	high        uint64 // first page that was never used
 	Transaction int64
-	Torn        bool // one of the two meta pages is invalid: the last commit did not end, or the page is damaged
+	Torn        bool // one of the two meta pages is invalid: the last commit was interrupted, or the page is damaged
 }
 
-// ErrPage is wrapped by every error about the content of a page.
+// ErrPage is in the chain of every error about the content of a page.
 var ErrPage = errors.New("a page is damaged")
 
 func pageError(id uint64, format string, args ...any) error {
@@ -99,7 +100,7 @@ type boltMeta struct {
 	root, freelist, high  uint64
 }
 
-// meta decodes the meta page at the offset; false when it is invalid.
+// meta decodes the meta page at an offset of the file. It returns false if the page is invalid.
 func (p *Pages) meta(offset int64) (boltMeta, bool) {
 	var b [pageHeaderSize + metaSize]byte
 	if _, err := p.file.ReadAt(b[:], offset); err != nil {
@@ -108,8 +109,8 @@ func (p *Pages) meta(offset int64) (boltMeta, bool) {
 	m := b[pageHeaderSize:]
 	sum := fnv.New64a()
 	sum.Write(m[:metaSize-8])
-	// bbolt does not check the page's header here, so this code must not either: bbolt would use a meta page that this
-	// code rejects.
+	// The header of the page is not checked, because bbolt does not check it either: this code must not reject a meta
+	// page that bbolt would use.
 	if order.Uint32(m[0:]) != magic || order.Uint32(m[4:]) != version || order.Uint64(m[metaSize-8:]) != sum.Sum64() {
 		return boltMeta{}, false
 	}
@@ -133,14 +134,14 @@ func (p *Pages) Bytes() int64 { return int64(p.high) * p.PageSize }
 // Truncated reports whether the file ends before its last page in use.
 func (p *Pages) Truncated() bool { return p.Bytes() > p.Size }
 
-// page is a page with its overflow pages, all elements of which lie within it.
+// page is a page including its overflow pages. All its elements lie within data.
 type page struct {
 	kind  uint16
 	count int
 	data  []byte // including the header
 }
 
-// page reads a page. It uses space as the buffer if the size fits.
+// page reads the page with this id. It uses space as the buffer if the size fits.
 func (p *Pages) page(id uint64, space []byte) (page, error) {
 	if id < 2 || id >= p.high {
 		return page{}, pageError(id, "it is outside the %d pages of the file", p.high)
@@ -197,7 +198,7 @@ func parsePage(id uint64, data []byte) (page, error) {
 	return g, nil
 }
 
-// slices returns key and value of element i; ok is false when they lie outside the page's data.
+// slices returns key and value of element i. ok is false if they lie outside the page's data.
 func (g page) slices(i int) (key, value []byte, ok bool) {
 	at := uint64(pageHeaderSize + i*elementSize)
 	e := g.data[at:]
@@ -225,12 +226,12 @@ func (g page) isBucket(i int) bool {
 	return order.Uint32(g.data[pageHeaderSize+i*elementSize:])&bucketElement != 0
 }
 
-// atOrBefore returns the last element whose key is not greater than key; -1 when there is none.
+// atOrBefore returns the last element whose key is key or comes before it; -1 if there is none.
 func (g page) atOrBefore(key []byte) int {
 	return sort.Search(g.count, func(i int) bool { return bytes.Compare(g.key(i), key) > 0 }) - 1
 }
 
-// fits checks that the keys of a child lie between those of the branches above it.
+// fits checks that all keys of a child page lie in the range that the branch pages above it allow.
 func (c *Cursor) fits(id uint64, child page) error {
 	if len(c.path) == 0 {
 		return nil
@@ -271,8 +272,8 @@ func (c *Cursor) here() (k, v []byte, err error) {
 	return k, v, nil
 }
 
-// Guard runs fn and turns a panic or a memory fault in bbolt into an error. A page that was damaged after its check can
-// cause one.
+// Guard runs fn, and turns a panic or memory fault in bbolt into an error. Such a fault can occur if a page is damaged
+// after it was checked.
 func Guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

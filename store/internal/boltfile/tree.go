@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Tree is one bucket of a file.
+// Tree is one bucket of a bbolt file.
 type Tree struct {
 	pages  *Pages
 	root   uint64
 	inline *page // the only page of an inline bucket
-	isRoot bool  // the root tree, which holds only buckets; any other tree holds none
+	isRoot bool  // the root tree, which has only buckets; any other tree has none
 }
 
-// Bucket returns a top-level bucket, or an error when there is none of that name.
+// Bucket returns a top-level bucket. It returns an error if there is no bucket of this name.
 func (p *Pages) Bucket(name []byte) (Tree, error) {
 	c := Cursor{tree: Tree{pages: p, root: p.root, isRoot: true}}
 	key, value, err := c.Floor(name)
@@ -36,8 +36,8 @@ func (p *Pages) Bucket(name []byte) (Tree, error) {
 	return Tree{pages: p, inline: &inline}, nil
 }
 
-// CheckBuckets returns an error unless the file has exactly as many buckets and a valid freelist: bbolt would follow
-// any other bucket, and trusts the freelist.
+// CheckBuckets returns an error unless the file has exactly this number of buckets, and a valid freelist. This matters
+// because bbolt would follow any further bucket, and trusts the freelist.
 func (p *Pages) CheckBuckets(buckets int) error {
 	c := Cursor{tree: Tree{pages: p, root: p.root, isRoot: true}}
 	n := 0
@@ -57,7 +57,7 @@ func (p *Pages) CheckBuckets(buckets int) error {
 	return err
 }
 
-// Get returns the value of a key; nil when there is none.
+// Get returns the value of a key; nil if the tree does not have the key.
 func (t Tree) Get(key []byte) ([]byte, error) {
 	c := Cursor{tree: t}
 	found, value, err := c.Floor(key)
@@ -67,26 +67,27 @@ func (t Tree) Get(key []byte) ([]byte, error) {
 	return value, nil
 }
 
-// Cursor iterates over a tree in order of keys. It checks that keys ascend over the whole iteration and lie in the
-// range that the branches above give, so it cannot meet a page twice. Returned slices are valid until it moves.
+// Cursor iterates over a tree in the order of keys. It checks that keys ascend over the whole iteration, and that they
+// lie in the range that the branch pages above allow. So it cannot reach a page twice. Returned slices are valid until
+// the next call.
 type Cursor struct {
 	tree  Tree
 	path  []step
-	last  []byte // copy of the current key; empty at the beginning
-	space []byte // buffer of a page that the cursor has left
+	last  []byte // copy of the current key; empty before the first
+	space []byte // buffer of a page that the cursor has left, for reuse
 }
 
-// step is a page on the path from the root, and the element that the cursor took there.
+// step is a page on the path from the root, and the element of it through which the path leads.
 type step struct {
 	page page
 	at   int
 }
 
-// Cursor returns a cursor that has no position yet.
+// Cursor returns a cursor without a position; call Floor first.
 func (t Tree) Cursor() *Cursor { return &Cursor{tree: t} }
 
-// Floor moves to the last key that is not greater than key, or to the first key if all are greater. k is nil in an
-// empty tree.
+// Floor moves to the last key that is key or comes before it; if there is none, to the first key. k is nil if the tree
+// is empty.
 func (c *Cursor) Floor(key []byte) (k, v []byte, err error) {
 	c.path, c.last = c.path[:0], c.last[:0]
 	if err := c.push(c.tree.root); err != nil {
@@ -104,7 +105,7 @@ func (c *Cursor) Floor(key []byte) (k, v []byte, err error) {
 	}
 }
 
-// Next moves to the next key; k is nil at the end.
+// Next moves to the next key; k is nil after the last one.
 func (c *Cursor) Next() (k, v []byte, err error) {
 	for len(c.path) > 0 {
 		top := &c.path[len(c.path)-1]
@@ -123,7 +124,7 @@ func (c *Cursor) Next() (k, v []byte, err error) {
 	return nil, nil, nil
 }
 
-// push reads a child of the page on top of the path.
+// push reads page id, a child of the last page of the path, and appends it to the path.
 func (c *Cursor) push(id uint64) error {
 	if c.tree.inline != nil && len(c.path) == 0 {
 		c.path = append(c.path, step{page: *c.tree.inline})

@@ -6,16 +6,17 @@ import (
 	"io"
 )
 
-// Writer writes a whole bbolt file in one pass, in the format that pages.go reads: full pages, no free pages, no
-// freelist. bbolt itself would rewrite pages many times, or hold the whole file in memory.
+// Writer writes a complete bbolt file in one pass, in the format of pages.go: full pages, no free pages, no freelist.
+// bbolt itself would rewrite pages many times, or keep the whole file in memory.
 type Writer struct {
 	out      io.WriterAt
 	pageSize int
 	next     uint64 // ID of the next page
 }
 
-// leafBytes is the least content of a leaf with overflow pages. Only its last page may be partly filled: with 64 KiB
-// and pages of 4 KiB that wastes at most 6 %. A reader of one element reads the whole leaf.
+// leafBytes is the minimum content of a leaf with overflow pages. Only the last of its pages may be partly filled: with
+// 64 KiB and pages of 4 KiB this wastes at most 6 %. A larger value would slow down readers, because a reader of one
+// element reads the whole leaf.
 const leafBytes = 64 << 10
 
 func NewWriter(out io.WriterAt, pageSize int) *Writer {
@@ -25,7 +26,7 @@ func NewWriter(out io.WriterAt, pageSize int) *Writer {
 // Bytes returns the number of bytes written so far.
 func (b *Writer) Bytes() int64 { return int64(b.next) * int64(b.pageSize) }
 
-// Item is one element of a page: with a value in a leaf, with a child in a branch.
+// Item is one element of a page: a key with a value in a leaf page, a key with a child page in a branch page.
 type Item struct {
 	Key, Value []byte
 	child      uint64
@@ -33,7 +34,7 @@ type Item struct {
 
 func (e Item) size() int { return elementSize + len(e.Key) + len(e.Value) }
 
-// write appends a page with its overflow pages.
+// write writes a page with its overflow pages at the end of the file, and returns its ID.
 func (b *Writer) write(kind uint16, flags uint32, items []Item) (id uint64, err error) {
 	page := encodePage(b.next, kind, flags, items)
 	if over := len(page) % b.pageSize; over > 0 {
@@ -81,13 +82,13 @@ type Bucket struct {
 	file   *Writer
 	leaf   []Item
 	bytes  int
-	leaves []Item // written leaves, as items of the branch above
+	leaves []Item // the leaf pages written so far, as items for the branch page above
 }
 
 // NewBucket begins a bucket of the file.
 func (b *Writer) NewBucket() Bucket { return Bucket{file: b} }
 
-// Add appends a key, which is greater than all before, and its value. It copies both.
+// Add appends a key and its value. The key must be greater than all keys before. Add copies both.
 func (t *Bucket) Add(key, value []byte) error {
 	e := Item{Key: append([]byte(nil), key...), Value: append([]byte(nil), value...)}
 	t.leaf, t.bytes = append(t.leaf, e), t.bytes+e.size()
@@ -107,7 +108,8 @@ func (t *Bucket) flush() error {
 	return nil
 }
 
-// End returns the value that represents the bucket in its parent. A small bucket is stored inline.
+// End completes the bucket. It returns the value that represents the bucket in its parent; this value contains a small
+// bucket completely.
 func (t *Bucket) End() ([]byte, error) {
 	header := make([]byte, bucketSize)
 	if len(t.leaves) == 0 && t.bytes <= t.file.pageSize/8 {
@@ -139,8 +141,8 @@ func (t *Bucket) End() ([]byte, error) {
 	return header, nil
 }
 
-// End writes the root page, with all buckets in ascending order of names, and the two meta pages with the given
-// transaction number.
+// End writes the root page and the two meta pages. buckets are all buckets in ascending order of names; transaction is
+// the number of the newest transaction.
 func (b *Writer) End(buckets []Item, transaction uint64) error {
 	root, err := b.write(leafPage, bucketElement, buckets)
 	if err != nil {

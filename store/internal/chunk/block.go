@@ -15,8 +15,9 @@ import (
 	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
-// A block is a chunk of a packed file: the compressed records of many plain chunks. It ends between two batches, with
-// the chain value after them. Only a block of a very large batch may end inside it, without a chain value.
+// A block is a chunk in a packed file: the compressed records of many plain chunks. It ends between two batches, with
+// the chain value (hash over all records so far) after its last record. Only a batch that is larger than BlockLimit is
+// divided into several blocks; such a block has no chain value unless it is the batch's last.
 //
 //	key:    8 bytes  sequence of the first record, big endian
 //	value:  1 byte   version 4; the high bit is set when a chain value follows
@@ -26,24 +27,24 @@ import (
 //	                 the rest
 //	        4 bytes  CRC-32C of all bytes before, little endian
 const (
-	// BlockVersion is the version of a block; that of a plain chunk is 3.
+	// BlockVersion is the version byte of a block; the version of a plain chunk is 3.
 	BlockVersion = 4
-	// BlockRecords is the size of records, in bytes, at which a block ends at the next end of a batch.
+	// BlockRecords is the size of the records, in bytes, from which on a block ends at the next end of a batch.
 	BlockRecords = 64 << 10
-	// BlockLimit is the size at which a block ends in any case.
+	// BlockLimit is the size of the records, in bytes, at which a block ends even within a batch.
 	BlockLimit = 4 * BlockRecords
 )
 
-// BlockWriter encodes one block after the other.
+// BlockWriter encodes blocks, one after the other.
 type BlockWriter struct {
 	encoder *zstd.Encoder
 	first   events.Sequence
-	last    int // offset in records of the length of the last record
+	last    int // offset of the last record in records, where its length is
 	records []byte
 	value   []byte
 }
 
-// NewBlockWriter returns a writer, which is to be closed.
+// NewBlockWriter returns a writer of blocks. The caller must close it.
 func NewBlockWriter() (*BlockWriter, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithWindowSize(BlockRecords),
 		zstd.WithLowerEncoderMem(true))
@@ -56,7 +57,7 @@ func (w *BlockWriter) Close() error { return w.encoder.Close() }
 // Bytes returns the size of the records added since the last block, before compression.
 func (w *BlockWriter) Bytes() int { return len(w.records) }
 
-// Add adds a record in stored form.
+// Add adds a record, in stored form, to the current block.
 func (w *BlockWriter) Add(s events.Sequence, stored []byte) {
 	if len(w.records) == 0 {
 		w.first = s
@@ -65,8 +66,8 @@ func (w *BlockWriter) Add(s events.Sequence, stored []byte) {
 	w.records = append(binary.AppendUvarint(w.records, uint64(len(stored))), stored...)
 }
 
-// End returns the block of the added records, with the chain value hash unless it is nil. The result is valid until the
-// next call of end.
+// End returns the block of all records added since the last call of End. If hash is not nil, it is stored as the chain
+// value after them. The result is valid until the next call of End.
 func (w *BlockWriter) End(hash *events.Hash) Chunk {
 	v := append(w.value[:0], BlockVersion)
 	if hash != nil {
@@ -83,17 +84,17 @@ func (w *BlockWriter) End(hash *events.Hash) Chunk {
 	return Chunk{First: w.first, Value: w.value}
 }
 
-// Decoding a block keeps no state between calls, so all readers share one decoder.
+// One decoder serves all readers, because it keeps no state between blocks.
 var blockDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxBlockRecords))
 })
 
-const maxBlockRecords = 2 * MaxRecordBytes // limit of a block's claimed size; more is damage
+const maxBlockRecords = 2 * MaxRecordBytes // limit for the size that a block claims; a larger claim is damage
 
-// ErrBlock is the error of a block whose checksum is right and whose content is not.
+// ErrBlock: a block has the right checksum, but its content is malformed.
 var ErrBlock = errors.New("a block of records is malformed")
 
-// Unpacked returns a copy of the chunk in the form that chunkReader reads. For a block it verifies the checksum and
+// Unpacked returns a copy of the chunk in the form that Reader decodes. For a block it verifies the checksum, and
 // decompresses the records.
 func (c Chunk) Unpacked() (Chunk, error) {
 	if len(c.Value) == 0 || c.Value[0]&^EndsGroup != BlockVersion {

@@ -11,37 +11,40 @@ import (
 	"github.com/jobledger/jobledger/store/internal/fields"
 )
 
-// Records are stored in chunks, so that a page holds many records and a commit rewrites few. A chunk never spans two
-// commit groups. The last chunk of a group ends with the chain value after its last record.
+// Records are stored in chunks, so that a page has many records and a commit rewrites few. A chunk never spans two
+// commit groups (the records of one commit). The last chunk of a group ends with the chain value (hash over all records
+// so far) after its last record.
 //
 //	key:    8 bytes  sequence of the first record, big endian
 //	value:  1 byte   version; the high bit is set when the chunk ends its group
 //	        records  uvarint length, 0 for the last record, which takes the rest; 4 bytes CRC-32C; the stored form
 //	        32 bytes chain value, when the chunk ends its group
 const (
-	// EndsGroup is the bit of the version that says that the chunk ends its group.
+	// EndsGroup is the bit of the version byte that is set if the chunk ends its commit group.
 	EndsGroup = 0x80
-	// MaxRecordBytes is the limit of a record's claimed length; more is damage.
+	// MaxRecordBytes is the limit for the length that a record claims; a larger claim is damage.
 	MaxRecordBytes = 64 << 20
 
-	// 0 is invalid: an unwritten byte must never look like a chunk. 1 and 2 are from before the first release
+	// 0 is invalid: an unwritten byte must never look like a chunk. 1 and 2 are from before the first release.
 	plain  = 3
 	header = 1
-	// Size without the chain value; only a chunk of a single record is larger. Two fill a page: see below
+	// Maximum size without the chain value; only a chunk with a single record may be larger. Two chunks fill a page
+	// (see the computation below).
 	chunkBytes      = 2016
 	hashBytes       = len(events.Hash{})
 	sequenceKeySize = 8
 )
 
-// A page of 4096 bytes has 16 of header, and each chunk in it an element of 16 and a key of 8: (4096-16)/2-24 = 2016.
-// With 2000, which is as good for small groups, groups of 1000 take 1.125 times their payload instead of 1.082.
+// A page of 4096 bytes has a header of 16, and for each chunk an element of 16 and a key of 8: (4096-16)/2-24 = 2016.
+// With 2000 instead of 2016, commit groups of 1000 records would take 1.125 times their payload instead of 1.082; for
+// small groups there is no difference.
 
-// Key returns the key of the chunk that begins with a record.
+// Key returns the key under which the chunk that begins with record s is stored.
 func Key(s events.Sequence) []byte {
 	return binary.BigEndian.AppendUint64(make([]byte, 0, sequenceKeySize), uint64(s))
 }
 
-// Sequence returns the first record of the chunk with a key.
+// Sequence returns the first record of the chunk that is stored under a key.
 func Sequence(key []byte) (events.Sequence, error) {
 	if len(key) != sequenceKeySize {
 		return 0, fmt.Errorf("a chunk's key has %d bytes", len(key))
@@ -49,16 +52,16 @@ func Sequence(key []byte) (events.Sequence, error) {
 	return events.Sequence(binary.BigEndian.Uint64(key)), nil
 }
 
-// Chunk is a chunk in stored form. value is a copy that belongs to the holder.
+// Chunk is a chunk in stored form. Value is a copy that the caller owns.
 type Chunk struct {
 	First events.Sequence
 	Value []byte
 }
 
-// Writer encodes the records of one group as chunks.
+// Writer encodes the records of one commit group as chunks.
 type Writer struct {
 	chunks []Chunk
-	first  events.Sequence // first record of the chunk being filled
+	first  events.Sequence // first record of the current chunk
 	size   int
 	filled [][]byte
 }
@@ -75,7 +78,7 @@ func (w *Writer) Add(s events.Sequence, stored []byte) {
 	w.filled, w.size = append(w.filled, stored), w.size+size
 }
 
-// close finishes a chunk. end is the chain value if the chunk ends its group, else nil.
+// close completes the current chunk. end is the chain value if the chunk ends its group, otherwise nil.
 func (w *Writer) close(end []byte) {
 	v := append(make([]byte, 0, w.size+len(end)), plain)
 	if end != nil {
@@ -94,7 +97,7 @@ func (w *Writer) close(end []byte) {
 	w.filled = w.filled[:0]
 }
 
-// End finishes the group with the chain value after its last record, and returns its chunks.
+// End completes the group and returns its chunks. h is the chain value after the last record.
 func (w *Writer) End(h events.Hash) []Chunk {
 	if len(w.filled) > 0 {
 		w.close(h[:])
@@ -102,18 +105,18 @@ func (w *Writer) End(h events.Hash) []Chunk {
 	return w.chunks
 }
 
-// ErrChunk is the error of a chunk that cannot be cut into records.
+// ErrChunk: a chunk cannot be divided into records.
 var ErrChunk = errors.New("a chunk is malformed")
 
-// Reader decodes a chunk record by record. The chunk is plain or unpacked.
+// Reader decodes the records of a chunk one by one. The chunk must be a plain one or the result of Unpacked.
 type Reader struct {
 	Next events.Sequence // sequence of the next record
 	Rest []byte
-	Hash *events.Hash // chain value at the end of the chunk; nil when its group goes on
-	bare bool         // records have no checksums: that of their block was verified
+	Hash *events.Hash // chain value at the end of the chunk; nil if the chunk does not end its group
+	bare bool         // records have no checksums of their own; the block's checksum was verified
 }
 
-// Reader begins to read a chunk.
+// Reader returns a Reader at the first record of the chunk.
 func (c Chunk) Reader() (Reader, error) {
 	r := Reader{Next: c.First}
 	v := c.Value
@@ -146,7 +149,7 @@ func (r *Reader) Skip() error {
 	return err
 }
 
-// cut removes the next record from rest and returns it with its checksum, unverified.
+// cut removes the next record from Rest. It returns the record and its checksum, which is not verified yet.
 func (r *Reader) cut() (stored []byte, sum uint32, err error) {
 	size, n := binary.Uvarint(r.Rest)
 	if n <= 0 {
@@ -171,7 +174,7 @@ func (r *Reader) cut() (stored []byte, sum uint32, err error) {
 }
 
 // Record returns the next record in stored form, as a slice of the chunk; ok is false at the end. It verifies the
-// record's checksum, unless that of the block was verified.
+// record's checksum, unless the chunk comes from a block, whose checksum was verified already.
 func (r *Reader) Record() (stored []byte, ok bool, err error) {
 	if len(r.Rest) == 0 {
 		return nil, false, nil

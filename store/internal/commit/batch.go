@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Batch is a pending batch. Work is the backend's data about it.
+// Batch is a batch that was appended and is not durable yet. Work is the backend's data about it.
 type Batch[W any] struct {
 	Work W
 
@@ -21,7 +21,7 @@ type Batch[W any] struct {
 // NewBatch returns a batch that is not in a queue yet.
 func NewBatch[W any]() *Batch[W] { return &Batch[W]{done: make(chan struct{})} }
 
-// Size sets the number of records of the batch, and their size in stored form.
+// Size sets the number of records in the batch, and their total size in stored form.
 func (b *Batch[W]) Size(records int, bytes int64) { b.records, b.bytes = records, bytes }
 
 // Done implements store.Commit.
@@ -33,7 +33,7 @@ func (b *Batch[W]) Err() error { return b.err }
 // Bytes implements store.Commit.
 func (b *Batch[W]) Bytes() int { return int(b.bytes) }
 
-// End sets the outcome of a batch that has left the queue, or was never in one. It may be called once.
+// End sets the outcome of a batch that is no longer in a queue, or never was. It may be called once.
 func (b *Batch[W]) End(err error) {
 	b.err = err
 	close(b.done)

@@ -9,38 +9,40 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Limits of a group. A group begins at once when it has an urgent batch, else when idleBytes wait or idleDelay has
-// passed.
+// Limits of a group, the batches of one commit. A commit begins at once if a batch is urgent. Otherwise it begins when
+// idleBytes wait, or when the oldest batch has waited for idleDelay.
 const (
 	groupRecords = 4096
 	groupBytes   = 512 << 10
-	idleBytes    = 64 << 10               // for batches that are not urgent
-	idleDelay    = 100 * time.Millisecond // for a batch that is not urgent
+	// Commit when so much waits, even if no batch is urgent.
+	idleBytes = 64 << 10
+	idleDelay = 100 * time.Millisecond // for a batch that is not urgent
 )
 
-// Queue holds the batches that are appended and not durable. Use New to create one.
+// Queue holds the batches that were appended and are not durable yet. Use New to create one.
 type Queue[W any] struct {
 	together func(first, next *W) bool
 
 	batches   []*Batch[W]
-	waiting   int64                      // bytes appended and not durable, including the group being committed
-	queued    int64                      // the part of waiting in batches
-	urgent    int                        // number of batches that a caller waits for
+	waiting   int64                      // bytes that are not durable yet, including the group that is being committed
+	queued    int64                      // the part of waiting that is in batches
+	urgent    int                        // number of urgent batches
 	offsets   map[string]events.Sequence // not durable yet
-	gathering int                        // number of batches that Run waits for in gather; 0 outside it
+	gathering int                        // number of batches for which Run waits in gather; otherwise 0
 	closing   bool
 	failed    error
 
-	wake chan struct{} // capacity 1; signals a change
+	wake chan struct{} // capacity 1; has an element after a change
 }
 
-// New returns an empty queue. together reports whether a batch may share a commit with the first batch of a group; nil
-// means always.
+// New returns an empty queue. together reports whether a batch may be in one commit with the first batch of the group;
+// nil means always.
 func New[W any](together func(first, next *W) bool) *Queue[W] {
 	return &Queue[W]{together: together, offsets: map[string]events.Sequence{}, wake: make(chan struct{}, 1)}
 }
 
-// Ended returns why nothing can be appended any more: ErrClosed, or ErrFailed with the cause; nil if it can.
+// Ended returns why nothing can be appended any more: ErrClosed, or ErrFailed with its cause. It returns nil if appends
+// are still possible.
 func (q *Queue[W]) Ended() error {
 	if q.closing {
 		return store.ErrClosed
@@ -48,7 +50,7 @@ func (q *Queue[W]) Ended() error {
 	return q.Failed()
 }
 
-// Failed returns ErrFailed with the cause after a failed commit, else nil.
+// Failed returns ErrFailed with its cause after a failed commit, otherwise nil.
 func (q *Queue[W]) Failed() error {
 	if q.failed != nil {
 		return fmt.Errorf("%w: %w", store.ErrFailed, q.failed)
@@ -56,13 +58,13 @@ func (q *Queue[W]) Failed() error {
 	return nil
 }
 
-// Waiting returns the number of bytes that are appended and not durable.
+// Waiting returns the number of bytes that were appended and are not durable yet.
 func (q *Queue[W]) Waiting() int64 { return q.waiting }
 
 // Len returns the number of batches in the queue.
 func (q *Queue[W]) Len() int { return len(q.batches) }
 
-// Push adds a batch. With soon it is urgent: a caller waits for it.
+// Push adds a batch. soon makes it urgent: a caller waits for its commit.
 func (q *Queue[W]) Push(b *Batch[W], soon bool) {
 	b.soon, b.appended = soon, time.Now()
 	q.batches = append(q.batches, b)
@@ -76,10 +78,10 @@ func (q *Queue[W]) Push(b *Batch[W], soon bool) {
 	}
 }
 
-// SetOffset adds an offset to the next commit.
+// SetOffset adds a consumer's offset to the next commit.
 func (q *Queue[W]) SetOffset(consumer string, through events.Sequence) { q.offsets[consumer] = through }
 
-// Offsets returns the offsets for the next commit; nil when there are none.
+// Offsets returns the offsets to store with the next commit; nil if there are none.
 func (q *Queue[W]) Offsets() map[string]events.Sequence {
 	if len(q.offsets) == 0 {
 		return nil
@@ -87,7 +89,7 @@ func (q *Queue[W]) Offsets() map[string]events.Sequence {
 	return maps.Clone(q.offsets)
 }
 
-// Take removes a group from the queue: the first batches that fit into one commit, at least one if there is any.
+// Take removes and returns a group: the first batches that fit into one commit, at least one if there is any.
 func (q *Queue[W]) Take() []*Batch[W] {
 	records, bytes, n := 0, int64(0), 0
 	for _, b := range q.batches {
@@ -99,7 +101,7 @@ func (q *Queue[W]) Take() []*Batch[W] {
 	return q.TakeFirst(n)
 }
 
-// TakeFirst removes the first n batches, or all if there are fewer.
+// TakeFirst removes and returns the first n batches, or all if there are fewer.
 func (q *Queue[W]) TakeFirst(n int) []*Batch[W] {
 	n = min(n, len(q.batches))
 	group := q.batches[:n:n]
@@ -117,7 +119,8 @@ func (q *Queue[W]) apart(b *Batch[W]) bool {
 	return q.together != nil && !q.together(&q.batches[0].Work, &b.Work)
 }
 
-// Landed records that a taken group is durable, with these offsets. The caller must also call End for each batch.
+// Landed notes that a group, which was taken from the queue, and these offsets are durable. The caller must also call
+// End for each batch.
 func (q *Queue[W]) Landed(group []*Batch[W], offsets map[string]events.Sequence) {
 	for consumer, through := range offsets {
 		if q.offsets[consumer] == through {
@@ -129,7 +132,8 @@ func (q *Queue[W]) Landed(group []*Batch[W], offsets map[string]events.Sequence)
 	}
 }
 
-// Fail ends the queue. The taken batches and all waiting ones end with ErrFailed and the cause of the first failure.
+// Fail ends the queue after a failure. The batches in `taken` and all batches in the queue end with ErrFailed and the
+// cause of the first failure.
 func (q *Queue[W]) Fail(err error, taken ...*Batch[W]) {
 	if q.failed == nil {
 		q.failed = err
@@ -144,7 +148,7 @@ func (q *Queue[W]) Fail(err error, taken ...*Batch[W]) {
 	q.Signal()
 }
 
-// Close prevents further appends; waiting batches can still be committed. It reports whether the queue was open.
+// Close prevents further appends. Batches in the queue can still be committed. It reports whether the queue was open.
 func (q *Queue[W]) Close() bool {
 	if q.closing {
 		return false
@@ -154,7 +158,7 @@ func (q *Queue[W]) Close() bool {
 	return true
 }
 
-// Signal wakes Run, or a commit in Pause.
+// Signal wakes Run, or a commit that waits in Pause.
 func (q *Queue[W]) Signal() {
 	select {
 	case q.wake <- struct{}{}:

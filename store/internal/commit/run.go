@@ -9,17 +9,17 @@ import (
 
 // Backend holds the functions of a log that Run needs.
 type Backend[W any] struct {
-	// Commit makes a group and offsets durable. Either may be empty. It is called without the lock. After an error it
-	// is not called again.
+	// Commit makes a group and offsets durable. Either may be empty. It is called without the lock. After an error, Run
+	// does not call it again.
 	Commit func(group []*Batch[W], offsets map[string]events.Sequence) error
-	// Committed is called with the lock held after a commit, before the batches end.
+	// Committed is called after a commit, with the lock held, before the batches get their results.
 	Committed func(group []*Batch[W], err error)
 }
 
 // Run commits one group after the other until the queue is closed and empty, or a commit fails. mu guards the queue.
 //
-// If fewer batches wait than the last group had, Run waits for more, at most a quarter of the duration of the last
-// commit. Otherwise two halves of the appenders would alternate.
+// If fewer batches wait than the last group had, Run waits for more, at most a quarter of the time that the last commit
+// took. Otherwise the callers that append would split into two halves, which take turns.
 func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 	var lastSize int
 	var lastTook time.Duration
@@ -47,7 +47,8 @@ func (q *Queue[W]) Run(mu *sync.Mutex, backend Backend[W]) {
 	}
 }
 
-// next waits for work and takes it from the queue. Both results are nil when the queue is closed and empty.
+// next waits until a commit is due, and takes its batches and offsets from the queue. Both are nil if the queue is
+// closed and empty.
 func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Batch[W], map[string]events.Sequence) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -73,7 +74,7 @@ func (q *Queue[W]) next(mu *sync.Mutex, target int, gather time.Duration) ([]*Ba
 	return q.Take(), q.Offsets()
 }
 
-// gather waits until target batches wait, or for the duration most.
+// gather waits until `target` batches are in the queue, at most for the duration `most`.
 func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = target
 	for deadline := time.Now().Add(most); len(q.batches) < target && !q.closing && q.queued < groupBytes; {
@@ -86,8 +87,8 @@ func (q *Queue[W]) gather(mu *sync.Mutex, target int, most time.Duration) {
 	q.gathering = 0
 }
 
-// Pause is for a commit that cannot continue yet. It waits until something changes, at most for the duration most. It
-// returns true at once if the queue is closing. The caller must not hold mu.
+// Pause is called by a commit that cannot continue yet. It waits until something changes, at most for the duration
+// `most`. If the queue is closing, it returns true at once. The caller must not hold mu.
 func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -98,7 +99,7 @@ func (q *Queue[W]) Pause(mu *sync.Mutex, most time.Duration) (closing bool) {
 	return true
 }
 
-// sleep releases mu until something changes or d has passed; a negative d means no limit.
+// sleep releases mu, and waits until something changes or d has passed; a negative d means no limit.
 func (q *Queue[W]) sleep(mu *sync.Mutex, d time.Duration) {
 	mu.Unlock()
 	defer mu.Lock()

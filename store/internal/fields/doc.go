@@ -1,5 +1,5 @@
-// Package fields encodes and decodes small values of a log's files: numbers, texts and heads one after the other,
-// behind a version, sealed with a CRC-32C.
+// Package fields encodes and decodes small values in a log's files: a version, then numbers, texts and heads one after
+// the other, then a CRC-32C.
 //
-// A [Decoder] never reads beyond its value, and reports once, at the end, that a field was malformed.
+// A [Decoder] never reads beyond the end of its value. Its method End reports whether a field was malformed.
 package fields

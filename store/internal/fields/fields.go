@@ -17,18 +17,18 @@ func AppendHead(v []byte, h store.Head) []byte {
 	return append(v, h.Hash[:]...)
 }
 
-// Seal returns v with its CRC-32C appended.
+// Seal returns v with its CRC-32C at the end.
 func Seal(v []byte) []byte {
 	return binary.LittleEndian.AppendUint32(v, crc32.Checksum(v, Castagnoli))
 }
 
-// Decoder decodes a sealed value field by field. It remembers whether a field was malformed, and End says so.
+// Decoder decodes the fields of a value one by one. If a field is malformed, End returns an error.
 type Decoder struct {
-	Rest []byte // what is not decoded yet
-	Bad  bool   // a field was malformed; all that follow are empty
+	Rest []byte // the part that is not decoded yet
+	Bad  bool   // a field was malformed; all further fields are empty
 }
 
-// Versioned is Unseal of a value that has the one version.
+// Versioned is like Unseal, for a value whose version must be `version`.
 func Versioned(version byte, sealed []byte) (*Decoder, error) {
 	d, has, err := Unseal(sealed)
 	if err == nil && has != version {
@@ -37,7 +37,7 @@ func Versioned(version byte, sealed []byte) (*Decoder, error) {
 	return d, err
 }
 
-// Unseal verifies the checksum, and returns the version and a decoder of the rest.
+// Unseal verifies the checksum of a value. It returns the version, and a decoder for the fields.
 func Unseal(sealed []byte) (d *Decoder, version byte, err error) {
 	n := len(sealed) - crc32.Size
 	switch {
@@ -61,7 +61,7 @@ func (d *Decoder) Varint() int64 {
 	return v * int64(d.take(n))
 }
 
-// take consumes n bytes and returns 1, or returns 0 when fewer are left.
+// take skips n bytes and returns 1. If fewer bytes are left, it returns 0 and sets Bad.
 func (d *Decoder) take(n int) int {
 	if d.Bad || n <= 0 || n > len(d.Rest) {
 		d.Bad = true
@@ -71,7 +71,7 @@ func (d *Decoder) take(n int) int {
 	return 1
 }
 
-// Bytes decodes n bytes, which are part of the value.
+// Bytes returns the next n bytes, as a slice of the value.
 func (d *Decoder) Bytes(n int) []byte {
 	if d.Bad || n < 0 || n > len(d.Rest) {
 		d.Bad = true
@@ -82,14 +82,15 @@ func (d *Decoder) Bytes(n int) []byte {
 	return b
 }
 
-// Head decodes what AppendHead has appended.
+// Head decodes a head encoded by AppendHead.
 func (d *Decoder) Head() store.Head {
 	h := store.Head{Sequence: events.Sequence(d.Uvarint()), Time: events.Time(d.Varint())}
 	copy(h.Hash[:], d.Bytes(len(h.Hash)))
 	return h
 }
 
-// End returns an error about what, unless each field was decoded and nothing is left.
+// End returns an error unless every field was decoded, and no bytes are left. what is the beginning of the error's
+// text.
 func (d *Decoder) End(what string) error {
 	if d.Bad || len(d.Rest) > 0 {
 		return fmt.Errorf("%s: %w", what, ErrFields)
@@ -97,21 +98,21 @@ func (d *Decoder) End(what string) error {
 	return nil
 }
 
-// Castagnoli is the table of all checksums in the files of a log.
+// Castagnoli is the CRC table for all checksums in the files of a log.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// What may be wrong with a value.
+// Errors about a value.
 var (
 	ErrChecksum = errors.New("its checksum does not match")
 	ErrFields   = errors.New("it is malformed")
 )
 
-// AppendText appends the length of s and s.
+// AppendText appends the length of s, and then s.
 func AppendText(v []byte, s string) []byte {
 	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
 }
 
-// Text decodes what AppendText has appended.
+// Text decodes a text encoded by AppendText.
 func (d *Decoder) Text() string { return string(d.Bytes(int(d.Uvarint()))) }
 
 // AppendStream appends a stream: its kind and its ID.
@@ -119,7 +120,7 @@ func AppendStream(v []byte, s events.Stream) []byte {
 	return AppendText(append(v, byte(s.Kind)), s.ID)
 }
 
-// Stream decodes a byte with the kind, and the ID as a text.
+// Stream decodes a stream encoded by AppendStream.
 func (d *Decoder) Stream() events.Stream {
 	kind := d.Bytes(1)
 	if d.Bad {

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Index is an index of the records from First on. Use New to create one.
+// Index is an index of the records from sequence first on. Use New to create one.
 type Index struct {
 	first events.Sequence
 
@@ -20,21 +20,21 @@ type Index struct {
 	youngest events.Time // latest creation time of the objects first seen in these records
 }
 
-// Name is the name of an object.
+// Name is the namespace and name of a Job or CronJob.
 type Name struct{ Namespace, Name string }
 
-// NamedStream is a stream whose object had the name, and the first indexed record that names it.
+// NamedStream is a stream whose object has a certain name. Since is the first indexed record that tells this name.
 type NamedStream struct {
 	Stream events.Stream
 	Since  events.Sequence
 }
 
-// New returns the empty index of the records from first on.
+// New returns an empty index for records from sequence first on.
 func New(first events.Sequence) *Index {
 	return &Index{first: first, streams: map[events.Stream][]uint32{}, names: map[Name][]NamedStream{}}
 }
 
-// Named reports whether the evidence of a record with this header names the object of its stream.
+// Named reports whether a record with this header tells the name of its stream's object, in its evidence.
 func Named(h *events.Header) bool {
 	if h.Stream.Kind != events.StreamJob && h.Stream.Kind != events.StreamCronJob {
 		return false
@@ -48,7 +48,7 @@ func Named(h *events.Header) bool {
 	}
 }
 
-// AddRecord indexes a record, including the name and age of its object. Records must come in order.
+// AddRecord adds a record to the index, with the name and creation time of its object. Records must come in order.
 func (x *Index) AddRecord(r *events.Record) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -62,11 +62,11 @@ func (x *Index) AddRecord(r *events.Record) {
 	x.add(&r.Header, name)
 }
 
-// SeesNew reports whether a record of this kind sees an object for the first time. Such a record must be added with
+// SeesNew reports whether a record of this kind shows an object for the first time. Such a record must be added with
 // AddRecord.
 func SeesNew(k events.Kind) bool { return k == events.KindJobAdded || k == events.KindPodAdded }
 
-// born returns the creation time of the observed object, by the API server's clock; 0 for other facts.
+// born returns the creation time of the object that the facts show, by the API server's clock; 0 for other facts.
 func born(f events.Facts) events.Time {
 	switch f := f.(type) {
 	case *events.JobSeen:
@@ -77,36 +77,36 @@ func born(f events.Facts) events.Time {
 	return 0
 }
 
-// Add indexes a record that sees no new object, by its header. Records must come in order. name is that of the stream's
-// object, or empty.
+// Add adds a record that shows no new object, by its header. Records must come in order. name is the name of the
+// stream's object, or empty.
 func (x *Index) Add(h *events.Header, name Name) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.add(h, name)
 }
 
-// Youngest returns the latest creation time of the objects first seen in the records.
+// Youngest returns the latest creation time of all objects that these records show for the first time.
 func (x *Index) Youngest() events.Time {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.youngest
 }
 
-// Take sets the records of a stream that has none yet, as sequences minus First.
+// Take sets the records of a stream that has none in the index yet, as differences from the index's first sequence.
 func (x *Index) Take(s events.Stream, offsets []uint32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.streams[s] = offsets
 }
 
-// TakeName sets the streams that had a name.
+// TakeName sets the streams whose object has a name.
 func (x *Index) TakeName(n Name, namedStreams []NamedStream) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.names[n] = namedStreams
 }
 
-// TakeYoungest raises the result of Youngest to t.
+// TakeYoungest raises the result of Youngest to at least t.
 func (x *Index) TakeYoungest(t events.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -134,7 +134,7 @@ func (x *Index) Last(s events.Stream) events.Sequence {
 	return 0
 }
 
-// Run returns the stream's records in [from, through]. The result stays valid while records are added.
+// Run returns the stream's records in [from, through]. The result stays valid when records are added.
 func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 	x.mu.RLock()
 	all := x.streams[s]
@@ -151,7 +151,7 @@ func (x *Index) Run(s events.Stream, from, through events.Sequence) Run {
 	return Run{first: x.first, offsets: all[lo:hi]}
 }
 
-// Bearers returns the streams that had the name, according to records up to through, oldest first.
+// Bearers returns the streams whose object has this name, according to the records up to through, oldest first.
 func (x *Index) Bearers(name Name, through events.Sequence) []NamedStream {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -197,7 +197,7 @@ type Run struct {
 	offsets []uint32
 }
 
-// RunOf returns a Run of the given ascending offsets from first.
+// RunOf returns a Run of ascending sequences, given as differences from first.
 func RunOf(first events.Sequence, offsets []uint32) Run { return Run{first: first, offsets: offsets} }
 
 // Len returns the number of sequences.

@@ -1,4 +1,5 @@
-// Package lockfile has the lock of a log's directory: one process writes a log at a time, and the lock says which.
+// Package lockfile has the lock of a log's directory. It ensures that only one process writes a log, and tells which
+// one.
 //
-// The lock is a flock, which ends with its process, however that ends. The file is never renamed or deleted.
+// The lock is a flock, which is released when its process ends in any way. The file is never renamed or deleted.
 package lockfile

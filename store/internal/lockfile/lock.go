@@ -16,13 +16,13 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// Name is the name of the file with the flock that fences writers. It is never renamed or deleted, because a flock
-// belongs to the inode; so it cannot be a data file. While a writer holds it, its content names the process: pid, a
+// Name is the name of the file whose flock keeps other writers out. A flock belongs to the inode, so the file is never
+// renamed or deleted, and cannot be a data file. While a process writes the log, the file's content names it: pid, a
 // space, command line.
 const Name = "LOCK"
 
-// Take takes the exclusive lock of a directory for a writer. It returns ErrHeld when another process has it. Readers
-// take the lock for an instant to test it ([Held]), so Take retries for lockPatience.
+// Take takes the exclusive lock of a directory, for a writer. If another process has the lock, it returns ErrHeld. It
+// tries for lockPatience, because readers hold the lock for a moment to test it ([Held]).
 func Take(dir string) (*os.File, error) {
 	path := filepath.Join(dir, Name)
 	f, err := regular.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -39,7 +39,7 @@ func Take(dir string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	said := fmt.Sprintf("%d %s\n", os.Getpid(), strings.Join(os.Args, " "))
-	// On a full disk the file stays empty: an existing log can be opened all the same.
+	// On a full disk the content stays empty. This does not prevent the log from being opened.
 	if err := errors.Join(f.Truncate(0), writeAt(f, said)); err != nil && !disk.NoSpace(err) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
 	}
@@ -48,7 +48,7 @@ func Take(dir string) (*os.File, error) {
 
 const lockPatience = 200 * time.Millisecond
 
-// flock takes the lock, exclusive or shared. It does not block, and returns ErrHeld when another process prevents it.
+// flock takes the lock, exclusive or shared. It does not block; if another process prevents it, it returns ErrHeld.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
@@ -64,11 +64,11 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// Held returns ErrHeld when a process writes the log in the directory, and nil when none does.
+// Held returns ErrHeld if a process writes the log in the directory, and nil if none does.
 func Held(dir string) error {
 	f, err := regular.Open(filepath.Join(dir, Name))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, regular.ErrOdd) {
-		return nil // a writer creates LOCK first, and does not start when LOCK is not a regular file
+		return nil // a writer creates LOCK first, and fails if LOCK is not a regular file
 	}
 	if err != nil {
 		return fmt.Errorf("open the lock of the log: %w", err)
@@ -81,8 +81,8 @@ func writeAt(f *os.File, s string) error {
 	return err
 }
 
-// holder returns an ErrHeld that names the process in the lock file. A holder that only reads does not write its name,
-// so holder ignores a process that is no longer alive.
+// holder returns an ErrHeld with the process that the lock file names. The content may be old, because a process that
+// only tests the lock does not write its name. So a process that is not alive is ignored.
 func holder(f *os.File) error {
 	held := &store.HeldError{Path: f.Name()}
 	b := make([]byte, 1024)
@@ -94,13 +94,13 @@ func holder(f *os.File) error {
 	return held
 }
 
-// Release clears the content of the lock file and releases the lock.
+// Release empties the lock file and releases the lock.
 func Release(f *os.File) error {
 	return errors.Join(f.Truncate(0), release(f))
 }
 
-// release releases a lock before it closes the file. A child process that is just being started inherits the file until
-// it executes its program, and would otherwise keep the lock.
+// release releases the lock before it closes the file. Closing is not enough: a child process that is being started has
+// inherited the file, and would keep the lock until it executes its program.
 func release(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// filter is a Bloom filter over hashes. has is always true for an added hash, and true for about one in 300 others.
+// filter is a Bloom filter over hashes. For an added hash, has is always true; for other hashes it is true about once
+// in 300.
 type filter []byte
 
 const (
@@ -35,7 +36,8 @@ func (f filter) has(hash uint64) bool {
 
 func (f filter) bits() uint64 { return 8 * uint64(len(f)) }
 
-// streamHash and nameHash are stored, as the order of an index's entries and in its filter. They must never change.
+// streamHash and nameHash determine the order of entries in stored indexes, and the stored filter. They must never
+// change.
 func streamHash(s events.Stream) uint64 { return hashOf([]byte{byte(s.Kind)}, s.ID) }
 
 func nameHash(n index.Name) uint64 { return hashOf([]byte(n.Namespace), "\x00"+n.Name) }
@@ -47,8 +49,8 @@ func hashOf(prefix []byte, text string) uint64 {
 	return spread(h.Sum64())
 }
 
-// spread makes each bit of the result depend on all bits of x: the last step of MurmurHash3. FNV gives short texts
-// similar high bits.
+// spread makes each bit of the result depend on all bits of x. It is the last step of MurmurHash3. FNV alone gives
+// short texts similar high bits.
 func spread(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd

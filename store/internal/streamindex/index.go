@@ -19,8 +19,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// storedIndex is an open index. A query reads one block of it, or none: the filter, which is held in
-// memory, excludes nearly all streams that are not in the file. It is safe for concurrent use.
+// Index is an open index on disk. A query reads at most one block of it. For nearly all streams that are not in the
+// file, it reads no block, because the filter, which is kept in memory, excludes them. It is safe for concurrent use.
 //
 //	blocks    of streams, then of names: entries, CRC-32C
 //	footer    1 byte version, uvarint first, head of the file    identify the file of the index
@@ -34,17 +34,17 @@ import (
 //	stream    1 byte kind, id, count, sequences minus first: the first one, then differences
 //	name      namespace, name, count, then for each stream: 1 byte kind, id, first mention minus first
 //
-// Block i of n holds the entries whose hashes are in the i-th of n equal parts of all hashes. Texts are uvarint length
-// and bytes, numbers are uvarints.
+// With n blocks, block i has the entries whose hashes are in the i-th of n equal parts of all hashes. Texts are uvarint
+// length and bytes, numbers are uvarints.
 type Index struct {
 	file     *os.File
 	first    events.Sequence
-	Youngest events.Time // creation time of the youngest object in the file or before it
+	Youngest events.Time // latest creation time of all objects in this file and earlier ones
 	filter   filter
 	tables   [tables]table
 }
 
-// table locates the blocks of streams or of names.
+// table tells where the blocks of streams, or of names, are in the file.
 type table struct {
 	at   uint64   // offset of the first block
 	ends []uint32 // end of each block, relative to at
@@ -57,14 +57,14 @@ const (
 )
 
 const (
-	// Version is the only version that is read. 2 is from before the first release.
+	// Version is the only version that can be read. 2 is from before the first release.
 	Version     = 3
 	blockBytes  = 3 << 10 // approximate size of a block's entries; larger blocks are not split
 	footerPlace = 8
 	maxFooter   = 64 << 20
 )
 
-// entry is an entry of a table that is being built.
+// entry is an entry of a table under construction.
 type entry struct {
 	hash    uint64
 	content []byte
@@ -72,7 +72,7 @@ type entry struct {
 
 func Encode(x *index.Index, end store.Head, youngest events.Time) []byte {
 	names := x.Names()
-	// Streams without a record through end
+	// Leave out streams whose first record is after end.
 	streams := slices.DeleteFunc(x.Streams(), func(s events.Stream) bool { return x.Run(s, 0, end.Sequence).Len() == 0 })
 	f := newFilter(len(streams))
 	all := make([]entry, 0, len(streams))
@@ -118,7 +118,7 @@ func Encode(x *index.Index, end store.Head, youngest events.Time) []byte {
 	return binary.LittleEndian.AppendUint64(append(out, fields.Seal(footer)...), place)
 }
 
-// appendBlocks appends the entries in blocks, and returns the lengths of the blocks.
+// appendBlocks appends the entries to out in blocks. It returns the lengths of the blocks.
 func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
 	size := 0
@@ -139,7 +139,7 @@ func appendBlocks(out []byte, all []entry) ([]byte, []int) {
 	return out, lengths
 }
 
-// part returns which of n equal parts of all hashes contains hash.
+// part returns the number of the block that contains a hash, if all hashes are divided into n equal parts.
 func part(hash uint64, n int) int {
 	i, _ := bits.Mul64(hash, uint64(n))
 	return int(i)
@@ -147,8 +147,8 @@ func part(hash uint64, n int) int {
 
 var errOtherFile = errors.New("it is the index of another file")
 
-// Open opens the index of the file that begins with first and ends with end. Blocks are verified when they
-// are read.
+// Open opens the index of the log file that begins with record first and ends with head end. If the index is of another
+// file, it returns an error. Blocks are verified only when they are read.
 func Open(path string, first events.Sequence, end store.Head) (*Index, error) {
 	file, err := regular.Open(path)
 	if err != nil {
@@ -161,7 +161,7 @@ func Open(path string, first events.Sequence, end store.Head) (*Index, error) {
 	return x, nil
 }
 
-// FooterOf reads the footer of an index or of a list of Jobs, and returns its offset.
+// FooterOf reads the footer of an index or of a list of Jobs. at is the offset of the footer.
 func FooterOf(file *os.File) (d *fields.Decoder, version byte, at uint64, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -226,7 +226,7 @@ func (x *Index) open(end store.Head) error {
 	return d.End("decode the footer")
 }
 
-// Load copies the whole stored index into an index in memory.
+// Load copies all of the index on disk into an index in memory.
 func (x *Index) Load(into *index.Index) error {
 	for i := range x.tables {
 		for j := range x.tables[i].ends {
@@ -248,7 +248,7 @@ func (x *Index) Load(into *index.Index) error {
 	return nil
 }
 
-// take copies one entry of a table.
+// take copies one entry of a table into an index in memory.
 func (x *Index) take(table int, e *fields.Decoder, into *index.Index) error {
 	if table == streamTable {
 		s := e.Stream()
@@ -265,10 +265,10 @@ func (x *Index) take(table int, e *fields.Decoder, into *index.Index) error {
 // Close closes the file.
 func (x *Index) Close() error { return x.file.Close() }
 
-// Streams returns for about how many streams the filter is.
+// Streams returns the approximate number of streams in the index, computed from the size of the filter.
 func (x *Index) Streams() int { return 8 * len(x.filter) / filterBits }
 
-// Bytes returns the memory that the index occupies.
+// Bytes returns how much memory the index takes.
 func (x *Index) Bytes() int {
 	n := len(x.filter)
 	for _, t := range x.tables {
@@ -277,7 +277,7 @@ func (x *Index) Bytes() int {
 	return n
 }
 
-// block reads the block of the table that may contain the hash.
+// block reads the block of the table that contains a hash, if the table has the hash at all.
 func (x *Index) block(t *table, hash uint64) ([]byte, error) {
 	if len(t.ends) == 0 {
 		return nil, nil
@@ -307,7 +307,7 @@ func (x *Index) blockAt(t *table, i int) ([]byte, error) {
 	return block[:n], nil
 }
 
-// find returns the fields after the key of an entry; nil when there is no such entry.
+// find returns the rest of an entry after its key; nil if there is no such entry. `is` compares the key.
 func (x *Index) find(table int, hash uint64, is func(*fields.Decoder) bool) (*fields.Decoder, error) {
 	block, err := x.block(&x.tables[table], hash)
 	if err != nil {
@@ -325,7 +325,7 @@ func (x *Index) find(table int, hash uint64, is func(*fields.Decoder) bool) (*fi
 	return nil, nil
 }
 
-// Run returns the stream's records in the file.
+// Run returns the records of the stream in the file.
 func (x *Index) Run(s events.Stream) (index.Run, error) {
 	hash := streamHash(s)
 	if !x.filter.has(hash) {
@@ -351,7 +351,7 @@ func offsetsOf(d *fields.Decoder) ([]uint32, error) {
 	return offsets, nil
 }
 
-// NamedStreams returns the streams of objects with a name, each with its first mention.
+// NamedStreams returns the streams whose object has this name, each with the first record that tells the name.
 func (x *Index) NamedStreams(name index.Name) ([]index.NamedStream, error) {
 	d, err := x.find(nameTable, nameHash(name), func(d *fields.Decoder) bool {
 		return index.Name{Namespace: d.Text(), Name: d.Text()} == name && !d.Bad

@@ -15,11 +15,11 @@ import (
 
 const (
 	partBytes = 512 << 10 // bytes of a file, or of records, in one answer
-	headroom  = 64 << 10  // room in a message for everything else
-	leastPart = 4 << 10   // least part, with a small max_payload
+	headroom  = 64 << 10  // space in a message for everything except the part
+	leastPart = 4 << 10   // minimum size of a part, if max_payload is small
 )
 
-// answerAll answers requests one by one.
+// answerAll answers the requests of other replicas, one by one.
 func (x *Exchange) answerAll(ctx context.Context, requests *natsgo.Subscription, log store.Shared) {
 	for {
 		m, err := requests.NextMsgWithContext(ctx)
@@ -34,7 +34,7 @@ func (x *Exchange) answerAll(ctx context.Context, requests *natsgo.Subscription,
 			a = &pb.ReplicaAnswer{Refused: err.Error(), Gone: errors.Is(err, store.ErrPruned)}
 		}
 		if data, err := encode(a); err == nil {
-			_ = m.Respond(data) // a lost answer is asked for again
+			_ = m.Respond(data) // if the answer is lost, the request is repeated
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (x *Exchange) answer(ctx context.Context, data []byte, log store.Shared, a 
 	return fmt.Errorf("a request of kind %d is not known", ask.GetKind())
 }
 
-// files answers with the log's files, and with the chain value behind record at if the log still keeps it.
+// files answers with a list of the log's files, and with the chain value after record at if the log still has it.
 func files(log store.Shared, at events.Sequence, a *pb.ReplicaAnswer) error {
 	if at <= log.Head().Sequence {
 		hash, err := log.Chain(at)
@@ -96,7 +96,7 @@ func files(log store.Shared, at events.Sequence, a *pb.ReplicaAnswer) error {
 	return nil
 }
 
-// part answers with bytes of a sealed file.
+// part answers with at most `most` bytes of a sealed file, from offset on.
 func part(log store.Shared, first events.Sequence, offset int64, most int, a *pb.ReplicaAnswer) (err error) {
 	file, err := log.Share(first)
 	if err != nil {
@@ -114,7 +114,7 @@ func part(log store.Shared, first events.Sequence, offset int64, most int, a *pb
 	return nil
 }
 
-// records answers with records of one file, beginning with record from without its first offset bytes.
+// records answers with records of one file, from record `from` on. Of this record it leaves out the first offset bytes.
 func records(ctx context.Context, log store.Shared, from events.Sequence, offset, most int, a *pb.ReplicaAnswer) error {
 	all, err := log.Files()
 	if err != nil {

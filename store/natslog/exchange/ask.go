@@ -18,13 +18,13 @@ const (
 	tries      = 3
 )
 
-// ErrGone: the other replica no longer keeps the record. It wraps store.ErrPruned.
+// ErrGone: the other replica no longer has the record. It also matches store.ErrPruned.
 var ErrGone = fmt.Errorf("the other replica lacks it: %w", store.ErrPruned)
 
-// Has is what another replica has.
+// Has describes the log of another replica.
 type Has struct {
-	Files []store.SharedFile // without content; the last one is still written
-	Chain *events.Hash       // behind the requested record; nil if the replica lacks the record or has pruned it
+	Files []store.SharedFile // without content; the last file is still being written
+	Chain *events.Hash       // chain value after the requested record; nil if the replica does not have that record
 	Head  store.Head
 }
 
@@ -55,7 +55,7 @@ func (x *Exchange) ask(ctx context.Context, who string, ask *pb.ReplicaAsk) (*pb
 	}
 }
 
-// Files asks the replica who for its files, its head, and its chain value behind record at.
+// Files asks the replica `who` for its files, its head, and its chain value after record at.
 func (x *Exchange) Files(ctx context.Context, who string, at events.Sequence) (has Has, err error) {
 	a, err := x.ask(ctx, who, &pb.ReplicaAsk{Kind: pb.ReplicaAskKind_REPLICA_ASK_KIND_FILES, At: uint64(at)})
 	if err != nil {
@@ -90,8 +90,8 @@ func (x *Exchange) Files(ctx context.Context, who string, at events.Sequence) (h
 	return has, nil
 }
 
-// File returns a Fetch of the sealed file that begins with record first, from the replica who. The Fetch returns an
-// error if the replica rewrites the file meanwhile. It verifies no content.
+// File returns a Fetch that copies a sealed file from the replica `who`; the file begins with record first. If the
+// replica rewrites the file meanwhile, the Fetch fails. It does not verify the content.
 func (x *Exchange) File(who string, first events.Sequence) store.Fetch {
 	return func(ctx context.Context, to io.Writer) error {
 		edition := ""
@@ -117,9 +117,9 @@ func (x *Exchange) File(who string, first events.Sequence) store.Fetch {
 	}
 }
 
-// Groups iterates over whole batches of the replica who: from record from on, until through is among them. before is
-// the chain value before from. Each group has the chain value behind it as computed from its records, and as the
-// replica has it. A group never spans two files.
+// Groups fetches whole batches from the replica `who`: from record `from` on, until record through is among them.
+// before is the chain value before record `from`. Groups computes the chain value after each group from its records,
+// and returns an error if the replica has another one. A group never spans two files.
 func (x *Exchange) Groups(
 	ctx context.Context, who string, from events.Sequence, before events.Hash, through events.Sequence,
 ) iter.Seq2[store.StoredBatches, error] {
@@ -144,15 +144,15 @@ func (x *Exchange) Groups(
 	}
 }
 
-// gathering joins answers into whole batches.
+// gathering joins the answers of a replica to whole batches.
 type gathering struct {
-	next events.Sequence     // the record to request
+	next events.Sequence     // the next record to request
 	hash events.Hash         // the chain value before it
-	cut  []byte              // the first bytes of that record
-	open store.StoredBatches // records of a batch that has not ended
+	cut  []byte              // first bytes of that record, if a part has arrived
+	open store.StoredBatches // records of a batch that is not complete
 }
 
-// take returns the batches that end with the answer; without records if none does.
+// take adds an answer, and returns the batches that are now complete; without records if there are none.
 func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error) {
 	pieces := a.GetRecords()
 	if len(pieces) == 0 || a.GetGoesOn() && len(pieces[len(pieces)-1]) == 0 {
@@ -194,7 +194,8 @@ func (g *gathering) take(a *pb.ReplicaAnswer) (b store.StoredBatches, err error)
 	return b, nil
 }
 
-// add adds whole records to g.open. It returns how many records of g.open belong to ended batches; 0 if no batch ended.
+// add adds whole records to g.open. It returns how many records of g.open belong to complete batches; 0 if no batch was
+// completed.
 func (g *gathering) add(whole [][]byte) (ended int, err error) {
 	for _, stored := range whole {
 		stored = append(g.cut, stored...)

@@ -18,42 +18,42 @@ import (
 
 const (
 	tellEvery = time.Second
-	heardFor  = 3 * time.Second // a replica that was silent for longer is away
+	heardFor  = 3 * time.Second // a replica that was silent for longer counts as away
 )
 
-// Subject returns the subject on which the replicas of that stream's log announce their heads. Each replica receives
-// requests on a subject below it.
+// Subject returns the subject on which the replicas of a log announce their heads. stream is the name of the log's
+// stream. Each replica receives requests on a subject below this one.
 func Subject(stream string) string { return "jobledger.replica.v1." + stream }
 
-// Config says which log the replicas keep. All fields but Key are required.
+// Config says for which log an Exchange works. All fields except Key are required.
 type Config struct {
 	Conn    *natsgo.Conn
 	Stream  string // name of the stream
 	LogID   string
 	Replica string // random; identifies the directory of this replica's log
-	Name    string // of the process, for messages
-	// Key is that of the log. Only heads that it has sealed are heard. Nil for a reader that decides nothing by heads:
-	// it hears all of them.
+	Name    string // name of the process, for messages
+	// Key is the log's key. Heads that are not sealed with it are ignored. It may be nil for a reader that makes no
+	// decision from heads; then all heads are accepted.
 	Key *events.Key
 }
 
-// Head is the progress of a replica.
+// Head says how far a replica has got.
 type Head struct {
-	Replica string // identifies its directory
-	Who     string // identifies its process; new at each start
+	Replica string // identifies the directory of the replica's log
+	Who     string // identifies the replica's process; new at each start
 	Name    string
 	Epoch   uint64
-	Head    store.Head      // durable on its disk
-	First   events.Sequence // the oldest record that it keeps
-	Place   uint64          // the newest message of the stream that it has read
+	Head    store.Head      // newest durable record on its disk
+	First   events.Sequence // oldest record that it still has
+	Place   uint64          // place of the newest message of the stream that it has read
 	Leads   bool
-	Term    uint64 // of the newest claim that it has read
-	// Incarnation is that of the stream that it follows.
+	Term    uint64 // term of the newest claim that it has read
+	// Incarnation identifies the stream that it follows; a stream that was created again has another one.
 	Incarnation string
 	Heard       time.Time // when this head arrived
 }
 
-// Exchange is one replica's end of the conversation.
+// Exchange communicates with the other replicas, for one replica.
 type Exchange struct {
 	config Config
 	who    string
@@ -62,7 +62,7 @@ type Exchange struct {
 	heads map[string]Head // of the other replicas, by Head.Replica
 }
 
-// New returns an Exchange. It receives the heads of other replicas from now on, while the connection is open.
+// New returns an Exchange. From now on it receives the heads of other replicas, as long as the connection is open.
 func New(c Config) (*Exchange, error) {
 	x := &Exchange{config: c, who: rand.Text(), heads: map[string]Head{}}
 	_, err := c.Conn.Subscribe(Subject(c.Stream), func(m *natsgo.Msg) { x.hear(m.Data) })
@@ -72,7 +72,7 @@ func New(c Config) (*Exchange, error) {
 // LogID returns the ID of the log.
 func (x *Exchange) LogID() string { return x.config.LogID }
 
-// hear notes the head of another replica of this log. It ignores other messages, and answers to requests.
+// hear stores the head of another replica of this log. It ignores other messages, and heads that answer a request.
 func (x *Exchange) hear(data []byte) {
 	h, nonce, ok := x.headOf(data)
 	if !ok || len(nonce) > 0 {
@@ -83,10 +83,10 @@ func (x *Exchange) hear(data []byte) {
 	x.heads[h.Replica] = h
 }
 
-// Heads returns the heads of the other replicas heard within the last 3 s, by name.
+// Heads returns the heads of the other replicas that arrived within the last 3 s, sorted by name.
 func (x *Exchange) Heads() []Head { return x.heard(heardFor) }
 
-// Known returns the heads of all other replicas heard since New, by name.
+// Known returns the newest heads of all replicas that were heard since New, sorted by name.
 func (x *Exchange) Known() []Head { return x.heard(math.MaxInt64) }
 
 func (x *Exchange) heard(within time.Duration) []Head {
@@ -101,7 +101,7 @@ func (x *Exchange) heard(within time.Duration) []Head {
 	return sorted(lately)
 }
 
-// sorted returns heads by name.
+// sorted returns the heads sorted by name.
 func sorted(heads map[string]Head) []Head {
 	return slices.SortedFunc(maps.Values(heads), func(a, b Head) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Replica, b.Replica))
@@ -111,8 +111,9 @@ func sorted(heads map[string]Head) []Head {
 // Away reports whether the replica has been silent for more than 3 s.
 func (h *Head) Away() bool { return time.Since(h.Heard) > heardFor }
 
-// Run announces this replica's head each second and answers requests, until ctx ends. own returns Epoch, Head, First,
-// Place, Leads, Term and Incarnation. A lost head is followed by the next one; a lost answer is requested again.
+// Run announces this replica's head once a second and answers requests, until ctx ends. own returns the current head of
+// this replica: Epoch, Head, First, Place, Leads, Term and Incarnation. Lost messages do no harm: the next head
+// follows, and a request without an answer is repeated.
 func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) error {
 	requests, err := x.config.Conn.SubscribeSync(Subject(x.config.Stream) + "." + x.who)
 	if err != nil {
@@ -129,7 +130,7 @@ func (x *Exchange) Run(ctx context.Context, log store.Shared, own func() Head) e
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if data, err := x.said(own(), nil); err == nil {
-			_ = x.config.Conn.Publish(Subject(x.config.Stream), data) // without a connection nobody receives it
+			_ = x.config.Conn.Publish(Subject(x.config.Stream), data) // without a connection the message is dropped
 		}
 		select {
 		case <-ctx.Done():

@@ -15,10 +15,11 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// all returns the subject of requests to all replicas.
+// all returns the subject for requests to all replicas.
 func (x *Exchange) all() string { return Subject(x.config.Stream) + ".all" }
 
-// said returns the message with which this replica says its head. nonce is that of the request; nil without one.
+// said returns the message with this replica's head. nonce comes from the request that it answers; nil without a
+// request.
 func (x *Exchange) said(h Head, nonce []byte) ([]byte, error) {
 	head, err := proto.Marshal(&pb.ReplicaHead{
 		LogId: x.config.LogID, Epoch: h.Epoch, Incarnation: h.Incarnation, Replica: x.config.Replica, Who: x.who,
@@ -31,7 +32,7 @@ func (x *Exchange) said(h Head, nonce []byte) ([]byte, error) {
 	return encode(&pb.ReplicaSaid{Head: head, Seal: x.seal(head)})
 }
 
-// seal returns the seal of a head; empty without a key.
+// seal returns the seal of an encoded head: a keyed hash. It is empty if there is no key.
 func (x *Exchange) seal(head []byte) string {
 	if x.config.Key == nil {
 		return ""
@@ -39,14 +40,14 @@ func (x *Exchange) seal(head []byte) string {
 	return x.config.Key.Hash("replica head", x.config.LogID, head)
 }
 
-// sealed reports whether the seal of a head is the key's; true without a key. It takes as long for each wrong seal, so
-// that nobody can find a seal by the time of a refusal.
+// sealed reports whether a head was sealed with our key; without a key it returns true. The comparison takes the same
+// time for every wrong seal, so that its duration does not help to guess one.
 func (x *Exchange) sealed(said *pb.ReplicaSaid) bool {
 	return x.config.Key == nil || hmac.Equal([]byte(said.GetSeal()), []byte(x.seal(said.GetHead())))
 }
 
-// headOf returns what another replica of this log said. ok is false for anything else: other bytes, a head of another
-// log, this replica's own, and, with a key, a head whose seal is not the key's.
+// headOf decodes the head of another replica of this log. ok is false for anything else: other messages, heads of
+// another log, this replica's own head and, if there is a key, heads with a wrong seal.
 func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
 	var said pb.ReplicaSaid
 	var w pb.ReplicaHead
@@ -63,9 +64,9 @@ func (x *Exchange) headOf(data []byte) (h Head, nonce []byte, ok bool) {
 	}, w.GetNonce(), err == nil
 }
 
-// Survey asks all replicas for their heads, and returns those that answered before ctx ends, by name. It returns as
-// soon as enough says that no further answer is needed. An answer was made for this request: a head that was said
-// before, and is sent again, is none.
+// Survey asks all replicas for their heads. It returns the heads that arrive before ctx ends, sorted by name, or
+// earlier once enough reports that no further one is needed. A nonce ensures that each head answers this request, and
+// is not an old message that was sent again.
 func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head, error) {
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails
@@ -93,7 +94,7 @@ func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head
 		switch {
 		case ctx.Err() != nil:
 			return sorted(heads), nil
-		case errors.Is(err, natsgo.ErrNoResponders): // this replica does not answer yet, and no other does
+		case errors.Is(err, natsgo.ErrNoResponders): // neither this replica nor any other one answers requests yet
 			return nil, nil
 		case err != nil:
 			return sorted(heads), err
@@ -104,7 +105,7 @@ func (x *Exchange) Survey(ctx context.Context, enough func([]Head) bool) ([]Head
 	}
 }
 
-// answerSurveys answers requests to all replicas, until ctx ends.
+// answerSurveys answers the requests that go to all replicas, until ctx ends.
 func (x *Exchange) answerSurveys(ctx context.Context, requests *natsgo.Subscription, own func() Head) {
 	for {
 		m, err := requests.NextMsgWithContext(ctx)
@@ -120,7 +121,7 @@ func (x *Exchange) answerSurveys(ctx context.Context, requests *natsgo.Subscript
 			continue
 		}
 		if data, err := x.said(own(), ask.GetNonce()); err == nil {
-			_ = m.Respond(data) // a lost answer is asked for again
+			_ = m.Respond(data) // if the answer is lost, the request is repeated
 		}
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A message:
+// The bytes of a message:
 //
 //	1 byte   version
 //	         ReplicaSaid, ReplicaAsk or ReplicaAnswer as protobuf
-//	4 bytes  CRC-32C of all before, little endian
+//	4 bytes  CRC-32C of all bytes before, little endian
 const (
 	version      = 1
 	versionBytes = 1

@@ -12,83 +12,84 @@ import (
 )
 
 const (
-	answerTime = time.Second           // a request without an answer for so long counts as unanswered
-	firstPause = 50 * time.Millisecond // before S is sent again; doubles with each try
+	answerTime = time.Second           // time without an answer after which a request counts as unanswered
+	firstPause = 50 * time.Millisecond // pause before S is sent again; doubles with each try
 	lastPause  = time.Second           // upper bound of the pause
-	idleTime   = 2 * time.Second       // time between an idle writer's reads of the newest message
-	backTime   = 30 * time.Second      // a stream that for so long claims to end before last has gone back
-	goneTime   = 5 * time.Second       // a stream that for so long is said not to exist is gone
-	oldTime    = 10 * time.Second      // if S waits longer, the log has no room
-	manyBytes  = 8 << 20               // if more bytes wait, the log has no room
+	idleTime   = 2 * time.Second       // interval at which an idle writer reads the newest message
+	backTime   = 30 * time.Second      // time for which the stream must claim to end before last, to count as gone back
+	goneTime   = 5 * time.Second       // time for which the servers must deny the stream, to count as gone
+	oldTime    = 10 * time.Second      // age of S from which on the log reports no room
+	manyBytes  = 8 << 20               // number of waiting bytes from which on the log reports no room
 )
 
 // Do is the kind of an action.
 type Do uint8
 
-// The actions. The caller ends each with a call: of Sent, Looked or Newest, or of Tick if Until has passed without an
-// answer.
+// The actions. The caller reports the end of an action by calling Sent, Looked, Newest or Gone, or Tick if there is no
+// answer until Until.
 const (
-	Idle   Do = 1 // nothing until Until, or the next Store
+	Idle   Do = 1 // wait until Until, or until the next Store
 	Send   Do = 2 // publish Message with Nats-Expected-Last-Sequence: Place, and no other expectation or message ID
 	Look   Do = 3 // read the message at Place from the stream's leader
 	Recent Do = 4 // read the newest message from the stream's leader
-	Pause  Do = 5 // nothing until Until
-	End    Do = 6 // stop the process: Err says why
+	Pause  Do = 5 // wait until Until
+	End    Do = 6 // stop the process; Err says why
 )
 
-// Action is one step of the writer.
+// Action is what the caller must do next.
 type Action struct {
 	Do      Do
 	Place   uint64
 	Message []byte
-	Until   time.Duration // on the caller's clock, which must be monotonic
-	Err     error         // of End: store.ErrFenced, ErrCut, ErrWentBack, ErrMine, or events.ErrNewer
+	Until   time.Duration // time on the caller's clock, which must be monotonic
+	Err     error         // reason of End: store.ErrFenced, ErrCut, ErrWentBack, ErrMine, or events.ErrNewer
 
-	// Stored: all messages of the last Store are in the stream, and every reader accepts them.
+	// Stored: all messages of the last Store are in the stream, and count for every reader.
 	Stored bool
-	// Overtaken is what a claim met in its place: the last records of the old leader, or a part of them. The claim is
-	// not stored, and its head may be outdated: the caller gives another claim to Store.
+	// Overtaken is the message that was in the place for which a claim was sent: the last records of the old leader, or
+	// a part of them. The claim is not stored, and its head may be outdated, so the caller passes another claim to
+	// Store.
 	Overtaken *natslog.Verdict
 }
 
-// ErrWentBack: the stream lost messages that it had acknowledged.
+// ErrWentBack: the stream has lost messages that it had acknowledged.
 var ErrWentBack = errors.New("the stream of the log ends before a message that it had acknowledged")
 
-// ErrCut: the stream was cut behind the place that this process had read before it could claim the stream.
+// ErrCut: before this process could claim the stream, another one removed messages that this process has not read.
 var ErrCut = errors.New("the stream of the log has gone on without this process")
 
-// ErrMine: the stream has a message of this writer that it did not send, or did not accept one of its messages.
+// ErrMine: the stream has a message with this writer's ID that it did not send, or one of its own messages is not
+// valid.
 var ErrMine = errors.New("the stream of the log does not fit what this process wrote")
 
 var errBusy = errors.New("store in the stream: another message is on its way, or none is given")
 
-// Machine is the state of the writer. It is not safe for concurrent use. It is a value: a copy is independent.
+// Machine is the state of the writer. It is a plain value: a copy is independent. It is not safe for concurrent use.
 type Machine struct {
 	own      events.ReaderVersion
-	state    natslog.State // through place last, all of it read
-	messages [][]byte      // not stored yet; the first is S
+	state    natslog.State // state of the stream up to place last
+	messages [][]byte      // messages that are not stored yet; the first one is S
 	leads    bool          // a claim of this writer is stored
 	do       Do
 	until    time.Duration
 	begun    time.Duration // when Store was called
 	pause    time.Duration
-	short    bool          // the last refusal was for want of room
-	behind   time.Duration // since when the stream claims to end before last; negative for never
-	gone     time.Duration // since when the stream is said not to exist; negative if the newest answer was another one
+	short    bool          // the server refused the last try because it had no space
+	behind   time.Duration // since when the stream has claimed to end before last; negative if it does not
+	gone     time.Duration // since when the servers have denied the stream; negative if they do not
 	err      error
 }
 
-// New returns the writer of a stream that has been read through state.Place. own is the version of this program as a
-// reader.
+// New returns the writer of a stream that was read up to state.Place. own is the version of this program as a reader.
 func New(now time.Duration, state natslog.State, own events.ReaderVersion) Machine {
 	return Machine{own: own, state: state, do: Idle, until: now + idleTime, behind: -1, gone: -1}
 }
 
-// State returns the state of the stream as far as the writer knows it.
+// State returns the state of the stream, as far as the writer knows it.
 func (m *Machine) State() natslog.State { return m.state }
 
-// Store begins to store messages: the parts of one segment, in order, as natslog.Encode returned them. No message may
-// be in flight. It returns ErrMine for messages that readers would not accept, and then sends nothing.
+// Store begins to store messages: the parts of one segment, in order, as natslog.Encode returned them. All messages of
+// the last Store must be stored. If readers would not accept the messages, Store returns ErrMine and sends nothing.
 func (m *Machine) Store(now time.Duration, messages [][]byte) (Action, error) {
 	if len(messages) == 0 || len(m.messages) > 0 || m.err != nil {
 		return m.action(), errors.Join(errBusy, m.err)
@@ -107,9 +108,9 @@ func (m *Machine) Store(now time.Duration, messages [][]byte) (Action, error) {
 	return m.send(now), nil
 }
 
-// Sent reports the answer to Send. place is where the server acknowledged S; 0 if it refused S or answered anything
-// else. room is set for a refusal for want of room (10077, 10023, 10002, 10047). The caller drops answers to earlier
-// tries.
+// Sent reports the answer to Send. place is the place at which the server acknowledged the message; 0 for any other
+// answer. room says that the server refused because it has no space (codes 10077, 10023, 10002, 10047). The caller must
+// not report answers to earlier tries.
 func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	if m.do != Send {
 		return m.action()
@@ -121,16 +122,16 @@ func (m *Machine) Sent(now time.Duration, place uint64, room bool) Action {
 	return m.look(now)
 }
 
-// Ends is the range of places that the stream's leader claims to have; 0 where it does not say.
+// Ends is the range of places that the stream's leader claims to have; 0 means unknown.
 type Ends struct {
-	First uint64 // the oldest; all before it was cut, for good
-	Last  uint64 // the newest; may be stale
+	First uint64 // oldest place; all places before it were removed for good
+	Last  uint64 // newest place; may be stale
 }
 
-// Looked reports what the stream's leader has at the place of Look: data, or nothing. ends is the range of the stream
-// by its own account. Only a leader cuts the stream, and only at a message of its own term. So if a leader finds that
-// places it has not read are cut, another process has claimed the stream. For a process that claims, it is too late:
-// ErrCut.
+// Looked reports which message the stream's leader has at the place of Look, if any. ends is the range that the leader
+// claims. Only the writer that leads removes old messages, and only up to a message of its own term. So if places that
+// this writer has not read were removed, another process has claimed the stream. Then a leader is fenced; a process
+// that is about to claim is too late, and gets ErrCut.
 func (m *Machine) Looked(now time.Duration, found bool, data []byte, ends Ends) Action {
 	end := ends.Last
 	if m.do != Look {
@@ -187,7 +188,7 @@ func (m *Machine) other(now time.Duration, data []byte) Action {
 	return m.end(fmt.Errorf("%w: at place %d", ErrMine, state.Place))
 }
 
-// Newest reports the place of the newest message by the stream's leader; 0 without an answer.
+// Newest reports the place of the newest message according to the stream's leader; 0 if there was no answer.
 func (m *Machine) Newest(now time.Duration, place uint64) Action {
 	if m.do != Recent {
 		return m.action()
@@ -204,7 +205,7 @@ func (m *Machine) Newest(now time.Duration, place uint64) Action {
 	return m.idle(now)
 }
 
-// Gone reports, in answer to Look or Recent, that the servers say that they have no such stream.
+// Gone reports, as the answer to Look or Recent, that the servers do not have the stream.
 func (m *Machine) Gone(now time.Duration) Action {
 	if m.do != Look && m.do != Recent {
 		return m.action()
@@ -221,7 +222,7 @@ func (m *Machine) Gone(now time.Duration) Action {
 	return m.Newest(now, 0)
 }
 
-// Tick reports the time. An answer still missing at Until no longer counts.
+// Tick reports the time. If it is Until, and the action has no answer yet, the machine continues without it.
 func (m *Machine) Tick(now time.Duration) Action {
 	if now < m.until {
 		return m.action()
@@ -242,8 +243,8 @@ func (m *Machine) Tick(now time.Duration) Action {
 	return m.action()
 }
 
-// Room returns store.ErrNoRoom while the stream refuses messages for want of room, while S is older than 10 s, and
-// while more than 8 MiB wait. waiting is the number of appended bytes that are not durable.
+// Room returns store.ErrNoRoom if the log must not append now: the server has refused S because it has no space, S has
+// waited for more than 10 s, or more than 8 MiB wait. waiting is the number of bytes that are appended and not durable.
 func (m *Machine) Room(now time.Duration, waiting int64) error {
 	switch {
 	case m.err != nil:
@@ -260,7 +261,7 @@ func (m *Machine) Room(now time.Duration, waiting int64) error {
 	return nil
 }
 
-// Waits returns how long the messages of the last Store have waited; 0 if none do.
+// Waits returns how long the messages of the last Store have waited; 0 if none wait.
 func (m *Machine) Waits(now time.Duration) time.Duration {
 	if len(m.messages) == 0 {
 		return 0
@@ -268,10 +269,10 @@ func (m *Machine) Waits(now time.Duration) time.Duration {
 	return now - m.begun
 }
 
-// stored advances the state past S, which is in place last+1.
+// stored advances the state, because S is in place last+1.
 func (m *Machine) stored(now time.Duration) Action {
 	var v natslog.Verdict
-	// Store has checked that it is accepted
+	// The verdict is Taken or Waits, as Store has checked.
 	m.state, v = natslog.Accept(m.state, m.state.Place+1, m.messages[0], m.own)
 	m.leads = m.leads || v.Segment.Kind == natslog.Claim
 	m.messages, m.pause, m.short, m.behind = m.messages[1:], firstPause, false, -1
@@ -283,8 +284,8 @@ func (m *Machine) stored(now time.Duration) Action {
 	return a
 }
 
-// wentBack reports whether the stream has claimed for backTime to end before last. An answer without an end changes
-// nothing.
+// wentBack reports whether the stream has claimed for backTime that it ends before last. end is its newest answer; 0
+// for no answer, which changes nothing.
 func (m *Machine) wentBack(now time.Duration, end uint64) bool {
 	switch {
 	case end == 0:
@@ -318,7 +319,7 @@ func (m *Machine) end(err error) Action {
 	return m.action()
 }
 
-// action returns the current action.
+// action returns the action that the caller must carry out now.
 func (m *Machine) action() Action {
 	a := Action{Do: m.do, Until: m.until, Err: m.err}
 	switch m.do {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// Run stores the groups given to Before. While there are none, it checks the stream every 2 s. It returns ctx's error
-// when ctx ends, or the reason why the line cannot continue.
+// Run stores the groups that Before passes to it. While there are none, it checks the stream every 2 s. It returns
+// ctx's error when ctx ends; otherwise the reason why the writer cannot continue.
 func (l *Line) Run(ctx context.Context) error {
 	l.why = l.run(ctx)
 	close(l.ended)
@@ -42,7 +42,7 @@ func (l *Line) run(ctx context.Context) error {
 	}
 }
 
-// store gives the messages of a segment to the machine and drives it until they are in the stream.
+// store passes the messages of one segment to the state machine, and drives it until they are in the stream.
 func (l *Line) store(ctx context.Context, messages [][]byte) (fence.Action, error) {
 	l.mu.Lock()
 	a, err := l.machine.Store(l.now(), messages)
@@ -53,7 +53,7 @@ func (l *Line) store(ctx context.Context, messages [][]byte) (fence.Action, erro
 	return l.drive(ctx, a)
 }
 
-// drive does the machine's actions until it is idle.
+// drive carries out the actions of the state machine until it is idle.
 func (l *Line) drive(ctx context.Context, a fence.Action) (fence.Action, error) {
 	for {
 		switch a.Do {
@@ -82,7 +82,7 @@ func (l *Line) pause(ctx context.Context, a fence.Action) fence.Action {
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Tick(now) })
 }
 
-// ask makes the one request of an action and reports the result to the machine. A request that fails early counts as
+// ask makes the request of an action, and reports the result to the state machine. A request that fails counts as
 // unanswered.
 func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 	ctx, cancel := context.WithTimeout(ctx, a.Until-l.now())
@@ -101,19 +101,19 @@ func (l *Line) ask(ctx context.Context, a fence.Action) fence.Action {
 		}
 		return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Looked(now, found, data, ends) })
 	}
-	place, err := s.Newest(ctx) // 0 after an error: no answer
+	place, err := s.Newest(ctx) // 0 after an error, which means no answer
 	if stream.Gone(err) {
 		return l.step((*fence.Machine).Gone)
 	}
 	return l.step(func(m *fence.Machine, now time.Duration) fence.Action { return m.Newest(now, place) })
 }
 
-// look reads a place. If it finds nothing, it also asks for the range of the stream.
+// look reads the message at a place. If there is none, it also asks for the range of the stream.
 func (l *Line) look(ctx context.Context, place uint64) (data []byte, found bool, ends fence.Ends, err error) {
 	s := l.config.Stream
 	data, found, err = s.At(ctx, place)
 	if err == nil && !found {
-		ends.Last, _ = s.Newest(ctx) // 0 after an error: no answer
+		ends.Last, _ = s.Newest(ctx) // 0 after an error, which means no answer
 		ends.First, _ = s.First(ctx)
 	}
 	return data, found, ends, err

@@ -21,46 +21,46 @@ import (
 type Config struct {
 	Stream *stream.Stream
 	Key    events.Hash          // SHA-256 of the log's KEY
-	Reader events.ReaderVersion // what this program can read; a number that is 0 is not compared
+	Reader events.ReaderVersion // what this program can read; a number 0 is not compared
 }
 
-// Term is what a claim says about the log that continues.
+// Term is the content of a claim: which log continues, and from where.
 type Term struct {
-	Identity events.Identity      // of the log at Head
-	Head     store.Head           // of the leader's own log, durable
-	Term     uint64               // higher than that of every claim before it
-	Least    events.ReaderVersion // the least version of a reader of the claim
+	Identity events.Identity      // identity of the log at Head
+	Head     store.Head           // durable head of the leader's own log
+	Term     uint64               // higher than the term of every earlier claim
+	Least    events.ReaderVersion // minimum version of a reader of the claim
 }
 
-// ErrOvertaken: records of the old leader reached the stream before the claim. They belong to the log: the caller
-// appends them, and claims again.
+// ErrOvertaken: records of the old leader reached the stream before the claim. They are part of the log: the caller
+// must append them, and claim again.
 var ErrOvertaken = errors.New("records came into the stream before the claim")
 
 var errNoClaim = errors.New("store in the stream: this process has not claimed it")
 
-// Line writes the log to its stream.
+// Line is the writer of a log's stream.
 type Line struct {
 	config Config
-	began  time.Time // when the machine's clock began
+	began  time.Time // start of the state machine's clock
 	groups chan group
 	ended  chan struct{} // closed when Run has ended
-	why    error         // why Run ended; read only after ended
-	term   uint64        // of the claim; 0 before
+	why    error         // why Run has ended; read only after ended is closed
+	term   uint64        // term of the claim; 0 before the claim
 	writer string
 
-	waiting atomic.Int64 // bytes appended and not stored
+	waiting atomic.Int64 // bytes that were appended and are not durable yet
 
 	mu      sync.Mutex
 	machine fence.Machine
 }
 
-// group is a request of Before.
+// group is a request from Before to Run.
 type group struct {
 	messages [][]byte
-	stored   chan error // buffered for its one answer
+	stored   chan error // has capacity for its one answer
 }
 
-// New returns a line that has not claimed its stream.
+// New returns a Line that has not claimed its stream yet.
 func New(c Config) *Line {
 	return &Line{config: c, began: time.Now(), groups: make(chan group), ended: make(chan struct{})}
 }
@@ -68,9 +68,10 @@ func New(c Config) *Line {
 // Key returns the SHA-256 of the log's KEY.
 func (l *Line) Key() events.Hash { return l.config.Key }
 
-// Claim begins a new term behind state, the state of the stream as read so far. It returns when the claim is in the
-// stream and counts. Errors: ErrOvertaken; store.ErrFenced if another process claimed the stream first; ctx's error if
-// ctx ends before the outcome is known. The caller may call it again with a later state.
+// Claim claims the stream and so begins a new term. state is the stream's state as read so far; the claim is stored
+// after it. Claim returns when the claim is in the stream and counts. Errors are ErrOvertaken, store.ErrFenced if
+// another process claimed the stream first, and ctx's error if ctx ends before the outcome is known. The caller may
+// call it again with a later state.
 func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 	writer := rand.Text()
 	messages, err := natslog.Encode(natslog.Segment{
@@ -94,8 +95,8 @@ func (l *Line) Claim(ctx context.Context, state natslog.State, t Term) error {
 	return nil
 }
 
-// Refill stores groups that the log has and the stream lacks: the first one continues the head of the claim. Call it
-// after Claim and before Run. It stores no further group once stop says why.
+// Refill stores groups that the log has and the stream has lost. The first group continues the head of the claim. Call
+// it after Claim and before Run. Before each group it calls stop; if stop returns an error, Refill ends with it.
 func (l *Line) Refill(ctx context.Context, groups iter.Seq2[store.Group, error], stop func() error) error {
 	for g, err := range groups {
 		if err == nil {
@@ -115,8 +116,8 @@ func (l *Line) Refill(ctx context.Context, groups iter.Seq2[store.Group, error],
 	return nil
 }
 
-// Before is the hook of store.Options: it stores a group. It returns nil when the group is stored. Otherwise the
-// outcome will never be known, and it returns ErrFenced or why Run has ended.
+// Before is the hook for store.Options.Before: it returns nil when the group is stored in the stream. Otherwise it
+// returns the reason why Run has ended, for example ErrFenced; it is then unknown whether the group is stored.
 func (l *Line) Before(g store.Group) error {
 	if l.term == 0 {
 		return errNoClaim
@@ -134,9 +135,9 @@ func (l *Line) Before(g store.Group) error {
 	return err
 }
 
-// Release ends the term in good order, behind head: readers know that this writer sends nothing more, and Before fails
-// from then on. Run must still run, and all appended records must be durable. After an error, the release may or may
-// not be in the stream.
+// Release ends the term in an orderly way, at head. Readers then know that this writer sends nothing more, and Before
+// fails. Run must still be running, and all appended records must be durable. After an error it is unknown whether the
+// release is in the stream.
 func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head) error {
 	if l.term == 0 {
 		return errNoClaim
@@ -154,7 +155,7 @@ func (l *Line) Release(ctx context.Context, id events.Identity, head store.Head)
 	return nil
 }
 
-// give waits until Run has stored the messages.
+// give passes messages to Run, and waits until they are stored.
 func (l *Line) give(ctx context.Context, messages [][]byte) error {
 	own := group{messages, make(chan error, 1)}
 	select {
@@ -174,21 +175,21 @@ func (l *Line) give(ctx context.Context, messages [][]byte) error {
 	}
 }
 
-// Room returns store.ErrNoRoom while the stream is full or away.
+// Room returns store.ErrNoRoom while the stream is full or cannot be reached.
 func (l *Line) Room() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.machine.Room(l.now(), l.waiting.Load())
 }
 
-// Waits returns how long the group in flight has waited for the stream; 0 if there is none.
+// Waits returns how long the group in flight has waited to be stored; 0 if there is none.
 func (l *Line) Waits() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.machine.Waits(l.now())
 }
 
-// State returns the state of the stream as far as the line knows it.
+// State returns the state of the stream, as far as the Line knows it.
 func (l *Line) State() natslog.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,24 +14,24 @@ import (
 	"github.com/jobledger/jobledger/store/natslog/stream"
 )
 
-// atOnce is the number of groups appended before the follower waits for the disk.
+// atOnce is the number of groups that the follower appends before it waits until they are durable.
 const atOnce = 256
 
-// Log is the log of a replica.
+// Log is the local log of a replica.
 type Log interface {
 	store.Reader
 	store.Follower
 	SetOffset(consumer string, through events.Sequence) error
 }
 
-// ErrBehind: the stream begins behind the end of the log. Only another replica has the records between.
+// ErrBehind: the stream begins after the end of the local log. Only another replica has the records in between.
 var ErrBehind = errors.New("the stream no longer has the records that this log lacks")
 
-// ErrWentBack: the stream lost messages that were read, and has others in their places, or none. The caller begins
-// again: Begin compares what there is with the log.
+// ErrWentBack: the stream has lost messages that were read, and has other messages in their places, or none. The caller
+// must call Begin again, which compares the stream with the log.
 var ErrWentBack = errors.New("the stream has lost messages that were read")
 
-// Follower follows a stream.
+// Follower reads a stream, and appends its records to a local log.
 type Follower struct {
 	s       *stream.Stream
 	log     Log
@@ -39,21 +39,21 @@ type Follower struct {
 	reader  *stream.Reader
 	state   natslog.State
 	end     events.Sequence // last record of the log, durable or not
-	newest  store.Commit    // nil if all is durable
-	waiting int             // groups appended since the log was last known to be durable
-	last    []byte          // SHA-256 of the newest message read; nil before the first
+	newest  store.Commit    // commit of the newest batch; nil if all are durable
+	waiting int             // number of groups appended since all were durable
+	last    []byte          // SHA-256 of the newest message that was read; nil at first
 	place   atomic.Uint64   // state.Place, for other goroutines
-	ends    atomic.Uint64   // state.Head.Sequence, likewise
-	term    atomic.Uint64   // state.Term, likewise
-	voids   atomic.Uint64   // state.Voids, likewise
-	key     events.Hash     // the key that a claim must have; zero for any
+	ends    atomic.Uint64   // state.Head.Sequence, for other goroutines
+	term    atomic.Uint64   // state.Term, for other goroutines
+	voids   atomic.Uint64   // state.Voids, for other goroutines
+	key     events.Hash     // key that each claim must have; zero for any
 
-	released chan<- struct{} // see TellReleased
+	released chan<- struct{} // set by TellReleased
 }
 
-// Begin returns a follower of s that writes log. It starts with the first message that the stream still has. Errors:
-// ErrBehind if that message follows a record that the log lacks; store.ErrDiverged if it follows another record than
-// the log's.
+// Begin returns a follower that reads s and writes log. It begins with the oldest message of the stream. The error is
+// ErrBehind if the log lacks the records before that message, and store.ErrDiverged if the log has another record
+// there.
 func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVersion) (*Follower, error) {
 	f := &Follower{s: s, log: log, own: own, end: log.Head().Sequence, released: make(chan struct{}, 1)}
 	now, err := s.Ask(ctx)
@@ -73,7 +73,8 @@ func Begin(ctx context.Context, s *stream.Stream, log Log, own events.ReaderVers
 	return f, nil
 }
 
-// base compares the log with the one that began the stream, which may have had records then.
+// base compares the local log with the stream's first claim. The log may already have had records when the stream
+// began.
 func (f *Follower) base(ctx context.Context, first uint64) error {
 	data, found, err := f.s.At(ctx, first)
 	if err != nil || !found {
@@ -86,8 +87,9 @@ func (f *Follower) base(ctx context.Context, first uint64) error {
 	return f.compare(m.Before)
 }
 
-// middle takes the state of a cut stream from its first message. A stream that was cut by hand may begin with messages
-// with which no reader can begin, or have none: these places are passed over.
+// middle computes the state at the beginning of a stream whose oldest messages were removed, from its first message. If
+// an operator removed them, the stream may begin with messages from which no reader can begin, or be empty; these
+// places are skipped.
 func (f *Follower) middle(ctx context.Context, first, last uint64) error {
 	for place := first; place <= last; place++ {
 		data, found, err := f.s.At(ctx, place)
@@ -110,28 +112,28 @@ func (f *Follower) middle(ctx context.Context, first, last uint64) error {
 	return nil
 }
 
-// Expect sets the key of the log, as the SHA-256 of its KEY. A claim with another key then ends the follower with
+// Expect sets the key of the log, as the SHA-256 of its KEY. If a claim then has another key, the follower ends with
 // store.ErrOtherKey.
 func (f *Follower) Expect(key events.Hash) { f.key = key }
 
-// Place returns the newest place read. Any goroutine may call it.
+// Place returns the newest place that was read. Any goroutine may call it.
 func (f *Follower) Place() uint64 { return f.place.Load() }
 
-// Voids returns how many of the messages read were void. Any goroutine may call it.
+// Voids returns how many of the messages that were read were void. Any goroutine may call it.
 func (f *Follower) Voids() uint64 { return f.voids.Load() }
 
-// Ends returns the last record of the stream as far as it was read, and the term of its newest claim; 0 without one. Any
-// goroutine may call it.
+// Ends returns the last record of the stream as far as it was read, and the term of the newest claim; 0 if there is
+// none. Any goroutine may call it.
 func (f *Follower) Ends() (last events.Sequence, term uint64) {
 	return events.Sequence(f.ends.Load()), f.term.Load()
 }
 
-// TellReleased sets a channel, with room for one value, that gets one when the writer has released its term, and the
-// stream had nothing later then: nobody leads.
+// TellReleased sets a channel that tells that nobody leads. It gets a value when the writer has released its term, and
+// the stream has no later message. The channel must have capacity 1.
 func (f *Follower) TellReleased(released chan<- struct{}) { f.released = released }
 
-// Same reports whether the stream still has the newest message that was read, or cut it: it has neither lost messages
-// nor got others in their places.
+// Same reports whether the stream still has the newest message that was read, or has removed it as an old one. If not,
+// the stream has lost messages, or has other messages in their places.
 func (f *Follower) Same(ctx context.Context) (bool, error) {
 	if f.last == nil {
 		return true, nil
@@ -148,10 +150,10 @@ func (f *Follower) Same(ctx context.Context) (bool, error) {
 	return bytes.Equal(sum[:], f.last), nil
 }
 
-// State returns the state of the stream as far as it was read.
+// State returns the state of the stream, as far as it was read.
 func (f *Follower) State() natslog.State { return f.state }
 
-// Run follows the stream until ctx ends, and returns ctx's error, or until the log cannot be continued, and returns the
+// Run follows the stream until ctx ends, and then returns ctx's error. If the log cannot be continued, it returns the
 // reason.
 func (f *Follower) Run(ctx context.Context) error {
 	defer f.reader.Stop()
@@ -162,8 +164,8 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// Through follows the stream until place is read and all records before it are durable. If place was read before, it
-// only waits for the disk.
+// Through follows the stream until place was read and all records up to it are durable. If place was already read, it
+// only waits until they are durable.
 func (f *Follower) Through(ctx context.Context, place uint64) error {
 	defer f.reader.Stop()
 	for f.state.Place < place {
@@ -185,7 +187,7 @@ func (f *Follower) next(ctx context.Context) error {
 	return nil
 }
 
-// take passes a message to natslog.Accept, and appends its records or applies its claim.
+// take handles the next message: it passes the message to natslog.Accept, and appends its records or applies its claim.
 func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	state, v := natslog.Accept(f.state, m.Place, m.Data, f.own)
 	var err error
@@ -197,7 +199,8 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	case v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Claim:
 		err = f.claim(ctx, &v.Segment)
 	}
-	if v.Void == natslog.LaterTerm || v.Void == natslog.Ahead { // whoever has read all meets neither, but by a forgery
+	// A reader that has missed nothing sees these two only if a message is forged.
+	if v.Void == natslog.LaterTerm || v.Void == natslog.Ahead {
 		same := false
 		if same, err = f.Same(ctx); err == nil && !same {
 			err = fmt.Errorf("%w: a message is %s", ErrWentBack, v.Void)
@@ -215,13 +218,13 @@ func (f *Follower) take(ctx context.Context, m stream.Message) error {
 	if m.Last && v.Outcome == natslog.Taken && v.Segment.Kind == natslog.Released {
 		select {
 		case f.released <- struct{}{}:
-		default: // the one before was not taken yet
+		default: // an earlier value is still in the channel
 		}
 	}
 	return nil
 }
 
-// claim checks that the claim is for this log, up to the claim's beginning, and sets the log's term.
+// claim checks that a claim fits this log up to the claim's head, and sets the log's term.
 func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 	if own := f.log.Identity(); own.LogID != s.Identity.LogID {
 		return fmt.Errorf("%w: it is of log %s, and this is %s", store.ErrForeign, s.Identity.LogID, own.LogID)
@@ -236,12 +239,12 @@ func (f *Follower) claim(ctx context.Context, s *natslog.Segment) error {
 		return err
 	}
 	if f.end > s.Before.Sequence {
-		return nil // later records of the log name a later term
+		return nil // later records of the log have a later term
 	}
 	return f.log.SetTerm(s.Term)
 }
 
-// append appends the records of a group that the log lacks, and compares the others.
+// append appends the records of a group that the log lacks. If the log has all of them, it compares the chain value.
 func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) error {
 	if g.After.Sequence <= f.end {
 		if err := f.settle(ctx); err != nil {
@@ -253,12 +256,13 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 		return fmt.Errorf("%w: it ends with record %d", ErrBehind, f.end)
 	}
 	b := g.Batches()
-	// A crash cut its commit: the chain value at the end proves the first records equal
+	// If a crash has cut off a part of the group, the chain value at its end also proves that the existing records are
+	// equal.
 	if has := f.end + 1 - b.First; has > 0 {
 		b.First, b.Records, b.BeginsFile = f.end+1, b.Records[has:], false
 	}
 	f.newest, f.end = f.log.AppendStored(b, soon), g.After.Sequence
-	for consumer, through := range g.Offsets { // they are stored with this commit or a later one
+	for consumer, through := range g.Offsets { // stored with this commit or a later one
 		if err := f.log.SetOffset(consumer, through); err != nil {
 			return err
 		}
@@ -274,7 +278,7 @@ func (f *Follower) append(ctx context.Context, g *natslog.Segment, soon bool) er
 	}
 }
 
-// compare checks a head of the stream against the log.
+// compare checks that the log contains a head of the stream.
 func (f *Follower) compare(h store.Head) error {
 	if h.Sequence > f.end {
 		return fmt.Errorf("%w: it ends with record %d, the stream goes on behind %d", ErrBehind, f.end, h.Sequence)

@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Cut removes all messages before place, which becomes the first one of the stream.
+// Cut removes all messages before place, so that place becomes the oldest one.
 func (s *Stream) Cut(ctx context.Context, place uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()

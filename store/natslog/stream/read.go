@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	aheadBytes = 8 << 20                // most bytes that the server sends a reader ahead
+	aheadBytes = 8 << 20                // maximum number of bytes that the server sends in advance
 	heartbeat  = time.Second            // how often an idle server sends a heartbeat
-	askAgain   = 10 * heartbeat         // lifetime of a request for messages, after which another is made
-	firstPause = 100 * time.Millisecond // before a reader begins again; doubles each time
+	askAgain   = 10 * heartbeat         // time after which a request for messages is renewed
+	firstPause = 100 * time.Millisecond // pause before a reader begins again after an error; doubles each time
 	mostPause  = 2 * time.Second        // upper bound of the pause
 )
 
@@ -23,24 +23,24 @@ const (
 type Message struct {
 	Place uint64
 	Data  []byte // the caller owns it
-	Last  bool   // the server had no later message when it sent this one
+	Last  bool   // the server had no later message at that time
 }
 
-// Reader reads the stream in order. It is not safe for concurrent use.
+// Reader reads the messages of the stream in order. It is not safe for concurrent use.
 type Reader struct {
 	s    *Stream
 	next uint64
-	it   jetstream.MessagesContext // nil if it has to begin again
+	it   jetstream.MessagesContext // nil if it must begin again
 }
 
-// Read returns a reader that begins with place. The caller must Stop it.
+// Read returns a reader that begins at place. The caller must call Stop.
 func (s *Stream) Read(place uint64) *Reader { return &Reader{s: s, next: place} }
 
-// ErrCut: the stream was cut behind the wanted place.
+// ErrCut: the wanted message was removed from the stream, as an old one.
 var ErrCut = errors.New("it no longer has that message")
 
-// Next waits for the next message. A reader that loses its server continues where it was. It returns ctx's error when
-// ctx ends, and ErrCut if the stream no longer has the place.
+// Next waits for the next message. If the reader loses its server, it continues at the same place. It returns ctx's
+// error when ctx ends, and ErrCut if the stream no longer has the place.
 func (r *Reader) Next(ctx context.Context) (Message, error) {
 	for failures := 0; ; {
 		m, err := r.one(ctx)
@@ -82,7 +82,7 @@ func (r *Reader) begin(ctx context.Context) error {
 	defer cancel()
 	c, err := r.s.js.OrderedConsumer(ctx, r.s.name, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
-		// By default it tries for ever while there is no stream, and heeds no context. Next begins again instead
+		// The default would retry for ever, whatever the context, while there is no stream. Instead, Next begins again.
 		MaxResetAttempts: 1,
 	})
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// LeastServer is the oldest nats-server whose proposals carry the Raft term (nats-server#8370). An older server may
-// accept a message from a leader that was voted out.
+// LeastServer is the oldest version of nats-server whose proposals carry the Raft term (nats-server#8370). An older
+// server may accept a message from a leader that was voted out.
 const LeastServer = "2.14.5"
 
-// LeastReplicas is the number of servers that must hold a log's stream, so that one of them may lose its disk.
+// LeastReplicas is the minimum number of servers that store a log's stream, so that one of them may lose its disk.
 const LeastReplicas = 3
 
-// Wrong returns what is wrong with the settings c of the stream of the log name, on servers of version server. Each
-// sentence names one setting that endangers acknowledged messages: they may get lost or changed, or a server that lacks
-// them may answer for them. unsafe permits fewer servers than LeastReplicas.
+// Wrong returns what is wrong with the settings of a log's stream. name is the log's name, c has the settings, and
+// server is the version of the servers. Each sentence names one setting that endangers acknowledged messages: they may
+// be lost or changed, or a server that does not have them may answer. unsafe permits fewer servers than LeastReplicas.
 func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (all []string) {
 	say := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -56,7 +56,7 @@ func Wrong(name string, c *jetstream.StreamConfig, server string, unsafe bool) (
 // Older reports whether version is older than LeastServer.
 func Older(version string) bool { return older(version, LeastServer) }
 
-// older reports whether version is older than the version than. An unreadable version counts as older.
+// older reports whether version is older than `than`. An unreadable version counts as older.
 func older(version, than string) bool {
 	v, ok1 := numbers(version)
 	w, ok2 := numbers(than)

@@ -14,40 +14,40 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Subject returns the only subject of the stream of that name.
+// Subject returns the only subject of a log's stream. name is the name of the stream.
 func Subject(name string) string { return "jobledger.log.v1." + name }
 
-// Options returns the options that a connection for a log's stream needs: a message sent without a connection fails,
-// and is not buffered.
+// Options returns the options for a connection that is used for a log's stream. With them, a message that is sent while
+// there is no connection fails, instead of being buffered.
 func Options() []natsgo.Option { return []natsgo.Option{natsgo.ReconnectBufSize(-1)} }
 
 // Config says how Make creates a stream.
 type Config struct {
 	Name     string
-	Replicas int   // number of servers that hold it; 0 means 1
+	Replicas int   // number of servers that store it; 0 means 1
 	MaxBytes int64 // a full stream refuses further messages; 0 for no limit
 
-	Metadata map[string]string // of the stream, set when it is created
+	Metadata map[string]string // metadata of the stream, set when it is created
 }
 
-// Stream is the stream of a log, through one connection.
+// Stream is a client of a log's stream. It uses one connection.
 type Stream struct {
 	js         jetstream.JetStream
 	name       string
-	maxMessage int // in bytes; 0 for the server's limit
+	maxMessage int // limit for the bytes of a message; 0 for the server's limit
 
 	mu     sync.Mutex
-	stream jetstream.Stream // nil until the servers were seen to have it
+	stream jetstream.Stream // nil until the servers were found to have the stream
 }
 
-// Later returns a stream that the servers do not have now. Its methods fail, with an error that Gone reports, until
-// there is one of that name.
+// Later returns a client for a stream that the servers do not have yet. Its methods fail with an error for which Gone
+// is true, until a stream of that name exists.
 func Later(js jetstream.JetStream, name string) *Stream { return &Stream{js: js, name: name} }
 
 // Gone reports whether an error says that the servers have no such stream.
 func Gone(err error) bool { return errors.Is(err, jetstream.ErrStreamNotFound) }
 
-// handle returns the servers' stream.
+// handle returns the client library's handle of the stream, which it caches.
 func (s *Stream) handle(ctx context.Context) (jetstream.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,8 +82,9 @@ func Make(ctx context.Context, js jetstream.JetStream, c Config) (*Stream, error
 // ErrSettings: the stream does not have the settings of a log's stream.
 var ErrSettings = errors.New("it is no stream of a log")
 
-// Open opens an existing stream. It refuses, with ErrSettings, settings with which an answer of the server proves
-// nothing: direct gets, which any replica answers; deletes of single messages, which empty a place; other subjects.
+// Open opens an existing stream. It returns ErrSettings if an answer of the servers would prove nothing with the
+// stream's settings: direct gets, which any replica may answer; deletes of single messages, which would empty a place;
+// other subjects.
 func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, error) {
 	if js.Conn().Opts.ReconnectBufSize >= 0 {
 		return nil, errors.New("open the stream of the log: its connection keeps messages until it is there again")
@@ -112,7 +113,7 @@ func Open(ctx context.Context, js jetstream.JetStream, name string) (*Stream, er
 // Name returns the name of the stream.
 func (s *Stream) Name() string { return s.name }
 
-// MaxMessage returns the size limit of a message in bytes: max_payload of the connected server, or the stream's own
+// MaxMessage returns the limit for the bytes of a message: max_payload of the connected server, or the stream's own
 // limit if that is smaller.
 func (s *Stream) MaxMessage() int {
 	most := int(s.js.Conn().MaxPayload())
@@ -122,25 +123,25 @@ func (s *Stream) MaxMessage() int {
 	return most
 }
 
-// requestTime bounds a request to read or to open. A request lost with its connection gets no answer, and the caller's
-// context may last minutes.
+// requestTime limits a request that reads or opens. A request that is lost with its connection gets no answer, and the
+// caller's context may last for minutes.
 const requestTime = 5 * time.Second
 
-// Info is what the stream's leader says about the stream.
+// Info is the stream leader's description of the stream.
 type Info struct {
 	Config  *jetstream.StreamConfig
 	Server  string   // version of the connected server
-	Holders []string // names of the servers that hold the stream and are not offline
-	First   uint64   // the oldest place that the stream still has; 1 for an empty stream that was never cut
-	Last    uint64   // the newest place that it ever had, also if all messages were removed; 0 for none
-	Bytes   int64    // of its messages
+	Holders []string // names of the servers that store the stream and are not offline
+	First   uint64   // oldest place that the stream still has; 1 if nothing was ever stored or removed
+	Last    uint64   // newest place that the stream ever had, even if its messages were removed; 0 for none
+	Bytes   int64    // total size of its messages
 }
 
-// Ask asks for the stream's current settings and size. It makes a separate handle: that of s continues to read from the
-// leader.
+// Ask returns the stream's current settings and size. It does not use the cached handle, which must keep reading from
+// the leader.
 func (s *Stream) Ask(ctx context.Context) (Info, error) { return Ask(ctx, s.js, s.name) }
 
-// Ask asks for the settings and the size of any stream, also of one that Open refuses.
+// Ask returns the settings and the size of any stream, even of one that Open would refuse.
 func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -155,7 +156,7 @@ func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err 
 		Bytes: int64(min(info.State.Bytes, 1<<62)),
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" {
-		i.Holders = []string{conn.ConnectedServerName()} // a server outside a cluster
+		i.Holders = []string{conn.ConnectedServerName()} // the server is not in a cluster
 		return i, nil
 	}
 	i.Holders = []string{info.Cluster.Leader}
@@ -167,12 +168,12 @@ func Ask(ctx context.Context, js jetstream.JetStream, name string) (i Info, err 
 	return i, nil
 }
 
-// noRoom lists the error codes for want of room: in the stream, the server, the account, on the server's disk.
+// noRoom lists the error codes of a server that has no space: in the stream, the server, the account, or on its disk.
 var noRoom = []jetstream.ErrorCode{10077, 10023, 10002, 10047}
 
-// Send publishes a message, expecting last as the stream's last place, and no other expectation. It returns the place
-// at which the server acknowledged it. After an error the message may or may not be stored; the error wraps
-// store.ErrNoRoom if the server says that there is no room.
+// Send publishes a message, on the condition that last is the stream's last place. It returns the place at which the
+// server acknowledged the message. After an error it is unknown whether the message is stored; the error matches
+// store.ErrNoRoom if the server says that it has no space.
 func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place uint64, err error) {
 	m := natsgo.NewMsg(Subject(s.name))
 	m.Data = message
@@ -189,8 +190,8 @@ func (s *Stream) Send(ctx context.Context, last uint64, message []byte) (place u
 	return ack.Sequence, nil
 }
 
-// At reads the message at place from the stream's leader. A server that was cut off may believe that it still leads,
-// and report found as false for a message that exists.
+// At reads the message at place from the stream's leader. The answer found=false may be wrong: a server that was cut
+// off from the others may still believe that it leads, and not know the message.
 func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -210,7 +211,7 @@ func (s *Stream) At(ctx context.Context, place uint64) (data []byte, found bool,
 	return m.Data, true, nil
 }
 
-// Newest returns the place of the newest message of the stream's leader; 0 if it has none. The answer may be stale.
+// Newest returns the place of the newest message according to the stream's leader; 0 for none. The answer may be stale.
 func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTime)
 	defer cancel()
@@ -228,7 +229,7 @@ func (s *Stream) Newest(ctx context.Context) (place uint64, err error) {
 	return m.Sequence, nil
 }
 
-// First returns the oldest place that the stream still has; 1 for an empty stream that was never cut.
+// First returns the oldest place that the stream still has; 1 if nothing was ever stored or removed.
 func (s *Stream) First(ctx context.Context) (place uint64, err error) {
 	i, err := s.Ask(ctx)
 	return i.First, err

@@ -9,24 +9,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// refillBytes is the size from which a group is stored in the stream: one message of a server with max_payload 1 MiB.
+// refillBytes is the size at which a group is complete: it fits into one message of a server with a max_payload of 1
+// MiB.
 const refillBytes = 900 << 10
 
-// Base is a head of the local log behind which the stream is claimed, and the log's identity there.
+// Base is the head of the local log from which the stream continues, and the identity of the log there.
 type Base struct {
 	Identity events.Identity
 	Head     store.Head
-	Term     uint64 // the newest that any replica knows
+	Term     uint64 // newest term that any replica knows
 }
 
-// Readable is the part of the local log from which a stream is refilled.
+// Readable has the methods of the local log that a refill of the stream needs.
 type Readable interface {
 	Files() ([]store.File, error)
 	ReadStored(ctx context.Context, from events.Sequence) iter.Seq2[[]byte, error]
 }
 
-// Groups iterates over whole batches of a log behind base through the record through, which ends a batch, as a writer
-// would have stored them. A group never spans two files.
+// Groups divides the records of a log after base, up to record through, into groups of whole batches, as a writer would
+// have stored them. Record through must end a batch. A group never spans two files.
 func Groups(
 	ctx context.Context, log Readable, base Base, through events.Sequence, least events.ReaderVersion,
 ) iter.Seq2[store.Group, error] {
@@ -60,23 +61,23 @@ func Groups(
 	}
 }
 
-// grouping puts records into groups.
+// grouping combines records into groups.
 type grouping struct {
 	begins map[events.Sequence]bool // first records of files
 	least  events.ReaderVersion
-	now    events.Identity // behind the newest record
-	at     store.Head      // of the newest record
+	now    events.Identity // identity of the log after the newest record
+	at     store.Head      // head after the newest record
 	bytes  int
 	open   store.Group
 }
 
-// begin begins a group behind a head.
+// begin begins a group that continues a head.
 func (g *grouping) begin(id events.Identity, head store.Head) {
 	g.now, g.at, g.bytes = id, head, 0
 	g.open = store.Group{Before: head, BeginsFile: g.begins[head.Sequence+1], Least: g.least}
 }
 
-// add adds the next record. It returns a group that the record ends, or one without records.
+// add adds the next record. If the record completes a group, add returns that group, otherwise one without records.
 func (g *grouping) add(stored []byte, through events.Sequence) (done store.Group, err error) {
 	h, err := events.DecodeHeader(stored)
 	if err == nil && h.Sequence != g.at.Sequence+1 {

@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	firstPause = 50 * time.Millisecond // between questions where the stream ends; doubles each time
+	firstPause = 50 * time.Millisecond // pause before the stream's end is asked for again; doubles each time
 	mostPause  = time.Second           // upper bound of the pause
-	backTime   = 30 * time.Second      // a stream that for so long claims to end before the local log has lost records
+	backTime   = 30 * time.Second      // time after which a stream that seems shorter than the log has lost records
 )
 
 var (
 	// ErrNotHeld: the Lease was not held when it had to be.
 	ErrNotHeld = errors.New("the Lease is not held")
-	// ErrLess: the stream ends before the local log, which has only records that the stream acknowledged.
+	// ErrLess: the stream ends before the local log, which only has records that the stream acknowledged once.
 	ErrLess = errors.New("the stream of the log has less than the log on this disk")
-	// ErrUndelivered: the stream acknowledged the claim at a place, and has another message there.
+	// ErrUndelivered: the stream acknowledged the claim at a place, but has another message there.
 	ErrUndelivered = errors.New("the stream of the log does not have the claim that it acknowledged")
 )
 
-// Follower is a replica.Follower of the log.
+// Follower is what a takeover needs of replica.Follower.
 type Follower interface {
 	State() natslog.State
-	// Same reports whether the stream still has the newest message that was read, or cut it.
+	// Same reports whether the stream still has the newest message that was read, or has removed it as an old one.
 	Same(ctx context.Context) (bool, error)
-	// Through returns when all messages through place are read and their records are durable in the log.
+	// Through returns when all messages up to place were read, and their records are durable in the log.
 	Through(ctx context.Context, place uint64) error
 }
 
-// Log is the local log, which the Follower writes.
+// Log is the local log, to which the Follower appends.
 type Log interface {
 	Readable
 	Durable() (events.Identity, store.Head)
@@ -50,36 +50,36 @@ type Log interface {
 type Config struct {
 	Stream   *stream.Stream
 	Follower Follower
-	Line     *line.Line // has not claimed yet, and does not run
+	Line     *line.Line // has not claimed the stream yet, and Run was not called
 	Log      Log
-	Holds    func() bool          // whether the Lease is certainly held now
-	Least    events.ReaderVersion // the least version of a reader of the claim
+	Holds    func() bool          // reports whether this process certainly holds the Lease now
+	Least    events.ReaderVersion // minimum version of a reader of the claim
 
-	// Begins lets a log with records begin an empty stream. Without it, an empty stream counts as one with less than
-	// the log.
+	// Begins allows a log with records to begin an empty stream. Without it, an empty stream counts as one that has
+	// lost records.
 	Begins bool
-	Back   time.Duration // how long the stream may seem shorter than the local log before ErrLess; 0 for 30 s
+	Back   time.Duration // time for which the stream may seem shorter than the local log, before ErrLess; 0 for 30 s
 
-	// Short is asked when the stream ends before the local log: whether this log has all that the stream ever
-	// acknowledged. It returns where the stream goes on: behind its end, or, for a stream without a claim, behind a
-	// record of its choice. The claim is refused if the stream ends elsewhere, so an end that is stale does no harm.
-	// Without Short, such a stream is ErrLess.
+	// Short is called when the stream ends before the local log. It must return an error unless this log has all
+	// records that the stream ever acknowledged. It returns the head from which the stream continues: the stream's end
+	// or, for a stream without a claim, any head of the log. The end may be stale: then the claim is refused. If Short
+	// is nil, a stream that ends early is ErrLess.
 	Short func(ctx context.Context, state natslog.State) (Base, error)
-	// Refills is called before the claim of such a stream, with what will be stored there again.
+	// Refills is called before the claim of such a stream, with the records that will be stored there again.
 	Refills func(*events.StreamRefilled) error
-	// Step is called after each step of a refill: a claim, and each group.
+	// Step is called after each step of a refill: after the claim, and after each group.
 	Step func(step string)
 }
 
-// The steps of a refill.
+// The steps of a refill, which stores lost records in the stream again.
 const (
-	Claimed = "claimed" // the stream is claimed behind its end
-	Grouped = "grouped" // a group of records is stored there again
+	Claimed = "claimed" // the stream is claimed at its end
+	Grouped = "grouped" // a group of records was stored again
 )
 
-// Take claims the stream and returns the new term. While the stream does not answer, it waits; the caller ends ctx when
-// the Lease is lost. Errors: ErrNotHeld, ErrLess, ErrUndelivered; store.ErrFenced if another process claimed the stream
-// first; the follower's errors, and Short's; ctx's error.
+// Take claims the stream for this process, and returns the new term. While the stream does not answer, it waits, so the
+// caller must end ctx when the Lease is lost. Errors are ErrNotHeld, ErrLess, ErrUndelivered, store.ErrFenced if
+// another process claimed the stream first, errors of the follower and of Short, and ctx's error.
 func Take(ctx context.Context, c Config) (term uint64, err error) {
 	if !c.Holds() {
 		return 0, fmt.Errorf("take over the log: %w", ErrNotHeld)
@@ -105,9 +105,9 @@ func Take(ctx context.Context, c Config) (term uint64, err error) {
 	return term, nil
 }
 
-// follow brings the log to the end of the stream. A server that was cut off may report a stale end, so follow asks
-// again while that is before the end of the local log. An end that is stale by a few places does no harm: the claim
-// then meets the messages there.
+// follow brings the log to the end of the stream. A server that was cut off from the others may report a stale end, so
+// follow asks again as long as this end is before the end of the local log. If the end is stale by a few places, the
+// claim finds other messages in its place, and is made again after them.
 func (c *Config) follow(ctx context.Context) error {
 	began := time.Now()
 	for tries := 0; ; tries++ {
@@ -135,8 +135,8 @@ func (c *Config) follow(ctx context.Context) error {
 	}
 }
 
-// reached reports whether the stream, as read, goes at least as far as the log, or whether the log may begin the
-// stream.
+// reached reports whether the stream, as far as it was read, ends at or after the end of the log, or whether the log
+// may begin the stream.
 func (c *Config) reached() bool {
 	ends, own := c.ends()
 	return ends >= own || c.Begins && c.Follower.State().Term == 0
@@ -147,8 +147,8 @@ func (c *Config) ends() (stream, own events.Sequence) {
 	return c.Follower.State().Head.Sequence, head.Sequence
 }
 
-// claim claims the stream behind all that was read, and refills it if it ends before the log. If it meets records in
-// its place, it follows these, and returns line.ErrOvertaken.
+// claim claims the stream after the newest message that was read. If the stream ends before the log, it then stores the
+// missing records. If records of the old leader came before the claim, it follows them and returns line.ErrOvertaken.
 func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	state := c.Follower.State()
 	id, head := c.Log.Durable()
@@ -164,7 +164,7 @@ func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	}
 	term = max(c.Log.Term(), state.Term+1)
 	if short {
-		term = max(term, c.Log.Term()+1, base.Term+1) // the stream may have lost claims
+		term = max(term, c.Log.Term()+1, base.Term+1) // the stream may also have lost claims
 	}
 	if !c.Holds() {
 		return 0, ErrNotHeld
@@ -182,14 +182,14 @@ func (c *Config) claim(ctx context.Context) (term uint64, err error) {
 	return term, c.refill(ctx, base, head)
 }
 
-// refill stores the records of the log behind base in the stream.
+// refill stores the records of the log after base in the stream.
 func (c *Config) refill(ctx context.Context, base Base, head store.Head) error {
 	groups := func(yield func(store.Group, error) bool) {
 		for g, err := range Groups(ctx, c.Log, base, head.Sequence, c.Least) {
 			if !yield(g, err) {
 				return
 			}
-			c.Step(Grouped) // the line has stored it
+			c.Step(Grouped) // Line.Refill has stored the previous group
 		}
 	}
 	return c.Line.Refill(ctx, groups, func() error {
@@ -200,7 +200,7 @@ func (c *Config) refill(ctx context.Context, base Base, head store.Head) error {
 	})
 }
 
-// delivered waits until the claim has come back at its place and all records before it are durable, and then begins the
+// delivered waits until the claim was read back at its place, and all records before it are durable. Then it begins the
 // term.
 func (c *Config) delivered(ctx context.Context, term uint64) error {
 	claimed := c.Line.State()

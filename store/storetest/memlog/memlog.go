@@ -18,15 +18,15 @@ type Log struct {
 	term      uint64
 	manual    bool
 	fileBytes int
-	short     bool // see ShortFiles
+	short     bool // set by ShortFiles
 
 	index *index.Index
 
 	mu        sync.Mutex
-	limit     int // limit of bytes; 0 for none
+	limit     int // limit of the bytes that Room grants; 0 for none
 	identity  events.Identity
-	records   [][]byte  // in stored form, at sequence-1
-	indexed   []indexed // the index entries of each record
+	records   [][]byte  // in stored form; record n is at index n-1
+	indexed   []indexed // index entry of each record
 	bytes     int
 	batches   []*batch
 	durable   int // number of durable batches. Invariant: durable <= len(batches)
@@ -35,13 +35,13 @@ type Log struct {
 	fileSize  int64
 	filing    store.Filing
 	offsets   map[string]events.Sequence
-	based     map[string]events.Sequence // durable offsets from before the first batch
+	based     map[string]events.Sequence // offsets that were durable before the first batch
 	snapshots []store.Snapshot
 	changed   chan struct{} // closed and replaced when the head moves or the log ends
 	closed    bool
 }
 
-// indexed holds the index entries of a record, so that Crash need not decode it.
+// indexed is the index entry of a record. With it, Crash need not decode the record.
 type indexed struct {
 	stream events.Stream
 	kind   events.Kind
@@ -63,22 +63,22 @@ var _ store.Log = (*Log)(nil)
 // Option changes the behaviour of a Log.
 type Option func(*Log)
 
-// Manual makes batches durable only in Commit. Without it each batch is durable at once.
+// Manual makes batches durable only when Commit is called. Without it each batch is durable at once.
 func Manual() Option { return func(l *Log) { l.manual = true } }
 
-// Limit bounds the bytes, in stored form, that Room grants in total; see SetLimit.
+// Limit limits the total bytes, in stored form, that Room grants. SetLimit changes it.
 func Limit(bytes int) Option { return func(l *Log) { l.limit = bytes } }
 
-// FileBytes makes NextFile advance as in a log on disk with files of about bytes bytes.
+// FileBytes makes NextFile advance as in a log on disk whose files have about `bytes` bytes.
 func FileBytes(bytes int) Option { return func(l *Log) { l.fileBytes = bytes } }
 
-// ShortFiles is FileBytes for tests that need many files: a file ends once its checkpoint is complete, even if it is
-// not ten times as large as its states.
+// ShortFiles is like FileBytes, for tests that need many files. A file ends once its checkpoint is complete, even if it
+// is not yet ten times as large as the states in it.
 func ShortFiles(bytes int) Option {
 	return func(l *Log) { l.fileBytes, l.short = bytes, true }
 }
 
-// fileFull reports whether another file begins after the appended batches.
+// fileFull reports whether the next batch begins another file.
 func (l *Log) fileFull() bool {
 	switch limit := int64(l.fileBytes); {
 	case limit == 0:
@@ -90,7 +90,7 @@ func (l *Log) fileFull() bool {
 	}
 }
 
-// New returns an empty log with the identity.
+// New returns an empty log with this identity.
 func New(identity events.Identity, options ...Option) *Log {
 	l := &Log{
 		term: 1, identity: identity, index: index.New(1), fileFirst: 1, queue: commit.New[point](nil), changed: make(chan struct{}),
@@ -143,7 +143,7 @@ func (l *Log) Room(bytes int) error {
 	return nil
 }
 
-// SetLimit changes the limit of Limit; 0 removes it.
+// SetLimit changes the limit set by Limit; 0 removes it.
 func (l *Log) SetLimit(bytes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -248,7 +248,8 @@ func (l *Log) announce() {
 	l.changed = make(chan struct{})
 }
 
-// Fence simulates another writer: batches that are not durable, and all later ones, fail with ErrFenced.
+// Fence simulates that another writer takes over: batches that are not durable, and all later ones, fail with
+// ErrFenced.
 func (l *Log) Fence() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -263,9 +264,9 @@ func (l *Log) Batches() (appended, durable int) {
 	return len(l.batches), l.durable
 }
 
-// Crash returns the log that the next process finds when only the first keep batches reached the disk. It does not
-// change l, so a simulation may cut the log at every point. Snapshots whose head is cut off stay, as on a disk, and are
-// ignored.
+// Crash returns the log that the next process finds if only the first `keep` batches have reached the disk. It does not
+// change l, so a simulation can try every number of batches. Snapshots after the last kept batch remain, as they would
+// on a disk, and are ignored.
 func (l *Log) Crash(keep int) *Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -283,7 +284,7 @@ func (l *Log) Crash(keep int) *Log {
 	for i, old := range l.batches[:keep] {
 		kept := commit.NewBatch[point]()
 		kept.Work = old.Work
-		if i == l.durable { // the commit includes the waiting offsets
+		if i == l.durable { // the first batch that was not durable: its commit stores the waiting offsets
 			kept.Work.offsets = l.queue.Offsets()
 		}
 		kept.End(nil)
@@ -395,7 +396,7 @@ func (l *Log) LoadSnapshot(context.Context) (store.Snapshot, bool, error) {
 	return store.Snapshot{}, false, nil
 }
 
-// holds reports whether s has the identity and a head of the durable log.
+// holds reports whether s has the identity of this log, and the head of a durable batch.
 func (l *Log) holds(s store.Snapshot) bool {
 	if s.Identity != l.identity {
 		return false
@@ -412,7 +413,7 @@ func copySnapshot(s store.Snapshot) store.Snapshot {
 	return s
 }
 
-// keepOffsets makes the offsets durable that no batch includes.
+// keepOffsets makes the offsets durable that are not part of any commit.
 func (l *Log) keepOffsets() {
 	rest := l.queue.Offsets()
 	if rest == nil || l.queue.Failed() != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/store/internal/index"
 )
 
-// prefix returns the durable records. They do not change any more, so a reader needs no lock.
+// prefix returns the durable records. They never change, so a reader needs no lock.
 func (l *Log) prefix() ([][]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +88,7 @@ func decode(ctx context.Context, records [][]byte, s events.Sequence) (events.Re
 	return r, nil
 }
 
-// Chain implements store.Log. It computes the value from the end of the batch before.
+// Chain implements store.Log. It computes the chain value from the end of the previous batch.
 func (l *Log) Chain(at events.Sequence) (events.Hash, error) {
 	records, err := l.prefix()
 	switch {
