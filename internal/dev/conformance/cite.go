@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// citation holds rules, and what is asserted about them.
+// citation: the identifiers of contract rules that a comment or a table row of a test names, and the sentence that says
+// what the test asserts about them.
 type citation struct {
 	rules []string
 	says  string

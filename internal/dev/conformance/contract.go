@@ -13,7 +13,7 @@ var contractFiles = []string{
 	"docs/contract/job.md", "docs/contract/operations.md", "docs/contract/cronjob.md", "docs/contract/ttl.md",
 }
 
-// book holds all contracts.
+// book holds all contracts. rules is an index of their rules by identifier.
 type book struct {
 	contracts []contract
 	rules     map[string]*rule
@@ -51,7 +51,8 @@ func readBook(root string) (*book, error) {
 	return b, nil
 }
 
-// read reads one contract. The text of a rule, with its marks, ends at the next empty line, heading or row.
+// read reads the rules of one contract. The text of a rule ends at the next empty line, heading or table row. Marks
+// such as [I] belong to the rule whose text contains them.
 func (b *book) read(file, text string) error {
 	c := contract{file: file}
 	var open *rule
@@ -83,7 +84,8 @@ func (b *book) read(file, text string) error {
 	return nil
 }
 
-// mark stores the marks of a line: [I] for inner, [S] for stricter.
+// mark sets the flags of a rule from the marks in one line of its text: [I] for inner, [S] for stricter. The type rule
+// explains both.
 func (r *rule) mark(line string) {
 	if r.id[0] != 'J' {
 		return // in other contracts S means the API server

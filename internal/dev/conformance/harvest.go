@@ -43,10 +43,11 @@ func (h *harvested) add(where string, c citation, file, test string) {
 	}
 }
 
-// harvest reads the tests of the repository.
+// harvest collects the facts that the tests of the repository assert: from Go tests and from the scripts under
+// testdata.
 func harvest(root string) (*harvested, error) {
 	tests := map[string][]string{}   // Go files of tests, by directory
-	scripts := map[string][]string{} // files under testdata, by the directory above it
+	scripts := map[string][]string{} // files under testdata, by the directory that contains testdata
 	err := walk(root, func(file string) error {
 		dir := path.Dir(file)
 		above, _, inTestdata := strings.Cut(file, "/testdata/")
@@ -82,7 +83,8 @@ func harvest(root string) (*harvested, error) {
 	return h, nil
 }
 
-// distance orders facts: those about our own packages first, those about the test environment last.
+// distance orders facts: first those of the product's tests, then those of the simulated cluster, last those of other
+// internal packages.
 func distance(f fact) int {
 	switch {
 	case strings.HasPrefix(f.file, "internal/dev/sim/drive/"):
@@ -163,8 +165,8 @@ func newDecl(f *testFile, node ast.Decl) *decl {
 	return d
 }
 
-// testOf returns the first test that reaches a declaration, directly or through other declarations; nil for none. It
-// matches names without types, so it may find too much, but not too little.
+// testOf returns the first test that uses a declaration, directly or through other declarations; nil for none. It
+// matches names without types, so it may find a test that does not use the declaration, but it misses none that does.
 func (p *testPackage) testOf(target *decl) *decl {
 	if target.test {
 		return target
@@ -177,7 +179,8 @@ func (p *testPackage) testOf(target *decl) *decl {
 	return nil
 }
 
-// reaches reports whether wanted is true for from or for a declaration that it reaches. Other tests are not followed.
+// reaches reports whether wanted is true for from, or for any declaration that from uses, directly or through others.
+// It does not look into other tests.
 func (p *testPackage) reaches(from *decl, wanted func(*decl) bool) bool {
 	seen := map[*decl]bool{from: true}
 	for queue := []*decl{from}; len(queue) > 0; queue = queue[1:] {
@@ -194,8 +197,8 @@ func (p *testPackage) reaches(from *decl, wanted func(*decl) bool) bool {
 	return false
 }
 
-// declAt returns the declaration that a comment belongs to: the comment is its doc comment, in it, or behind it on its
-// last line.
+// declAt returns the declaration that a comment belongs to: the comment stands above it, inside it, or at the end of
+// its last line.
 func (p *testPackage) declAt(f *testFile, c *ast.CommentGroup) *decl {
 	line := p.fset.Position(c.Pos()).Line
 	for _, d := range p.decls {

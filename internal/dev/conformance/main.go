@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// The sources and the pages, as paths from the repository's root.
+// The files that this command reads and writes, as paths from the repository's root.
 const (
 	rulesFile       = "internal/dev/conformance/rules.txt"
 	differencesFile = "internal/dev/conformance/differences.md"
@@ -36,8 +36,8 @@ func main() {
 	}
 }
 
-// run checks the tree. If write is set, it also writes the pages. found lists violations, for people; err means that
-// the check itself failed.
+// run checks the tree. If write is set, it also writes the pages. found describes the violations; err means that the
+// check itself failed.
 func run(root string, write bool) (found []string, err error) {
 	book, err := readBook(root)
 	if err != nil {
@@ -85,7 +85,8 @@ func run(root string, write bool) (found []string, err error) {
 
 // writePages writes the pages, and removes pages of sections that no longer exist.
 func writePages(root string, pages map[string]string) error {
-	if err := os.MkdirAll(filepath.Join(root, pagesDir), 0o755); err != nil { // git stores no empty directory of a test's tree
+	// git stores no empty directories, so it may be missing
+	if err := os.MkdirAll(filepath.Join(root, pagesDir), 0o755); err != nil {
 		return err
 	}
 	for file, text := range pages {

@@ -40,8 +40,8 @@ func readDesign(root string) (design, error) {
 	return d, nil
 }
 
-// dangling returns the bad citations of the repository: rules and parts of the design that do not exist, sections of
-// the contract cited by code in place of rules, and invariants of the design that no test cites.
+// dangling returns the bad citations of the repository: rules and parts of the design that do not exist, and sections
+// of a contract that code cites in place of a rule. It also returns the invariants of the design that no test cites.
 func dangling(root string, b *book, d design) (found []string, err error) {
 	tested := map[string]bool{}
 	err = walk(root, func(file string) error {

@@ -66,7 +66,7 @@ func (h *harvested) rows(p *testPackage, d *decl, way string) {
 		switch n := n.(type) {
 		case *ast.CompositeLit:
 			c = rowCitation(n)
-		case *ast.KeyValueExpr: // of a map with sentences as keys
+		case *ast.KeyValueExpr: // of a map whose keys are sentences
 			if s, ok := literal(n.Key); ok {
 				c, _ = inSentence(s)
 			}
@@ -98,7 +98,7 @@ func (h *harvested) rows(p *testPackage, d *decl, way string) {
 func rowCitation(row *ast.CompositeLit) citation {
 	name := rowName(row)
 	if name == "" {
-		return citation{} // rules without a sentence assert nothing, such as those in a table of expectations
+		return citation{} // a row without a sentence asserts nothing, such as a row in a table of expectations
 	}
 	c, _ := inSentence(name)
 	for _, e := range row.Elts {
@@ -195,7 +195,7 @@ func (h *harvested) script(root string, p *testPackage, dir, file string) error 
 }
 
 // testOfFile returns the first test that names the file, its directory, or a pattern that matches it. above is the part
-// of the path that the test names for certain: all of it, or the directories before a wildcard.
+// of the path that this test names without a wildcard: the whole path, or the directories before the wildcard.
 func (p *testPackage) testOfFile(file string) (test *decl, above string) {
 	for _, d := range p.decls {
 		if !d.test {

@@ -11,15 +11,16 @@ import (
 // ruleID matches the identifier of a rule.
 var ruleID = regexp.MustCompile(`\b[JCTO]-\d{3}\b`)
 
-// rule is one rule of a contract.
+// rule is one rule of a contract. An inner rule describes a mechanism of the built-in controller that Jobledger
+// replaces by an invariant of its own. A stricter rule forbids an error that the built-in controller allows.
 type rule struct {
 	id       string
-	inner    bool // about an inner mechanism of the built-in controller; ours has an invariant instead
+	inner    bool // describes an inner mechanism of the built-in controller
 	stricter bool
 	entry    *entry // its line of rules.txt; nil if it has none
 }
 
-// entry is one line of rules.txt.
+// entry is one line of rules.txt: a title for one or several rules.
 type entry struct {
 	ids      []string
 	standing string // why no test is required: builtIn, or "with" and the feature; "" if a test is required
@@ -29,7 +30,7 @@ type entry struct {
 // builtIn is the standing of a rule that only describes the built-in controllers.
 const builtIn = "built-in"
 
-// later reports whether the feature of the rule does not exist yet.
+// later reports whether the entry belongs to a feature that does not exist yet.
 func (e *entry) later() bool { return strings.HasPrefix(e.standing, "with ") }
 
 // entryLine matches rules, their standing in brackets if they have one, and a title.
@@ -55,8 +56,8 @@ func readEntries(file string) ([]*entry, error) {
 	return entries, nil
 }
 
-// assign sets the entry of each rule of the contracts. A range means the rules of it that exist, since numbers have
-// gaps.
+// assign sets the entry of each rule of the contracts. An entry such as "061 to 068" covers the rules of this range
+// that exist, since the numbers have gaps.
 func (b *book) assign(entries []*entry) (found []string) {
 	last := ""
 	for _, e := range entries {
@@ -78,8 +79,8 @@ func (b *book) assign(entries []*entry) (found []string) {
 	return found
 }
 
-// gaps returns the rules without a line in rules.txt, the rules without a required test, and the rules of future
-// features that have a test.
+// gaps returns three kinds of errors: rules without a line in rules.txt, rules that need a test and have none, and
+// rules of future features that already have a test.
 func (b *book) gaps(h *harvested) (found []string) {
 	for _, c := range b.contracts {
 		for _, s := range c.sections {

@@ -1,14 +1,15 @@
-// Package effort says how much of the tests a run plays. There are three lengths:
+// Package effort tells a test how much of itself to run. There are three lengths:
 //
-//   - make test, for whoever changes something: of each kind of test some rows, in minutes;
-//   - whole, for CI: all rows and journeys, all goroutines under the race detector (make test WHOLE=1, JOBLEDGER_WHOLE=1);
-//   - long: more seeds, larger logs, hours (make test-long, JOBLEDGER_LONG=1). It contains the whole.
+//   - make test, while you work: some rows of each kind of test, in minutes;
+//   - whole, for CI: all rows and all journeys (long stories such as an upgrade), with all goroutines under the race
+//     detector (make test WHOLE=1, or JOBLEDGER_WHOLE=1);
+//   - long: the same with more seeds and larger logs, in hours (make test-long, or JOBLEDGER_LONG=1).
 //
-// A test that only CI plays begins with
+// A test that only CI runs begins with
 //
 //	effort.Whole(t)
 //
-// Packages of which make test plays nothing stand in the Makefile (journeys), so that they are not linked for nothing.
+// The Makefile lists packages of which make test runs no test (journeys), so that it does not link them needlessly.
 //
 // # Concurrency
 //

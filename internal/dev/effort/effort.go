@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// IsLong reports whether tests run at length.
+// IsLong reports whether tests run at their greatest length: JOBLEDGER_LONG is set.
 func IsLong() bool { return os.Getenv("JOBLEDGER_LONG") != "" }
 
-// IsWhole reports whether all rows run, as in CI and at length.
+// IsWhole reports whether tests run all their rows: JOBLEDGER_WHOLE or JOBLEDGER_LONG is set.
 func IsWhole() bool { return os.Getenv("JOBLEDGER_WHOLE") != "" || IsLong() }
 
-// Whole skips the test unless all rows run. The skip names the variable that plays it.
+// Whole skips the test unless all rows run. The message of the skip names the variable to set.
 func Whole(t testing.TB) {
 	t.Helper()
 	if !IsWhole() {
@@ -19,7 +19,7 @@ func Whole(t testing.TB) {
 	}
 }
 
-// Step returns the step of a loop over rows: n, or 1 if all rows run.
+// Step returns the step for a loop over rows: 1 if all rows run, else n, so that a short run takes every nth row.
 func Step(n int) int {
 	if IsWhole() {
 		return 1
@@ -27,7 +27,7 @@ func Step(n int) int {
 	return n
 }
 
-// Each returns every nth of rows, beginning with the first, or all of them if all rows run.
+// Each returns all rows if all rows run, else every nth of them, beginning with the first.
 func Each[R any](nth int, rows []R) (some []R) {
 	for i := 0; i < len(rows); i += Step(nth) {
 		some = append(some, rows[i])

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// DependsOn returns the names of the fields of *v, at any depth, on which text depends. It changes one field at a time,
-// calls text, and sets the field back. The fields of all elements of a list share a name. Values in interfaces and maps
-// are not changed.
+// DependsOn returns the names of those fields of *v, at any depth, that change what text returns. It changes one field
+// at a time, calls text, and sets the field back. The fields of all elements of a list share a name. Values in
+// interfaces and maps are not changed.
 func DependsOn(v any, text func() string) []string {
 	told := map[string]bool{}
 	was := text()
@@ -27,7 +27,7 @@ func DependsOn(v any, text func() string) []string {
 	return slices.Sorted(maps.Keys(told))
 }
 
-// fields calls visit for each field.
+// fields calls visit for each exported field below v, at any depth, with its path such as "Status.Reason".
 func fields(v reflect.Value, name string, visit func(name string, v reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -52,7 +52,8 @@ func fields(v reflect.Value, name string, visit func(name string, v reflect.Valu
 	}
 }
 
-// others returns other values for a field: extremes, and small numbers, where counts change the wording.
+// others returns values that differ from v: extremes, and small numbers, since a count of 0, 1 or 2 changes the
+// wording.
 func others(v reflect.Value) (out []reflect.Value) {
 	of := func(x any) { out = append(out, reflect.ValueOf(x).Convert(v.Type())) }
 	switch v.Kind() {

@@ -1,2 +1,3 @@
-// Package examples has one value of each kind of facts, for tests that must cover all kinds.
+// Package examples has an example of each kind of facts, the part of a record that decisions read. Tests that must
+// cover all kinds of records use it.
 package examples

@@ -66,7 +66,7 @@ func allCommands() (all []events.Command) {
 	return all
 }
 
-// Facts returns one value of each kind of facts, most with all fields set.
+// Facts returns one value of each kind of facts (the part of a record that decisions read), most with all fields set.
 func Facts() map[events.Kind]events.Facts {
 	spec := Filled(&events.JobSpec{})
 	spec.Selector, spec.PodFailurePolicy, spec.SuccessPolicy = `{"matchLabels":{"a":"b"}}`, `{"rules":[]}`, ``

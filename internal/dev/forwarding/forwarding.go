@@ -18,7 +18,7 @@ const protocol = "portforward.k8s.io"
 // Serve answers a request for a port-forward, and returns when the client has left. dial connects to a port of the pod.
 func Serve(w http.ResponseWriter, r *http.Request, dial func(port string) (net.Conn, error)) {
 	if _, err := httpstream.Handshake(r, w, []string{protocol}); err != nil {
-		return // the client was told
+		return // Handshake has already answered the client
 	}
 	f := &forwarded{dial: dial, errs: map[string]httpstream.Stream{}}
 	c := spdy.NewResponseUpgrader().UpgradeResponse(w, r, f.take)
@@ -26,18 +26,20 @@ func Serve(w http.ResponseWriter, r *http.Request, dial func(port string) (net.C
 		return
 	}
 	<-c.CloseChan()
-	_ = c.Close() // it is closed on the other side
+	_ = c.Close() // the client has closed it already
 }
 
 // forwarded is one port-forward.
 type forwarded struct {
 	dial func(port string) (net.Conn, error)
 
-	mu   sync.Mutex
-	errs map[string]httpstream.Stream // by request: the stream for errors comes first
+	mu sync.Mutex
+	// streams for errors, by request; a client opens this stream before the one for data
+	errs map[string]httpstream.Stream
 }
 
-// take takes a stream that the client opened.
+// take accepts a stream that the client opened. A request has two streams: the first is for errors, the second for
+// data.
 func (f *forwarded) take(s httpstream.Stream, replied <-chan struct{}) error {
 	request := s.Headers().Get(corev1.PortForwardRequestIDHeader)
 	f.mu.Lock()

@@ -30,7 +30,8 @@ func headOf(source string) (commit, error) {
 		"log -1 --format=%cI":                      func(s string) (err error) { c.time, err = time.Parse(time.RFC3339, s); return err },
 		"describe --always --tags":                 func(s string) error { c.describe = s; return nil },
 		"status --porcelain --untracked-files=all": func(s string) error { c.changes = append(c.changes, lines(s)...); return nil },
-		"ls-files --others --ignored --exclude-standard -- *.go *.s": func(s string) error { // the compiler takes them, whatever git ignores
+		// the compiler uses source files even if git ignores them
+		"ls-files --others --ignored --exclude-standard -- *.go *.s": func(s string) error {
 			c.changes = append(c.changes, lines(s)...)
 			return nil
 		},
@@ -57,7 +58,8 @@ func lines(s string) []string {
 // releaseVersion matches the version of a release, without a suffix.
 var releaseVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 
-// releasable refuses a release if the work tree differs from the commit: its bytes could not be reproduced.
+// releasable returns an error for a release whose work tree differs from the commit, because nobody could reproduce its
+// bytes. Development versions are always allowed.
 func (r release) releasable() error {
 	if !r.commit.dirty() || !releaseVersion.MatchString(r.version) {
 		return nil

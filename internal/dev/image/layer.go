@@ -17,8 +17,8 @@ const (
 	logDir = "/var/lib/jobledger" // the mount point of the log's volume in deploy/
 )
 
-// layer returns a layer with the program, the licences of its parts, and the names of its user. Root owns everything
-// except the directory for the log, and the program can write to no file.
+// layer returns a layer with the program, the licences of its modules, and the user in /etc/passwd. Root owns
+// everything except the directory for the log, so the program cannot change other files.
 func layer(program, licences []byte, modified time.Time) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

@@ -13,7 +13,7 @@ import (
 	"unicode"
 )
 
-// terms holds the licences of a module, including licences of code that it took over.
+// terms holds the licences of a module, including licences of third-party code in the module.
 type terms struct {
 	module, version string
 	texts           []string // contents of files without duplicates, in the order of their paths
@@ -66,7 +66,8 @@ func escaped(path string) string {
 	return b.String()
 }
 
-// read reads the licence files of a module's directory. A module without any may not be distributed, and is an error.
+// read reads the licence files of a module's directory. It returns an error if there are none: such a module may not be
+// distributed.
 func (t *terms) read(dir string) error {
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -89,7 +90,8 @@ func (t *terms) read(dir string) error {
 	return err
 }
 
-// known lists licences by their SPDX names, with words that only their texts contain. The first match counts.
+// known lists licences by their SPDX names. Each has words that its text contains; the first entry whose words are all
+// found is the licence.
 var known = []struct {
 	id    string
 	words []string

@@ -46,7 +46,7 @@ func (r release) writeBills(dir string, wrote func(file string)) (all []subject,
 }
 
 // write writes the files of the release into dir, and calls wrote with each name. The statement comes last, because it
-// contains the digests of the others.
+// contains the digests of the other files.
 func (r release) write(dir string, wrote func(file string)) error {
 	index, err := r.index()
 	if err != nil {

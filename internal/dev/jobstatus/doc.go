@@ -1,4 +1,4 @@
-// Package jobstatus has the rules that every status of a Job, and every change of it, must keep. It judges the statuses
-// alone, whoever wrote them and whatever pods exist. The referees of the simulation and of recorded histories share it
-// (internal/dev/sim/invariants, test/internal/ledger); they add their own rules about writers and pods.
+// Package jobstatus has the rules that every status of a Job, and every change of it, must obey. It judges only the
+// status, no matter who wrote it or which pods exist. The checkers of the simulation (internal/dev/sim/invariants) and
+// of recorded histories (test/internal/ledger) share it; they add rules of their own about writers and pods.
 package jobstatus

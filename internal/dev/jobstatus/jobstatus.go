@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// Breach is a broken rule.
+// Breach is a rule of the Job contract that a status breaks, and a description of what is wrong.
 type Breach struct{ Rule, What string }
 
 // Breaches returns the rules that the status of after breaks, by itself and as the successor of before. before is nil
@@ -48,8 +48,9 @@ func (j *judge) conditions() {
 	}
 }
 
-// ends checks that a terminal condition stands after its interim one and repeats its reason and message. A terminal
-// condition that another client had set to False is overwritten in its place (J-044), so its order is not checked.
+// ends checks that a terminal condition (Complete, Failed) stands after its interim one (SuccessCriteriaMet,
+// FailureTarget) and repeats its reason and message. If another client had set the terminal condition to False, the
+// controller overwrites it in its place (J-044), so the order is not checked.
 func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	begin, end := place(j.after, interim), place(j.after, terminal)
 	if end < 0 || j.after.Status.Conditions[end].Status != corev1.ConditionTrue {
@@ -67,8 +68,8 @@ func (j *judge) ends(interim, terminal batchv1.JobConditionType) {
 	}
 }
 
-// conditionsStay checks that no condition is lost (J-044), that none but Suspended stops being True (J-213, J-214), and
-// that none is rewritten without a change of status, reason or message (J-045).
+// conditionsStay checks that no condition is removed (J-044), that only Suspended may stop being True (J-213, J-214),
+// and that a condition changes only if its status, reason or message changes (J-045).
 func (j *judge) conditionsStay() {
 	for _, was := range j.before.Status.Conditions {
 		at := place(j.after, was.Type)

@@ -13,13 +13,14 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-// release is the name of the release in deploy/.
+// release is the name of the Helm release from which the manifests in deploy/ are rendered.
 const release = "jobledger"
 
-// base are the values of deploy/ in addition to those of the chart.
+// base holds the values that deploy/base needs in addition to the chart's defaults.
 const base = "createNamespace: true\n"
 
-// features maps the templates that have their own directory in deploy/ to the values that enable them.
+// features maps a template of the chart to the values that enable it. The objects of such a template go into a
+// directory of their own, such as deploy/ttl.
 var features = map[string]string{
 	"watch-cluster":     "",
 	"ttl":               "manage: all\n",
@@ -28,7 +29,8 @@ var features = map[string]string{
 	"metrics-authorize": "metrics: {authorize: true, tlsSecret: any}\n",
 }
 
-// kustomization makes the directory of a feature usable as a resource of overlays.
+// kustomization is the kustomization.yaml of a feature's directory. With it an overlay can list the directory as a
+// resource.
 const kustomization = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
@@ -36,7 +38,7 @@ resources:
 - clusterrolebinding.yaml
 `
 
-// manifests returns the files of deploy/ that come from the chart, by their paths there.
+// manifests renders the chart, and returns the files of deploy/ that come from it, by their paths below deploy/.
 func manifests(chart string) (map[string]string, error) {
 	files := map[string]string{}
 	rendered, err := render(chart, release, base)
@@ -76,8 +78,8 @@ func manifests(chart string) (map[string]string, error) {
 // image is the name of the image in the manifests. kustomize replaces it.
 const image = "jobledger"
 
-// render returns the objects of the chart, by the names of their templates, without empty ones. name is the name of the
-// release and of its namespace. If values name no image, render uses the image of the manifests.
+// render returns the objects of the chart by the names of their templates, without templates that render to nothing.
+// name is the name of the release and of its namespace. If values set no image, render uses the image of the manifests.
 func render(dir, name, values string) (map[string]string, error) {
 	set, err := valuesWithImage(values)
 	if err != nil {
@@ -107,7 +109,7 @@ func renderWith(dir, name string, set common.Values) (map[string]string, error) 
 	return renderBy(engine.Render, dir, name, set)
 }
 
-// renderBy is renderWith by another engine, such as one that finds objects in a cluster.
+// renderBy renders like renderWith, but with another engine. Tests use an engine that finds objects in a cluster.
 func renderBy(
 	by func(charts.Charter, common.Values) (map[string]string, error), dir, name string, set common.Values,
 ) (map[string]string, error) {
@@ -132,15 +134,16 @@ func renderBy(
 	return files, nil
 }
 
-// overlay is a file of an overlay that one template of the chart gives, with the values in the overlay's directory.
+// overlay is a file below deploy/overlays that is rendered from one template of the chart. The values come from
+// values.yaml in the directory of the overlay.
 type overlay struct {
 	file     string // in deploy/
 	template string
-	base     string // values in addition to those of the overlay
+	base     string // values in addition to those of values.yaml
 }
 
-// overlays are these files. Of a controller for one namespace, which has no rights elsewhere, it is the rights; of the
-// others the objects in addition to those of the base.
+// overlays lists all files that are rendered this way. The overlay namespace has only rights, because its controller
+// has no rights outside of its namespace. The other files hold the objects that an overlay adds to deploy/base.
 var overlays = []overlay{
 	{"overlays/namespace/rights.yaml", "namespaced.yaml", ""},
 	{"overlays/drill/cronjob.yaml", "drill.yaml", base},

@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// write renews the manifests of a directory.
+// write renders the chart and overwrites the manifests in dir.
 func write(dir string) error {
 	files, err := manifests(filepath.Join(dir, "chart"))
 	if err != nil {
@@ -48,7 +48,7 @@ func write(dir string) error {
 	return nil
 }
 
-// show prints the objects of a release, and its namespace.
+// show prints the objects of a release, including its namespace.
 func show(dir, name, values string) error {
 	rendered, err := render(filepath.Join(dir, "chart"), name, base+values)
 	if err != nil {

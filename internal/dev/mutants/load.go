@@ -30,8 +30,8 @@ type source struct {
 	ast  *ast.File
 }
 
-// listing is what the go command says about packages: their files, and where the types of their imports are in the
-// build cache.
+// listing is the output of go list: the files of each package, and the paths in the build cache of the compiled types
+// of their imports.
 type listing struct {
 	packages map[string]listed // by directory
 	exports  map[string]string // by import path

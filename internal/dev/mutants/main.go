@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// order holds the flags.
+// order holds the values of the flags.
 type order struct {
 	of     string
 	in     string
@@ -78,8 +78,8 @@ func (o *order) expressions() (in, only, by *regexp.Regexp, err error) {
 
 const equivalentFile = "internal/dev/mutants/equivalent.txt"
 
-// run creates the mutants and tries them. clean is false if too many survive without a reason, or if a reason is not
-// needed.
+// run creates the mutants and runs the tests against them. clean is false if too many mutants survive without a reason
+// in equivalent.txt, or if a reason there is not needed.
 func run(ctx context.Context, o *order) (clean bool, err error) {
 	scope, err := scopeOf(o.of)
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// mutant is one change.
+// mutant is one small change of the code under test.
 type mutant struct {
 	id       int // from 1
 	file     string
 	line     int
-	pkg      string // its directory
+	pkg      string // directory of the package
 	function string // with its receiver's type, or the name of a list
 	what     string // the change, in words and source text
 	around   string // the first line of the statement around it
-	shared   bool   // others in the function have the same change
-	nth      int    // from 1, among mutants that are otherwise equal
-	section  int    // of the contract; -1 if the code around it cites no rule
+	shared   bool   // another mutant of the function has the same change
+	nth      int    // from 1, among mutants of the same name
+	section  int    // of the Job contract; -1 if the code around it cites no rule
 
 	killed string // name of the suite that killed it; empty for a survivor
 	waited bool   // the suite did not end in time: it waits forever, or the machine is too busy
@@ -43,7 +43,8 @@ func (m *mutant) name() string {
 
 var ruleID = regexp.MustCompile(`\bJ-(\d{3})\b`)
 
-// sectionEnds are the numbers of the last rules of the contract's sections, from section 0 on.
+// sectionEnds holds the number of the last rule of each section of the Job contract, from section 0 on. Rule 30 is in
+// section 2, because 21 < 30 <= 45.
 var sectionEnds = []int{2, 21, 45, 68, 83, 102, 111, 126, 137, 144, 158, 171, 182, 193, 195, 205, 238, 248, 250, 258, 266, 267}
 
 // sectionOf returns the section of the first rule in a text; -1 for none.
@@ -56,11 +57,11 @@ func sectionOf(text string) int {
 	return slices.IndexFunc(sectionEnds, func(last int) bool { return n <= last })
 }
 
-// sections finds the section of a place: that of the comment above or beside it, else that of its function's comment,
-// else that of the first rule that its file cites.
+// sections finds the section of the contract that a line of code belongs to. It takes the first rule cited in the
+// comment above or beside the line, else in the comment of the function, else in the file.
 type sections struct {
 	file  int
-	lines map[int]int // by the line that a comment is about: its own line if code precedes it, else the next line
+	lines map[int]int // by line of code: the comment's own line if the comment follows code, else the next line
 }
 
 func newSections(p *pkg, f *source) sections {

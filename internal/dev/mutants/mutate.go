@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// injected is a file added to every mutated package. It holds the number of the active mutant, and the functions with
-// which a place asks for it.
+// injected is a file added to every mutated package. It reads the number of the active mutant from the environment, and
+// has the functions that mutated code calls to learn whether its mutant is the active one.
 const injected = `package %s
 
 import "os"
@@ -105,7 +105,7 @@ func put(dir, name, inPlaceOf, text string, replace map[string]string) error {
 	return os.WriteFile(file, []byte(text), 0o644)
 }
 
-// number gives mutants of the same name different numbers.
+// number numbers the mutants that have the same name, so that their names differ.
 func number(all []*mutant) {
 	same := map[string]int{}
 	for _, m := range all {
@@ -175,7 +175,7 @@ func (w *writer) surrounding(at ast.Node) string {
 	return "function"
 }
 
-// wrap inserts text before and after a node. If a node is wrapped twice, the second wrap is the inner one.
+// wrap inserts text before and after a node. If a node is wrapped twice, the second pair of texts is inside the first.
 func (w *writer) wrap(n ast.Node, before, after string) {
 	w.opened++
 	w.inserted = append(w.inserted,

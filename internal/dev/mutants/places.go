@@ -6,7 +6,7 @@ import (
 	"go/token"
 )
 
-// file visits every declaration.
+// file mutates every declaration of the file.
 func (w *writer) file() {
 	for _, d := range w.source.ast.Decls {
 		switch d := d.(type) {
@@ -40,7 +40,7 @@ func nameOf(d *ast.FuncDecl) string {
 	return t.(*ast.Ident).Name + "." + d.Name.Name
 }
 
-// lists mutates the ordered lists: package variables that are slices.
+// lists mutates package variables that are slices: an entry is skipped, or swapped with the next one.
 func (w *writer) lists(d *ast.GenDecl) {
 	for _, s := range d.Specs {
 		value, ok := s.(*ast.ValueSpec)
@@ -69,7 +69,8 @@ func (w *writer) lists(d *ast.GenDecl) {
 	}
 }
 
-// visit mutates a body. It mutates a condition where it is used as a whole; condition mutates its operands.
+// visit mutates the body of a function. A condition is mutated where it stands as a whole, such as behind if; the
+// method condition then mutates its operands.
 func (w *writer) visit(body ast.Node) {
 	ast.PreorderStack(body, nil, func(n ast.Node, stack []ast.Node) bool {
 		w.around = w.around[:0]
@@ -92,7 +93,7 @@ func (w *writer) visit(body ast.Node) {
 			w.condition(n.Cond, true, true)
 		case *ast.ForStmt:
 			if n.Cond != nil {
-				w.condition(n.Cond, false, true) // forced true it would end only by a time-out
+				w.condition(n.Cond, false, true) // forced true, the loop would end only by a time-out
 			}
 		case *ast.SwitchStmt:
 			if n.Tag == nil {
@@ -124,9 +125,9 @@ func (w *writer) values(all []ast.Expr) {
 	}
 }
 
-// condition forces a condition true and false. For a && b it forces each operand true and the whole false; for a || b
-// each operand false and the whole true. Forcing an operand says more than forcing the whole. Operands are treated in
-// the same way.
+// condition forces a condition true and false. For a && b it forces each operand true, and the whole false. For a || b
+// it forces each operand false, and the whole true: this shows more than forcing the whole twice. It treats the
+// operands in the same way.
 func (w *writer) condition(e ast.Expr, toTrue, toFalse bool) {
 	if !w.pkg.isBool(e) {
 		return
@@ -177,7 +178,8 @@ func (w *writer) operands(e ast.Expr, op token.Token) {
 	}
 }
 
-// binary moves a comparison by one, and drops the right operand of +, - and *.
+// binary mutates a comparison so that it answers differently for equal numbers, and drops the right operand of +, - and
+// *.
 func (w *writer) binary(e *ast.BinaryExpr) {
 	x, y := w.text(e.X), w.text(e.Y)
 	switch e.Op {
@@ -222,7 +224,7 @@ func (w *writer) call(e *ast.CallExpr) {
 	}
 }
 
-// statements leaves out each removable statement: calls, assignments, continue and break.
+// statements leaves out each statement that can be removed: calls, assignments, continue and break.
 func (w *writer) statements(all []ast.Stmt) {
 	for _, s := range all {
 		switch n := s.(type) {
@@ -245,8 +247,8 @@ func (w *writer) statements(all []ast.Stmt) {
 	}
 }
 
-// parts leaves out each part of an assignment to several places. It skips a place with another type than its value,
-// such as an interface, since mutantPick needs one type.
+// parts leaves out one value of an assignment such as a, b = x, y. It skips a variable whose type differs from its
+// value's type, such as an interface, since mutantPick needs one type for both.
 func (w *writer) parts(n *ast.AssignStmt) {
 	for k, value := range n.Rhs {
 		left := w.text(n.Lhs[k])

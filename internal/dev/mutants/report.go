@@ -34,7 +34,7 @@ func readReasons(file string) (map[string]string, error) {
 	return reasons, err
 }
 
-// permille returns the share in thousandths, rounded down, so that 999 of 1000 never reads as all.
+// permille returns n of a total in thousandths, rounded down, so that 9999 of 10000 is not reported as all.
 func permille(n, of int) int { return 1000 * n / max(of, 1) }
 
 // progress reports the progress of a run. It is safe for concurrent use.
@@ -65,8 +65,8 @@ func (p *progress) tried(m *mutant) {
 	}
 }
 
-// tellUnseen lists the mutants without a reason that no suite reaches in a state in which they could matter. They
-// survive without a trial. It returns true if there are none.
+// tellUnseen lists the mutants that no suite reaches in a state in which they could matter, except those with a reason
+// in equivalent.txt. They are sure to survive, so they are not tried. It returns true if there are none.
 func tellUnseen(mutants []*mutant, suites []*suite, reasons map[string]string) bool {
 	unseen := 0
 	for _, m := range mutants {
@@ -107,9 +107,9 @@ func (s *scope) group(m *mutant) string {
 	return fmt.Sprint(m.section)
 }
 
-// report prints the outcomes and lists the survivors. It returns true if at least least percent of the mutants without
-// a reason were killed and every reason is needed. all says that all mutants were tried, so that a reason for none of
-// them is an error.
+// report prints the outcomes and lists the survivors. It returns true if at least the given percentage of the mutants
+// was killed (mutants with a reason in equivalent.txt do not count) and every reason is needed. all says that all
+// mutants were tried; then a reason for a mutant that does not exist is an error.
 func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, least int) bool {
 	by := tally{counts: map[string]*count{}}
 	if of.sections {
@@ -163,8 +163,8 @@ func report(mutants []*mutant, reasons map[string]string, of *scope, all bool, l
 	return len(idle) == 0 && 100*sum.killed >= least*told
 }
 
-// starving returns how many mutants count as killed only because the run took too long. A run that waits forever looks
-// the same as a run without a processor.
+// starving returns how many mutants count as killed only because the run took too long. A run that waits forever cannot
+// be told from a run that got no processor time.
 func starving(mutants []*mutant) (n int) {
 	for _, m := range mutants {
 		if m.waited {

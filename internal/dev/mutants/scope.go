@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// scope is a part of the product, and the tests that judge it.
+// scope is a part of the product that is mutated, and the tests that must notice the mutants.
 type scope struct {
 	name     string
 	packages []string // paths from the repository's root
-	sections bool     // survivors are listed by the sections of the contract that the code cites; else by package
+	sections bool     // list survivors by the section of the contract that the code cites; else by package
 	suites   func(seeds int) []*suite
 	sample   int // default number of mutants to draw; 0 for all
 	least    int // percentage that must be killed
@@ -23,7 +23,7 @@ var scopes = []scope{
 	{"answers", answering, false, answerSuites, 500, 90},
 }
 
-// answering are the packages that decide what an answer says.
+// answering lists the packages that make the answers to users' questions about a log.
 var answering = []string{
 	"./internal/read/explain",
 	"./internal/read/explain/try", "./internal/read/explain/differs", "./internal/read/explain/fates",
@@ -56,7 +56,7 @@ func (s *scope) holds(name string) bool {
 // measuring matches tests that count allocations: they take long and prove no rule.
 const measuring = "Allocations|Costs"
 
-// searching matches tests that try many random histories.
+// searching matches tests that try many random histories. The suite tables leaves them out.
 const searching = "^TestCountsThatAreKept|^TestAStateIsTheSame"
 
 func ruleSuites(seeds int) []*suite {
@@ -82,8 +82,8 @@ var scripts = []string{
 	"cronjobs", "damaged", "events", "explain", "failures", "findjob", "get", "lists", "names", "plan", "ticks", "times",
 }
 
-// asked matches tests of the command line that ask logs of many files, damaged and pruned logs, and logs that still
-// grow.
+// asked matches tests of the command line that read special logs: logs of many files, damaged or pruned logs, and logs
+// that still grow.
 const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|CronJobsInManyFiles|ALogThatChangesItsMode|" +
 	"AJobThatIsNoLongerLookedAt|WhatWasPassedOver|Morning|Watch|GetWatches|EventsNameAGap|PointsInHistory|Times|Since|ASpanOfTimesOfDay|" +
 	"ATimeOfToday|HintsNameWhatExists|StreamDocument|Node)"
@@ -91,10 +91,10 @@ const asked = "^Test(AnswersBesideDamage|PrunedAndDamaged|NoAnswerHidesDamage|Cr
 // scenes matches tests that play small histories of CronJobs in both modes and check what is said about them.
 const scenes = "^Test(What|TwoLives|EditedSince|Runs|NotHealthy|OneClock|AnotherControllersFates|EachDueTime)"
 
-// incidents are the recorded logs, each stored with everything that is told about it.
+// incidents names the recorded logs. Each is stored together with all answers about it.
 var incidents = []string{"cronjobs-observed", "cronjobs-run", "delegated", "observed", "generated-run", "generated-observe"}
 
-// testedRooms are the rooms of answers that have tests of their own.
+// testedRooms names the packages below internal/read/explain that have tests of their own.
 var testedRooms = []string{
 	"try", "differs", "fates", "jobcase", "croncase", "late", "ending", "deletion", "spent", "stuck", "failing", "compare", "verdicts",
 	"attempts", "job", "cron", "whynot", "failures", "scheduler",
@@ -123,7 +123,8 @@ func answerSuites(int) []*suite {
 		{name: "serve", dir: "internal/read/serve", apart: true},
 		{name: "situations", dir: "test/incidents", only: "^TestRecordedSituations$", rows: []string{"run", "observe"}},
 		{name: "verdict", dir: "internal/say/verdict", apart: true},
-		{name: "joblist", dir: "internal/read/joblist", apart: true}, // without skip: the cost of a page is part of an answer
+		// without skip: the cost of a page is part of an answer
+		{name: "joblist", dir: "internal/read/joblist", apart: true},
 	}
 	for _, room := range testedRooms {
 		suites = append(suites, &suite{name: "room-" + room, dir: "internal/read/explain/" + room, apart: true})

@@ -25,9 +25,9 @@ import (
 type suite struct {
 	name   string
 	dir    string   // of the package
-	skip   string   // tests to skip, since they measure
+	skip   string   // tests to skip, since they only measure
 	only   string   // the tests of the suite; empty for all
-	apart  bool     // for each test it is known which mutants it reaches, so a mutant costs only these tests
+	apart  bool     // run each test alone once to learn which mutants it reaches; then a mutant costs only these tests
 	rows   []string // subtests of only that are run separately
 	binary string
 	env    []string
@@ -39,11 +39,11 @@ type part struct {
 	run   string // which tests; empty for all
 	seen  map[int]bool
 	took  time.Duration // processor time without a mutant
-	limit int           // seconds of processor time; a mutant that takes more never ends
+	limit int           // seconds of processor time; a mutant that needs more counts as an endless loop
 }
 
-// build compiles the suites with all mutants, and runs each without an active mutant. That run must pass, and reports
-// which mutants the suite reaches. Suites of one package share a binary.
+// build compiles the suites with all mutants, and runs each suite without an active mutant. This run must pass; it also
+// shows which mutants the suite reaches. Suites of one package share a binary.
 func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	built := map[string]string{}
 	for _, s := range suites {
@@ -63,7 +63,7 @@ func build(ctx context.Context, dir, overlay string, suites []*suite) error {
 	return nil
 }
 
-// whole changes the suites to run all their tests at once. That is enough to see which mutants they reach.
+// whole changes the suites to run all their tests at once. This is enough to see which mutants they reach.
 func whole(suites []*suite) []*suite {
 	for _, s := range suites {
 		s.apart = false
@@ -104,7 +104,8 @@ func (s *suite) baseline(ctx context.Context, file string) error {
 	return nil
 }
 
-// split returns the parts of a suite: one for each row, one for each test if apart is set, or else one for all tests.
+// split returns the parts of a suite, as values for -run: one for each row, one for each test if apart is set, else one
+// for all tests.
 func (s *suite) split(ctx context.Context) ([]string, error) {
 	if len(s.rows) > 0 {
 		parts := make([]string, 0, len(s.rows))
@@ -152,7 +153,7 @@ func readSeen(file string) (map[int]bool, error) {
 	return seen, nil
 }
 
-// chosen are tests of a suite that reach a mutant.
+// chosen is a group of tests of one suite that reach a mutant. They run together.
 type chosen struct {
 	suite *suite
 	run   string
@@ -160,7 +161,8 @@ type chosen struct {
 	limit int
 }
 
-// quick is the longest time of a test that runs together with others of its suite: starting a process takes as long.
+// quick is the limit below which a test runs together with other tests of its suite. Starting a process takes about as
+// long, so a process for each such test would double the cost.
 const quick = 200 * time.Millisecond
 
 // reaching returns the tests that reach a mutant: the quick ones of a suite together, each of the others alone. The
@@ -186,14 +188,14 @@ func reaching(suites []*suite, m *mutant) (out []chosen) {
 	return out
 }
 
-// starved is the largest ratio of elapsed time to the limit of processor time, on a busy machine. A run that takes
-// longer waits for something that never happens.
+// starved times the limit of processor time is the limit of elapsed time. With a limit of 2 s a run may take 60 s on a
+// busy machine; after that it counts as waiting for something that never happens.
 const starved = 30
 
 // result is the outcome of a run of a suite.
 type result struct {
 	killed bool          // a test failed, panicked or did not end
-	waited bool          // it did not end, without using its processor time: it waits forever, or was starved
+	waited bool          // it reached the limit of elapsed time: it waits forever, or got no processor time
 	took   time.Duration // processor time, unless it was killed
 	out    string
 }
@@ -231,8 +233,8 @@ func (s *suite) run(ctx context.Context, tests string, limit int, env ...string)
 	return result{took: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
-// try runs each mutant until a suite kills it, on as many processors as GOMAXPROCS allows. It also runs mutants with a
-// reason, since a killed mutant needs none.
+// try runs each mutant until a suite kills it, on as many processors as GOMAXPROCS allows. It also runs the mutants
+// with a reason in equivalent.txt: if one is killed, its reason is wrong.
 func try(ctx context.Context, suites []*suite, mutants []*mutant, reasons map[string]string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

@@ -17,7 +17,7 @@ import (
 //go:embed testdata/before.txt
 var before string
 
-// Before returns these messages, with subjects of Cluster.
+// Before returns the messages in testdata/before.txt, with Cluster as the cluster in their subjects.
 func Before(t testing.TB) (all []*natsgo.Msg) {
 	t.Helper()
 	for line := range strings.Lines(before) {
@@ -39,7 +39,7 @@ func Before(t testing.TB) (all []*natsgo.Msg) {
 			m.Data = []byte(text)
 		case header:
 			m.Header[name] = []string{value}
-		default: // protobuf
+		default: // a record as protobuf, in hexadecimal
 			var err error
 			if m.Data, err = hex.DecodeString(text); err != nil {
 				t.Fatal(err)

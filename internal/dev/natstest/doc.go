@@ -1,6 +1,5 @@
-// Package natstest has the parts for tests of the NATS stream: a real server that can be stopped and started again, a
-// log that grows by the batches of a busy cluster, and a publisher between them. It has no checks; the tests say what
-// must be true of the stream.
+// Package natstest has what tests of the NATS stream need: a real server that can be stopped and started again, a log
+// that grows by the batches of a busy cluster, and a publisher between them. It checks nothing itself.
 //
 // # Concurrency
 //

@@ -11,17 +11,17 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Life is the identity of a [Ledger]'s log.
+// Life is the identity of every log that a [Ledger] creates.
 var Life = events.Identity{LogID: "5b9e0c1d2f3a44556677889900aabbcc", Epoch: 1}
 
-// Ledger is a log that grows by batches of another log.
+// Ledger is a log in memory that a test lets grow, batch by batch, with the records of a simulated busy cluster.
 type Ledger struct {
 	Log  *memlog.Log
-	Left []events.Batch // not appended yet
+	Left []events.Batch // the batches that are still to be appended
 	T    testing.TB
 }
 
-// NewLedger returns an empty log, with about n records still to append.
+// NewLedger returns an empty log, and about n records to append to it with Grow.
 func NewLedger(t testing.TB, n int) *Ledger {
 	return &Ledger{T: t, Log: memlog.New(Life), Left: Source(t, n)}
 }
@@ -67,7 +67,7 @@ func Batches(t testing.TB, log store.Reader) []events.Batch {
 	return all
 }
 
-// Grow appends whole batches until the log has at least n records; with n = 0 it appends all.
+// Grow appends whole batches until the log has at least n records; with n = 0 it appends all that are left.
 func (l *Ledger) Grow(n int) *Ledger {
 	l.T.Helper()
 	for len(l.Left) > 0 && (n == 0 || int(l.Log.Head().Sequence) < n) {
@@ -87,7 +87,7 @@ func (l *Ledger) Append(b events.Batch) {
 	}
 }
 
-// Controller appends a record to the controller's stream.
+// Controller appends one record about the controller itself, such as its start.
 func (l *Ledger) Controller(kind events.Kind, facts events.Facts) {
 	l.T.Helper()
 	var previous events.Sequence

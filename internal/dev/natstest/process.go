@@ -13,13 +13,15 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/natsserver"
 )
 
-// With these variables the test binary runs a server. They hold the directory of its store, its port, and its peers.
+// If these variables are set, the test binary runs a NATS server instead of tests. They hold the directory of the
+// server's store, its port, and the ports of the cluster's members.
 const (
 	serveDir, servePort = "JOBLEDGER_TEST_NATS_DIR", "JOBLEDGER_TEST_NATS_PORT"
 	servePeers          = "JOBLEDGER_TEST_NATS_PEERS"
 )
 
-// program names the built command natsd. If it is set, it runs the server of each test without tuned options.
+// program is the environment variable with the path of the built command natsd. If it is set, every server without
+// special options runs as such a process.
 const program = "JOBLEDGER_NATSD"
 
 // Main replaces m.Run in a package's TestMain, if its tests start servers with Apart. It does not return.
@@ -95,8 +97,8 @@ func (s *Server) Kill() {
 	s.process = nil
 }
 
-// Pause stops the process of a server as SIGSTOP does, if it runs apart. Its connections stay open. Resume continues
-// it.
+// Pause stops the process of a server as SIGSTOP does, if it runs apart. Its connections stay open. Call Resume to let
+// it run again.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume continues a paused server. It has no effect on a running one.

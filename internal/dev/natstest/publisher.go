@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Publisher is a running publisher.
+// Publisher is a running publisher of the log's records to NATS.
 type Publisher struct {
 	*publish.Publisher
 	Stop func() // stops the publisher, and returns when it has ended
@@ -52,7 +52,7 @@ func Publish(t testing.TB, s *Server, log store.Log, change ...func(*publish.Con
 	return r
 }
 
-// CaughtUp waits until all records are acknowledged.
+// CaughtUp waits until the server has acknowledged all records.
 func (p *Publisher) CaughtUp(t testing.TB) {
 	t.Helper()
 	Eventually(t, "all is published", func() error {

@@ -32,8 +32,8 @@ type Server struct {
 	t       testing.TB
 	tune    func(*natsd.Options)
 	apart   bool
-	peers   []string // for a server apart in a cluster: see natsserver.Cluster
-	process *process // for a server apart; nil while it is stopped
+	peers   []string // ports of the cluster's members, for a server that runs apart; see natsserver.Cluster
+	process *process // the process of a server that runs apart; nil while it is stopped
 }
 
 // NewServer returns a server that is not started yet. It is stopped when the test ends.
@@ -48,7 +48,7 @@ func NewServer(t testing.TB, tune ...func(*natsd.Options)) *Server {
 	return s
 }
 
-// Inside changes no options. With it the server runs in the test's process, for a test that uses Server.Run.
+// Inside changes no options. Pass it to NewServer to keep the server in the test's process, so that Server.Run is set.
 func Inside(*natsd.Options) {}
 
 // FreePort returns a port on which nothing listens. No other caller gets it until the test ends.

@@ -16,8 +16,8 @@ import (
 
 const standardOutput = 1
 
-// begins handles a call that is about to run. Data of writes and the extent of syncs are recorded now; changes of files
-// and names are recorded when the call ends.
+// begins handles a call that is about to run. It records calls on open files (writes, syncs, changes of size) now.
+// Calls that create, rename or delete a name are recorded by ends, when they have returned.
 func (r *Recorder) begins(tid int, c *call) error {
 	fd, of := r.opened(c)
 	switch c.number {
@@ -56,7 +56,7 @@ func (r *Recorder) begins(tid int, c *call) error {
 		}
 		r.step(c, Step{Kind: Allocate, Name: r.nameOf(of), File: of.file, At: int64(c.args[2]), Size: int64(c.args[3])})
 	case unix.SYS_CLOSE:
-		delete(r.open, fd) // from here on another file may get the number
+		delete(r.open, fd) // from now on another file may get this descriptor
 	case unix.SYS_WRITEV, unix.SYS_PWRITEV, unix.SYS_PWRITEV2, unix.SYS_SENDFILE, unix.SYS_DUP, unix.SYS_DUP3:
 		if of != nil {
 			return fmt.Errorf("a call on %s that is not understood", r.nameOf(of))
@@ -103,7 +103,7 @@ func (r *Recorder) nameOf(of *opened) string {
 	return of.name
 }
 
-// place returns the file position, where the next write without an offset goes.
+// place returns the file position: the offset of the next plain write.
 func (r *Recorder) place(tid, fd, file int) (int64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", tid, fd))
 	if err != nil {
@@ -133,10 +133,10 @@ func (r *Recorder) ends(tid int, c *call, result int64) error {
 	if c.step >= 0 {
 		s := &r.trace.Steps[c.step]
 		switch {
-		case result < 0 && s.Kind == Allocate: // interrupted, or not supported by the file system
+		case result < 0 && s.Kind == Allocate: // the call was interrupted, or the file system does not support it
 			s.At, s.Size = 0, 0
 		case result < 0 && s.Kind == Sync:
-			return nil // it covers no write
+			return nil // a failed sync makes nothing durable
 		case result < 0:
 			return fmt.Errorf("%v: %w: what came of it is not known", s, unix.Errno(-result))
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Disk is the state of a disk while a trace is replayed: what syncs have covered, and the pending changes.
+// Disk is the state of a disk at one point of a trace: what syncs have made durable, and the changes that are still
+// pending.
 type Disk struct {
 	trace *Trace
 	at    int // number of steps that have begun

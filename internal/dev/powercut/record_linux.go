@@ -89,9 +89,9 @@ func (r *Recorder) Run(cmd *exec.Cmd) (err error) {
 	pid := cmd.Process.Pid
 	status, err := r.follow(pid)
 	if err != nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
+		_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended already
 		for tid, gone := 0, error(nil); tid != pid && gone == nil; {
-			tid, gone = wait(-1, &status) // its threads end first
+			tid, gone = wait(-1, &status) // other threads of the process end before its main thread
 		}
 	}
 	_ = cmd.Process.Release() // wait has collected it already
@@ -154,7 +154,8 @@ func (r *Recorder) follow(pid int) (status syscall.WaitStatus, err error) {
 					return status, err
 				}
 			}
-		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP: // SIGSTOP is sent to new threads
+		// SIGSTOP is sent to new threads
+		case status.StopSignal() != syscall.SIGTRAP && status.StopSignal() != syscall.SIGSTOP:
 			signal = int(status.StopSignal())
 		}
 	}
@@ -217,7 +218,7 @@ func (r *Recorder) stopped(tid int) error {
 		c := r.threads[tid]
 		delete(r.threads, tid)
 		if c == nil {
-			return nil // it began before the process was traced
+			return nil // the call began before the process was traced
 		}
 		if err := r.ends(tid, c, int64(info.numbers[0])); err != nil {
 			return fmt.Errorf("record call %d of the process: %w", c.number, err)

@@ -29,7 +29,7 @@ func noData(int, int64) bool       { return false }
 func only(step int) func(int) bool { return func(i int) bool { return i == step } }
 func not(step int) func(int) bool  { return func(i int) bool { return i != step } }
 
-// pick draws which effects survive. pending must not be empty.
+// pick draws at random which effects survive. pending must not be empty.
 func pick(r *rand.Rand, pending []int) survivors {
 	one := pending[r.IntN(len(pending))]
 	coin := func(p float64) func(int) bool { return func(int) bool { return r.Float64() < p } }
@@ -75,7 +75,7 @@ func pick(r *rand.Rand, pending []int) survivors {
 func (d *Disk) State(r *rand.Rand) (State, string) {
 	pending := d.pending()
 	if len(pending) == 0 {
-		pending = []int{-1} // no choice left
+		pending = []int{-1} // everything is durable, so there is nothing to choose
 	}
 	s := pick(r, pending)
 	return d.state(s), s.what
@@ -86,7 +86,7 @@ func (d *Disk) Durable() State {
 	return d.state(survivors{unit: page, name: never, size: never, data: noData})
 }
 
-// All returns the state without a power cut.
+// All returns the state in which every change has reached the disk.
 func (d *Disk) All() State {
 	return d.state(survivors{unit: page, name: always, size: always, data: allData})
 }

@@ -37,8 +37,8 @@ type Step struct {
 	Size int64  // of an Allocate: the length; of a Truncate: the new size
 	Data []byte // of a Write and of a Say
 
-	// Ended is the number of steps that had begun when the call returned: it was done before the step with this index
-	// began. It is Never for a call that did not return.
+	// Ended is the number of steps that had begun when the call returned. With Ended = 7 the call was done before step
+	// 7 began (counted from 0). It is Never for a call that did not return.
 	Ended int
 }
 
@@ -81,7 +81,8 @@ func (t *Trace) Without(match func(Step) bool) *Trace {
 	})
 }
 
-// Late returns the trace with the calls that match moved behind the next call for which behind is true.
+// Late returns the trace with the calls that match moved behind the next call for which behind is true. If there is no
+// such call, they are dropped. Tests use it to prove that a check notices a call that comes too late.
 func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	var late []Step
 	return t.rearrange(func(s Step, keep func(Step)) {
@@ -99,8 +100,8 @@ func (t *Trace) Late(match, behind func(Step) bool) *Trace {
 	})
 }
 
-// rearrange returns a trace of the steps that each passes to keep. It adjusts the ends: a step that ended before
-// another began still does, if the two keep their order.
+// rearrange returns a trace of the steps that the function each passes to keep. It adjusts Step.Ended: a step that
+// ended before another began still does, if the two stay in the same order.
 func (t *Trace) rearrange(each func(s Step, keep func(Step))) *Trace {
 	out := &Trace{Before: t.Before, first: t.first}
 	place := make([]int, len(t.Steps)+1) // for each old step, the number of new steps that begin before it

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Side is one side of a comparison.
+// Side is one of the things that a benchmark compares, such as one implementation.
 type Side struct {
 	Name string
 	// Cost does the work of one round, and returns the cost of one unit in nanoseconds.
 	Cost func() float64
-	// one does a single unit, n times in a round; the median of the units is the cost of the round.
+	// one does a single unit of work. It is called n times in a round; the cost of the round is the median.
 	one func()
 	n   int
 }
@@ -36,8 +36,8 @@ func Computing(name string, n int, work func()) Side {
 	}}
 }
 
-// Typical returns a side that counts the median of n units in a round. Such sides take turns unit by unit, so they meet
-// the same state of the disk.
+// Typical returns a side whose cost is the median of n units in a round. Such sides take turns after each unit, so that
+// they meet the same state of the disk.
 func Typical(name string, n int, one func()) Side { return Side{Name: name, one: one, n: n} }
 
 // Compare measures the sides once in each round of the benchmark, and reports the medians. unit names what a cost is
@@ -51,7 +51,7 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 			speeds[i] = append(speeds[i], cost/costs[0][round])
 		}
 	}
-	b.ReportMetric(0, "ns/op") // the time of a round means nothing
+	b.ReportMetric(0, "ns/op") // hide the time of a round, which means nothing
 	for i, side := range sides {
 		b.ReportMetric(Median(costs[i]), side.Name+"-ns/"+unit)
 		if i > 0 {
@@ -60,7 +60,8 @@ func Compare(b *testing.B, unit string, sides ...Side) {
 	}
 }
 
-// measure does one round. It collects garbage before each side, so that no side pays for the garbage of another.
+// measure runs one round, and returns the cost of each side. It collects garbage before each side, so that no side pays
+// for the garbage of another.
 func measure(sides []Side, round int) []float64 {
 	costs, units := make([]float64, len(sides)), make([][]float64, len(sides))
 	for _, i := range order(len(sides), round) {
@@ -87,8 +88,8 @@ func measure(sides []Side, round int) []float64 {
 	return costs
 }
 
-// order returns the order of the sides in a round. Over the rounds each side is at each place, and before and after
-// each other side, equally often.
+// order returns the order of the sides in a round. Over many rounds each side is equally often at each place, and
+// equally often before and after each other side.
 func order(n, round int) []int {
 	out := make([]int, n)
 	for i := range out {

@@ -60,7 +60,7 @@ func parsePart(text string) (n, of int, err error) {
 	return n, of, nil
 }
 
-// split separates the packages, which come last, from the command and its flags.
+// split separates the packages at the end of a command line from the command and its flags.
 func split(command []string) (flags, packages []string) {
 	end := len(command)
 	for end > 0 && (strings.HasPrefix(command[end-1], ".") || strings.Contains(command[end-1], "/")) {
@@ -69,14 +69,14 @@ func split(command []string) (flags, packages []string) {
 	return command[:end], command[end:]
 }
 
-// chosen holds the chosen tests of a package.
+// chosen holds the tests of one package that this part runs.
 type chosen struct {
 	path  string
 	tests []string
 }
 
-// choose reads the output of 'go test -list': the tests of a package, followed by its path. The packages keep their
-// order.
+// choose returns the tests of part n of several parts, by package. list is the output of 'go test -list': the tests of
+// each package, followed by a line with its path. Tests that match everywhere are in every part.
 func choose(list string, n, of int, everywhere *regexp.Regexp) (out []chosen) {
 	var tests []string
 	count := 0

@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/storetest"
 )
 
-// Check opens the log in dir, as a power cut left it, and returns an error if something is wrong with it. Check changes
-// the log: it starts it twice and appends to it.
+// Check opens the log in dir, as a power cut left it, and returns an error if it breaks a rule listed in the package
+// comment. Check changes the log: it starts it twice and appends to it.
 func Check(ctx context.Context, dir string, h Heard, options store.Options) error {
 	exists, err := open.Exists(dir)
 	if err != nil {
@@ -67,7 +67,7 @@ func names(dir string) (all []string, err error) {
 	return all, err
 }
 
-// verified checks the log as readers see it, before any start.
+// verified checks the log through the functions that only read, before any controller has opened it.
 func verified(ctx context.Context, dir string, h Heard) error {
 	report, err := open.Verify(ctx, dir, nil)
 	if err != nil {
@@ -133,7 +133,8 @@ func opened(ctx context.Context, dir string, h Heard, options store.Options) (he
 	if err != nil {
 		return head, err
 	}
-	older := s.Head.Sequence < h.Snapshot && len(files) > 0 && h.Snapshot+1 >= files[0].First // a pruned record has no snapshot
+	// pruning may remove the record of a snapshot, and the snapshot with it
+	older := s.Head.Sequence < h.Snapshot && len(files) > 0 && h.Snapshot+1 >= files[0].First
 	if older || s.Head.Sequence > head.Sequence {
 		return head, fmt.Errorf("the newest snapshot is of record %d, one of record %d was saved", s.Head.Sequence, h.Snapshot)
 	}

@@ -24,7 +24,7 @@ type Cut struct {
 
 func (c Cut) String() string { return fmt.Sprintf("cut after step %d: %s", c.At, c.What) }
 
-// Cuts draws up to n different states of a trace, in the order of their moments.
+// Cuts draws up to n different states that a power cut can leave during a trace, in the order of time.
 func Cuts(r *rand.Rand, tr *powercut.Trace, n int) iter.Seq[Cut] {
 	return func(yield func(Cut) bool) {
 		disk, seen, heard := powercut.NewDisk(tr), map[[2]uint64]bool{}, 0
@@ -48,8 +48,8 @@ func Cuts(r *rand.Rand, tr *powercut.Trace, n int) iter.Seq[Cut] {
 	}
 }
 
-// moments draws n moments of power cuts: half of them anywhere, half just before or behind a call that matters for
-// durability.
+// moments draws n moments for power cuts, as numbers of steps: half of them anywhere, half just before or after a call
+// that matters for durability.
 func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 	turns := tr.Find(func(s powercut.Step) bool { return s.Kind != powercut.Write && s.Kind != powercut.Say })
 	var all []int
@@ -67,7 +67,7 @@ func moments(r *rand.Rand, tr *powercut.Trace, n int) []int {
 // Put writes the state into a new directory. The caller removes it with Remove.
 func (c Cut) Put(t *testing.T) (root string) {
 	t.Helper()
-	below := "/dev/shm" // no sync waits for a disk there; this machine keeps its power
+	below := "/dev/shm" // a file system in memory, where no sync waits for a disk
 	if _, err := os.Stat(below); err != nil {
 		below = t.TempDir()
 	}
@@ -102,7 +102,8 @@ func (c Cut) Keep(t *testing.T) {
 	}
 }
 
-// Need ends a test without a trace. If the machine cannot trace, the test fails in CI and is skipped elsewhere.
+// Need ends the test if no trace could be recorded. If the machine does not allow tracing, the test fails in CI and is
+// skipped elsewhere.
 func Need(t *testing.T, err error) {
 	t.Helper()
 	switch {
@@ -114,8 +115,8 @@ func Need(t *testing.T, err error) {
 	}
 }
 
-// Number returns a number of trials: the value of the environment variable if it is set, else long with JOBLEDGER_LONG,
-// a fifth of daily with -short or in make test, and daily otherwise.
+// Number returns how many trials a test runs: the value of the environment variable if it is set, else long with
+// JOBLEDGER_LONG, a fifth of daily with -short or in make test, and daily otherwise.
 func Number(variable string, daily, long int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
 		return n

@@ -10,18 +10,20 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Heard holds what Tellers had reported by some point of a trace.
+// Heard holds what the process under test had reported (see Teller) up to some point of a trace. The log on disk must
+// agree with it.
 type Heard struct {
 	Durable  events.Sequence
 	Offsets  map[string]events.Sequence
 	Snapshot events.Sequence
 	Key      []byte
-	Written  map[events.Sequence][][]byte // everything appended under a number: several values if an append was not acknowledged
+	// everything that was appended under a number: several values if an append was not acknowledged
+	Written map[events.Sequence][][]byte
 
 	rest []byte // an incomplete line
 }
 
-// Hear reads further output.
+// Hear parses further output of the process. The output may end in the middle of a line.
 func (h *Heard) Hear(said []byte) error {
 	if h.Written == nil {
 		h.Offsets, h.Written = map[string]events.Sequence{}, map[events.Sequence][][]byte{}

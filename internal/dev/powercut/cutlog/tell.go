@@ -30,7 +30,7 @@ type Teller struct {
 	failed  error
 }
 
-// Tell wraps a log. It writes each line at once.
+// Tell wraps a log. It writes each report at once, in one write.
 func Tell(log store.Log, out io.Writer) *Teller {
 	return &Teller{Log: log, out: out, offsets: map[string]events.Sequence{}}
 }
@@ -43,7 +43,8 @@ func (t *Teller) say(format string, args ...any) {
 	}
 }
 
-// Append is described by store.Log. Its commit is done only after the line was written.
+// Append appends a batch as store.Log does, and reports it. The commit is done only after the acknowledgement was
+// reported.
 func (t *Teller) Append(b events.Batch, soon bool) store.Commit {
 	var line strings.Builder
 	for i := range b.Records {
@@ -84,7 +85,7 @@ type told struct {
 
 func (c *told) Done() <-chan struct{} { return c.done }
 
-// SetOffset is described by store.Log.
+// SetOffset sets an offset as store.Log does. The offset is reported with the next commit, which makes it durable.
 func (t *Teller) SetOffset(consumer string, through events.Sequence) error {
 	err := t.Log.SetOffset(consumer, through)
 	if err == nil {
@@ -95,7 +96,7 @@ func (t *Teller) SetOffset(consumer string, through events.Sequence) error {
 	return err
 }
 
-// SaveSnapshot is described by store.Log.
+// SaveSnapshot saves a snapshot as store.Log does, and reports it.
 func (t *Teller) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	err := t.Log.SaveSnapshot(ctx, s)
 	if err == nil {
@@ -104,10 +105,10 @@ func (t *Teller) SaveSnapshot(ctx context.Context, s store.Snapshot) error {
 	return err
 }
 
-// Key reports the log's key.
+// Key reports the log's key, which the caller has created or read.
 func (t *Teller) Key(key events.Key) { t.say("key %x", key[:]) }
 
-// Close is described by store.Log.
+// Close closes the log, and reports the offsets that the close made durable.
 func (t *Teller) Close() error {
 	if err := t.Log.Close(); err != nil {
 		return err

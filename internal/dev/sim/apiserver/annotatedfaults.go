@@ -12,8 +12,9 @@ import (
 // every call.
 const AnnotationFaults = "sim.jobledger.dev/on-"
 
-// AnnotatedFaults returns a function for [Client.Faults]: calls meet the faults that their objects ask for. Each
-// returned function counts calls separately. An unknown name is no fault; [Server.Load] refuses it.
+// AnnotatedFaults returns a function for [Client.Faults]: a call gets the faults that the annotations of its object
+// list. Each returned function counts calls separately. An unknown name means no fault; [Server.Load] refuses such an
+// object.
 func (s *Server) AnnotatedFaults() func(Call) Fault {
 	type about struct {
 		kind Kind

@@ -74,7 +74,7 @@ func (s *Server) copy(k Kind, key Key) {
 	}
 }
 
-// like returns a new object that differs from o only in its identity. Calls about it meet no faults.
+// like returns a new object that differs from o only in its identity, and has no annotations that ask for faults.
 func (s *Server) like(o Object) Object {
 	made := clone(o)
 	made.SetUID(s.newUID())

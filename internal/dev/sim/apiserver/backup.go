@@ -23,8 +23,9 @@ func (s *Server) Backup() *Backup {
 	return b
 }
 
-// Restore replaces the stored state by a backup. Versions go back, and later ones are assigned again. Every watch ends,
-// and requests in flight never arrive. The logs of writes and calls continue, since they are not part of the cluster.
+// Restore replaces the stored state by a backup. The resource version goes back, so versions after the backup are
+// assigned a second time. Every watch ends, and requests in flight never arrive. The logs of writes and calls continue,
+// since they are not part of the cluster.
 func (s *Server) Restore(b *Backup) {
 	s.version = b.version
 	s.lives++
@@ -34,7 +35,8 @@ func (s *Server) Restore(b *Backup) {
 	}
 }
 
-// Pass raises the server's version to version, if it is lower, as writes of other objects would.
+// Pass raises the server's resource version to the given one, unless it is already higher, as if clients had written
+// other objects.
 func (s *Server) Pass(version uint64) { s.version = max(s.version, version) }
 
 func (t *table) copied() *table {

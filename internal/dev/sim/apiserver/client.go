@@ -27,8 +27,8 @@ func (s *Server) Client(actor string) *Client { return &Client{server: s, actor:
 // Actor returns the client's name.
 func (c *Client) Actor() string { return c.actor }
 
-// FailNext gives the next calls of this client these faults, one each, before Faults is asked again. A zero Fault lets
-// a call pass.
+// FailNext sets the faults of the next calls of this client, one for each call. After these calls, Faults chooses
+// again. A zero Fault lets a call succeed.
 func (c *Client) FailNext(faults ...Fault) { c.next = append(c.next, faults...) }
 
 // Calls returns the log of calls from the i-th on, with their answers.
@@ -73,7 +73,7 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 		life := s.lives
 		s.clock.Schedule(s.clock.Now().Add(fault.Delay), "late "+call.String(), func() {
 			if s.lives != life {
-				return // the request was lost with the server
+				return // the request was lost: the server was restored from a backup
 			}
 			_, err := effect(r)
 			s.calls = append(s.calls, Answered{Call: call, Time: s.clock.Now(), Version: s.version, Err: err})
@@ -83,7 +83,7 @@ func perform[T any](ctx context.Context, c *Client, call Call, effect func(reque
 	return answer, err
 }
 
-// done adapts an effect without an answer.
+// done turns an effect that has no answer into one that perform accepts.
 func done(effect func(request) error) func(request) (struct{}, error) {
 	return func(r request) (struct{}, error) { return struct{}{}, effect(r) }
 }
@@ -107,7 +107,8 @@ func (c *Client) DeleteJobVersion(ctx context.Context, namespace, name string, u
 	})
 }
 
-// PatchPod applies a strategic merge patch and returns the Pod as stored, or as patched when the patch removed it.
+// PatchPod applies a strategic merge patch. It returns the Pod as stored, or, if the patch removed its last finalizer
+// and so the Pod, as patched.
 func (c *Client) PatchPod(ctx context.Context, namespace, name string, patch []byte) (*corev1.Pod, error) {
 	call := Call{Verb: "patch", Kind: Pods, Namespace: namespace, Name: name, UID: patchedUID(patch)}
 	return perform(ctx, c, call, func(r request) (*corev1.Pod, error) { return c.server.patchPod(r, namespace, name, patch) })
@@ -124,7 +125,8 @@ func (c *Client) GetJob(ctx context.Context, namespace, name string) (*batchv1.J
 	})
 }
 
-// FindPod lists Pods with the field selector metadata.name=name, past any cache; none is a NotFound error.
+// FindPod lists Pods with the field selector metadata.name=name, past any cache. It returns NotFound if the list is
+// empty.
 func (c *Client) FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	call := Call{Verb: "list", Kind: Pods, Namespace: namespace, Name: name}
 	return perform(ctx, c, call, func(request) (*corev1.Pod, error) {

@@ -68,7 +68,7 @@ func (c *Client) DeleteRun(ctx context.Context, namespace, name string, uid type
 	return c.DeleteJob(ctx, namespace, name, uid, metav1.DeletePropagationBackground)
 }
 
-// GetRun is [Client.GetJob], as a controller of CronJobs calls it.
+// GetRun reads a Job of a CronJob: [Client.GetJob] under the name that a controller of CronJobs calls.
 func (c *Client) GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error) {
 	return c.GetJob(ctx, namespace, name)
 }
@@ -122,8 +122,8 @@ func (s *Server) beginCronUpdate(in *batchv1.CronJob) (stored, cronJob *batchv1.
 	return o.(*batchv1.CronJob), cronJob, nil
 }
 
-// defaultCronJob sets the defaults of batch/v1 (C-002). The template gets the defaults of a pod template; a Job made
-// from it gets the rest.
+// defaultCronJob sets the defaults of batch/v1 (C-002). The job template gets the defaults of a pod template; the other
+// defaults are set when a Job is created from it.
 func defaultCronJob(cronJob *batchv1.CronJob) {
 	spec := &cronJob.Spec
 	if spec.ConcurrencyPolicy == "" {

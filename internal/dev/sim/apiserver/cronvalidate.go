@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// maxCronJobName leaves room for the suffix of the Jobs' names.
+// maxCronJobName leaves 11 of the 63 characters of a Job's name for the suffix that a CronJob adds, such as
+// "-29101234".
 const maxCronJobName = 52
 
 var cronSpec = field.NewPath("spec")
@@ -29,7 +30,8 @@ func validateCronJob(cronJob *batchv1.CronJob) field.ErrorList {
 	return errs
 }
 
-// validateCronJobUpdate validates an update of a CronJob. A stored value that is older than a rule may stay.
+// validateCronJobUpdate validates an update of a CronJob. An unchanged value is accepted even if it breaks a rule that
+// is newer than the value.
 func validateCronJobUpdate(stored, cronJob *batchv1.CronJob) field.ErrorList {
 	errs := apivalidation.ValidateObjectMetaUpdate(&cronJob.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	return append(errs, validateCronSpec(&cronJob.Spec, &stored.Spec)...)
@@ -102,8 +104,8 @@ func locate(name string) (*time.Location, error) {
 	return nil, schedule.UnknownZone(name)
 }
 
-// validateJobTemplate checks the template (C-009): the selector of a Job is always generated. It checks only the other
-// fields that a test may get wrong by accident.
+// validateJobTemplate checks the job template (C-009). It must not set a selector, because the server generates one for
+// each Job. Of the other fields it checks only those that a test may get wrong by accident.
 func validateJobTemplate(s *batchv1.JobSpec) field.ErrorList {
 	path := cronSpec.Child("jobTemplate", "spec")
 	errs := refuseIf(s.Selector != nil, path.Child("selector"), s.Selector, "`selector` will be auto-generated")

@@ -14,12 +14,12 @@ import (
 type DeleteOptions struct {
 	UID             types.UID                  // precondition; empty for none
 	ResourceVersion string                     // precondition; empty for none
-	GraceSeconds    *int64                     // nil: what the pod's spec says; no meaning for Jobs
+	GraceSeconds    *int64                     // nil: the grace period in the pod's spec; no effect for Jobs
 	Propagation     metav1.DeletionPropagation // empty: Background
 }
 
-// delete removes an object, or marks it as being deleted if it has finalizers or a grace period. Only a pod on a node
-// that has not ended has a grace period.
+// delete removes an object at once, or marks it as being deleted if it has finalizers or a grace period. Only a pod
+// that is on a node and has not ended has a grace period.
 func (s *Server) delete(r request, k Kind, key Key, opts DeleteOptions) error {
 	stored, err := s.get(k, key)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Server) delete(r request, k Kind, key Key, opts DeleteOptions) error {
 	after := clone(stored)
 	if stored.GetDeletionTimestamp() != nil {
 		if !shortenGrace(after, opts.GraceSeconds) {
-			return nil // already being deleted, with no shorter grace period asked for
+			return nil // it is being deleted already, and no shorter grace period is asked for
 		}
 	} else {
 		s.beginDeletion(after, graceOf(stored, opts.GraceSeconds))
@@ -57,8 +57,8 @@ func checkPreconditions(k Kind, stored Object, opts DeleteOptions) error {
 	return nil
 }
 
-// graceOf returns the grace period in seconds: for a pod on a node that has not ended, its own period or the one asked
-// for; otherwise 0.
+// graceOf returns the grace period in seconds. For a pod that is on a node and has not ended it is the asked one, else
+// that of the pod's spec; for all other objects it is 0.
 func graceOf(stored Object, asked *int64) int64 {
 	pod, ok := stored.(*corev1.Pod)
 	if !ok || pod.Spec.NodeName == "" || PodTerminal(pod) {
@@ -86,7 +86,8 @@ func (s *Server) beginDeletion(o Object, grace int64) {
 	o.SetGeneration(o.GetGeneration() + 1)
 }
 
-// shortenGrace shortens the grace period of an object under deletion. It reports whether that changed anything.
+// shortenGrace shortens the grace period of an object that is being deleted. It reports whether the asked period is
+// shorter than the present one.
 func shortenGrace(o Object, asked *int64) bool {
 	current := o.GetDeletionGracePeriodSeconds()
 	if asked == nil || current == nil || *asked >= *current {
@@ -99,7 +100,7 @@ func shortenGrace(o Object, asked *int64) bool {
 	return true
 }
 
-// setPropagation sets the garbage collector's finalizers for a policy.
+// setPropagation sets the finalizer with which the garbage collector carries out a propagation policy.
 func setPropagation(o Object, policy metav1.DeletionPropagation) {
 	finalizers := slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool {
 		return f == metav1.FinalizerOrphanDependents || f == metav1.FinalizerDeleteDependents

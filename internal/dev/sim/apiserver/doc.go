@@ -11,7 +11,7 @@
 //
 //   - All kinds share one resource version. Each write raises it by one. A write that changes nothing is no write.
 //   - A stored object is never changed in place; callers get copies.
-//   - Objects pass through JSON on their way in, as over the wire: times have a resolution of one second.
+//   - Objects pass through protobuf on their way in, as over the wire: times have a resolution of one second.
 //   - Errors are status errors of k8s.io/apimachinery/pkg/api/errors, with the causes that clients examine.
 //
 // The caller chooses faults ([Client.Faults], [Client.FailNext]); the server never does. Objects can ask for faults,

@@ -57,9 +57,10 @@ const (
 	ConnectionRefused           // the connection could not be made: no effect
 	QuotaExceeded               // 403 "exceeded quota", no effect
 	WebhookDenied               // 403 of an admission webhook, no effect
-	TouchedByAnother            // another client edits the object just before; the call itself goes through, or gets its 409
-	ReplacedByAnother           // another client deletes the object just before, and creates another one of its name
-	CopiedByAnother             // another client creates one like the object just before, named NAME-copy
+	// another client edits the object just before; then the call succeeds, or gets 409 if it names a version
+	TouchedByAnother
+	ReplacedByAnother // another client just before replaces the object by a new one of the same name
+	CopiedByAnother   // another client just before creates a similar object, named NAME-copy
 	faultKinds
 )
 
@@ -73,11 +74,11 @@ func (k FaultKind) String() string { return faultNames[k] }
 // Fault is what goes wrong with one call. The zero value means nothing goes wrong.
 type Fault struct {
 	Kind       FaultKind
-	RetryAfter time.Duration // of TooManyRequests and Unavailable, in whole seconds
-	Delay      time.Duration // of TimeoutLate, until the effect
+	RetryAfter time.Duration // of TooManyRequests and Unavailable: the Retry-After header, in whole seconds
+	Delay      time.Duration // of TimeoutLate: the time until the effect
 }
 
-// refusal returns the error of a fault that keeps the call from having an effect, else nil.
+// refusal returns the error of a fault that prevents the effect of the call; nil for other faults.
 func (f Fault) refusal(c Call) error {
 	switch f.Kind {
 	case TooManyRequests:
@@ -100,7 +101,8 @@ func (f Fault) refusal(c Call) error {
 	return nil
 }
 
-// hidden returns the error of a fault that hides the answer to a call that had its effect, else nil.
+// hidden returns the error of a fault after which the call has its effect, but the caller gets an error; nil for other
+// faults.
 func (f Fault) hidden(c Call) error {
 	switch f.Kind {
 	case TimeoutAfter:
@@ -111,14 +113,15 @@ func (f Fault) hidden(c Call) error {
 	return nil
 }
 
-// errServer is a 500.
+// errServer is the answer to a call with ServerError: 500.
 var errServer = apierrors.NewInternalError(errText("etcdserver: leader changed"))
 
 // timedOut returns the error that a client gets if no answer arrives.
 func timedOut(c Call) error { return fmt.Errorf("%s %s: %w", c.Verb, c.Kind, context.DeadlineExceeded) }
 
-// fits reports whether a fault can happen to a call: reads have no effect that a fault could separate from its answer
-// and are not admitted; quota stands in the way of creations only; only an object that exists can be touched.
+// fits reports whether a fault can happen to a call. Faults that separate the effect from the answer need a call that
+// writes, and so does a webhook. Quota refuses only creations. Another client can interfere only with an object that
+// exists.
 func (k FaultKind) fits(c Call) bool {
 	read := c.Verb == "get" || c.Verb == "list"
 	switch k {
@@ -132,10 +135,12 @@ func (k FaultKind) fits(c Call) bool {
 	return true
 }
 
-// Rates are probabilities of faults, by kind; a missing kind never happens. The sum should be at most 1.
+// Rates maps kinds of faults to probabilities; a missing kind never happens. The sum should be at most 1. With
+// {ServerError: 0.1} every tenth call fails with 500.
 type Rates map[FaultKind]float64
 
-// SeededFaults draws a fault for each call from rng. Delays and waits are at most maxWait.
+// SeededFaults returns a function for [Client.Faults] that draws a fault for each call from rng. Delays and Retry-After
+// are at most maxWait.
 func SeededFaults(rng *rand.Rand, rates Rates, maxWait time.Duration) func(Call) Fault {
 	return func(c Call) Fault {
 		draw := rng.Float64()

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Actors of the controllers around the server, as its log names them.
+// Names of the garbage collectors and the namespace controller in the log of writes.
 const (
 	ActorGarbageCollector    = "garbage-collector"
 	ActorPodGC               = "pod-garbage-collector"
@@ -42,7 +42,8 @@ func (g *GarbageCollector) step() bool {
 	return g.collect()
 }
 
-// orphan removes the owner's reference from its next dependent, and after the last one the finalizer from the owner.
+// orphan handles an owner that was deleted with the policy Orphan. It removes the owner reference from the next
+// dependent; when there are none left, it removes the finalizer from the owner.
 func (g *GarbageCollector) orphan(owner Object) bool {
 	for _, o := range g.dependents(owner) {
 		after := clone(o)
@@ -53,7 +54,8 @@ func (g *GarbageCollector) orphan(owner Object) bool {
 	return g.dropFinalizer(owner, metav1.FinalizerOrphanDependents)
 }
 
-// foreground deletes the owner's next dependent, and removes the finalizer from the owner when no dependent blocks it.
+// foreground handles an owner that was deleted with the policy Foreground. It deletes the next dependent, and removes
+// the finalizer from the owner when no remaining dependent has blockOwnerDeletion.
 func (g *GarbageCollector) foreground(owner Object) bool {
 	blocked := false
 	for _, o := range g.dependents(owner) {

@@ -48,7 +48,7 @@ func (c *Client) GetWorkload(ctx context.Context, namespace, name string) (*v1al
 	})
 }
 
-// CreateWorkload creates a Workload under its name.
+// CreateWorkload creates a Workload under the name in its metadata.
 func (c *Client) CreateWorkload(ctx context.Context, in *v1alpha2.Workload) (*v1alpha2.Workload, error) {
 	w := in.DeepCopy()
 	call := Call{Verb: "create", Kind: Workloads, Namespace: w.Namespace, Name: w.Name}
@@ -70,7 +70,7 @@ func (c *Client) CreateWorkload(ctx context.Context, in *v1alpha2.Workload) (*v1
 	})
 }
 
-// CreatePodGroup creates a PodGroup under its name.
+// CreatePodGroup creates a PodGroup under the name in its metadata.
 func (c *Client) CreatePodGroup(ctx context.Context, in *v1alpha2.PodGroup) (*v1alpha2.PodGroup, error) {
 	g := in.DeepCopy()
 	call := Call{Verb: "create", Kind: PodGroups, Namespace: g.Namespace, Name: g.Name}

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// indexRange is a run of completion indexes, both ends included.
+// indexRange is a range of completion indexes, both ends included: "3-5" is {3, 5}.
 type indexRange struct{ first, last int32 }
 
-// parseIndexText reads the text form of an index set strictly, as the API server does (J-233): comma-separated x or
-// x-y with x < y, strictly increasing, every number below completions. Empty text is the empty set.
+// parseIndexText parses the text of an index set, such as "0,2-4", as strictly as the API server (J-233). Elements are
+// x or x-y with x < y, separated by commas. Indexes must increase and be below completions. Empty text is the empty
+// set.
 func parseIndexText(text string, completions int32) ([]indexRange, error) {
 	if text == "" {
 		return nil, nil
 	}
 	var out []indexRange
-	next := int32(0) // the smallest index that may come
+	next := int32(0) // the smallest index that is allowed now
 	for fragment := range strings.SplitSeq(text, ",") {
 		first, last, dashed := strings.Cut(fragment, "-")
 		if !dashed {
@@ -53,7 +54,8 @@ func parseIndex(text string, completions int32) (int32, error) {
 	return int32(n), nil
 }
 
-// IndexSet reads an index text of a status into a set; text that the API server would refuse gives an error.
+// IndexSet returns the indexes in an index text of a status. It returns an error for text that the API server would
+// refuse.
 func IndexSet(text string, completions int32) (map[int32]bool, error) {
 	ranges, err := parseIndexText(text, completions)
 	if err != nil {

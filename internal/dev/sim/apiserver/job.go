@@ -29,7 +29,8 @@ func (s *Server) createJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
 	return job.DeepCopy(), nil
 }
 
-// create stores o. Without a name it generates one from generateName, and draws again if the name is taken.
+// create stores a new object, after prepare has completed it and validate has accepted it. If it has no name, create
+// generates one from generateName, and draws again if that name exists.
 func (s *Server) create(r request, o Object, prepare func(), validate func() field.ErrorList) error {
 	kind, generated := KindOf(o), o.GetName() == "" && o.GetGenerateName() != ""
 	if err := s.admitInto(kind, o.GetNamespace(), o.GetName()); err != nil {
@@ -38,7 +39,7 @@ func (s *Server) create(r request, o Object, prepare func(), validate func() fie
 	if o.GetResourceVersion() != "" {
 		return &apierrors.StatusError{ErrStatus: metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created",
-		}} // the real server gives no better reason
+		}} // the real server, too, answers with 500 and no reason
 	}
 	if generated {
 		o.SetName(s.generateName(o.GetGenerateName()))
@@ -66,7 +67,8 @@ func (s *Server) create(r request, o Object, prepare func(), validate func() fie
 	return nil
 }
 
-// updateJob replaces metadata and spec of a Job; the status sent is ignored. A changed spec raises the generation.
+// updateJob replaces metadata and spec of a Job, and ignores the status that was sent. A changed spec raises the
+// generation.
 func (s *Server) updateJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
 	stored, job, err := s.beginUpdate(in)
 	if err != nil {
@@ -84,7 +86,7 @@ func (s *Server) updateJob(r request, in *batchv1.Job) (*batchv1.Job, error) {
 	return s.update(r, stored, job).(*batchv1.Job).DeepCopy(), nil
 }
 
-// updateJobStatus replaces the status of a Job; the spec sent is ignored, the metadata is not (J-207).
+// updateJobStatus replaces status and metadata of a Job, and ignores the spec that was sent (J-207).
 func (s *Server) updateJobStatus(r request, in *batchv1.Job) (*batchv1.Job, error) {
 	stored, job, err := s.beginUpdate(in)
 	if err != nil {
@@ -98,12 +100,12 @@ func (s *Server) updateJobStatus(r request, in *batchv1.Job) (*batchv1.Job, erro
 	return s.update(r, stored, job).(*batchv1.Job).DeepCopy(), nil
 }
 
-// errModified is the cause of every 409 for a resource version.
+// errModified is the message of the 409 for an update with an old resource version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// beginUpdate returns the stored Job and a copy of the sent one, completed as a real server does it. It refuses an
-// update without a resource version: J-206 asks controllers to send the version that they read, and this model has no
-// other clients.
+// beginUpdate returns the stored Job and a completed copy of the sent one. It refuses an update without a resource
+// version. A real server accepts that, but J-206 requires controllers to send the version that they read, and no other
+// clients update Jobs here.
 func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err error) {
 	job = wireJob(in)
 	o, err := s.replaces(Jobs, job)
@@ -113,8 +115,8 @@ func (s *Server) beginUpdate(in *batchv1.Job) (stored, job *batchv1.Job, err err
 	return o.(*batchv1.Job), job, nil
 }
 
-// replaces returns the stored object that an update replaces, and completes the sent one. An update with another UID or
-// resource version is a conflict.
+// replaces returns the stored object that an update replaces, and completes the sent one. It returns a conflict if the
+// sent one has another UID or resource version.
 func (s *Server) replaces(k Kind, sent Object) (stored Object, err error) {
 	stored, err = s.get(k, keyOf(sent))
 	if err != nil {
@@ -135,7 +137,7 @@ func uidConflict(k Kind, name string, sent, stored types.UID) error {
 		errText(fmt.Sprintf("Precondition failed: UID in precondition: %v, UID in object meta: %v", sent, stored)))
 }
 
-// keepSystemFields copies fields that a client may leave out of an update or cannot change.
+// keepSystemFields copies fields from the stored object that a client may omit in an update or cannot change.
 func keepSystemFields(stored, sent Object) {
 	if sent.GetUID() == "" {
 		sent.SetUID(stored.GetUID())

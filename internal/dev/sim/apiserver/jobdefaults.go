@@ -98,8 +98,8 @@ func defaultContainer(c *corev1.Container) {
 	}
 }
 
-// Labels that the API server puts on a Job's template when it generates the selector (J-181). The old forms have no
-// constant in batch/v1.
+// Labels of Kubernetes before 1.27 that the API server still puts on a Job's template when it generates the selector
+// (J-181). batch/v1 has no constants for them.
 const (
 	labelLegacyControllerUID = "controller-uid"
 	labelLegacyJobName       = "job-name"

@@ -21,7 +21,8 @@ const (
 
 func labelSet(l map[string]string) labels.Set { return labels.Set(l) }
 
-// validateJob refuses new Jobs that the API server refuses, as far as a test may create them by accident.
+// validateJob refuses a new Job that the API server would refuse. It checks the fields that a test may get wrong by
+// accident.
 func validateJob(job *batchv1.Job) field.ErrorList {
 	errs := apivalidation.ValidateObjectMeta(&job.ObjectMeta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	spec := field.NewPath("spec")

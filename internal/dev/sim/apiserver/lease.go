@@ -20,7 +20,7 @@ func (c *Client) GetLease(ctx context.Context, namespace, name string) (*coordin
 	})
 }
 
-// CreateLease creates a Lease under its name.
+// CreateLease creates a Lease under the name in its metadata.
 func (c *Client) CreateLease(ctx context.Context, in *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	lease := wireLease(in)
 	call := Call{Verb: "create", Kind: Leases, Namespace: lease.Namespace, Name: lease.Name}
@@ -32,7 +32,7 @@ func (c *Client) CreateLease(ctx context.Context, in *coordinationv1.Lease) (*co
 	})
 }
 
-// UpdateLease replaces a Lease. If it names a UID or a resource version, it must be the stored one.
+// UpdateLease replaces a Lease. If in has a UID or a resource version, it must be the stored one.
 func (c *Client) UpdateLease(ctx context.Context, in *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	lease := wireLease(in)
 	call := Call{Verb: "update", Kind: Leases, Namespace: lease.Namespace, Name: lease.Name, UID: lease.UID}

@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// actorLoad is the name for loaded objects in the log of writes.
+// actorLoad is the actor of loaded objects in the log of writes.
 const actorLoad = "loader"
 
-// Load stores an object of a cluster with a history: its UID, times, finalizers and status stay as given, and nothing
-// is validated. Load fills in only what every stored object has: a UID, a creation time, the defaults of its kind, and
-// its namespace. It refuses a kind that is not modelled, a name that is taken, and unknown faults.
+// Load stores an object as if it had existed before the test: its UID, times, finalizers and status stay as given, and
+// nothing is validated. Load adds only what every stored object has: a UID, a creation time, the defaults of its kind,
+// and its namespace. It refuses a kind that is not modelled, a name that exists, and unknown faults.
 func (s *Server) Load(in runtime.Object) error {
 	kind, ok := modelled(in)
 	if !ok {
@@ -45,8 +45,8 @@ func (s *Server) Load(in runtime.Object) error {
 	return nil
 }
 
-// Overwrite replaces the spec of a CronJob, as an API server with fewer rules might: it validates nothing, and raises
-// the generation. It does nothing if the CronJob does not exist.
+// Overwrite replaces the spec of a CronJob without validation, as an API server with fewer rules might. It raises the
+// generation if the spec changes. It does nothing if the CronJob does not exist.
 func (s *Server) Overwrite(in *batchv1.CronJob) {
 	stored, ok := s.tables[CronJobs].live[keyOf(in)].(*batchv1.CronJob)
 	if !ok {

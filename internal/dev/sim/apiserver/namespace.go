@@ -54,7 +54,7 @@ func (s *Server) admitInto(k Kind, namespace, name string) error {
 	return refused
 }
 
-// errText is an error in the server's own words, in any case and style.
+// errText is an error whose text is copied from the real server, so linters for error texts do not apply.
 type errText string
 
 func (e errText) Error() string { return string(e) }

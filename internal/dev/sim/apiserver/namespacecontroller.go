@@ -40,7 +40,7 @@ func (n *NamespaceController) empty(name string, ns Object) bool {
 		}
 	}
 	if left {
-		return false // something still has a grace period or a finalizer
+		return false // an object still has a grace period or a finalizer
 	}
 	n.server.commit(r, ns, nil)
 	return true

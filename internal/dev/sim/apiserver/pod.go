@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// createPod stores a new Pod: defaulted, Pending, on no node.
+// createPod stores a new Pod: with defaults, in phase Pending, without a node.
 func (s *Server) createPod(r request, in *corev1.Pod) (*corev1.Pod, error) {
 	pod := wirePod(in)
 	prepare := func() {
@@ -31,8 +31,8 @@ func (s *Server) createPod(r request, in *corev1.Pod) (*corev1.Pod, error) {
 	return pod.DeepCopy(), nil
 }
 
-// patchPod applies a strategic merge patch to the metadata of a Pod. It refuses a patch with another metadata.uid with
-// 422 and the cause metadata.uid, and one with another resourceVersion with 409.
+// patchPod applies a strategic merge patch to the metadata of a Pod. A patch that names another metadata.uid gets 422
+// with the cause metadata.uid, and a patch that names another resourceVersion gets 409.
 func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*corev1.Pod, error) {
 	o, err := s.get(Pods, Key{namespace, name})
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) patchPod(r request, namespace, name string, patch []byte) (*cor
 	}
 	keepSystemFields(stored, pod)
 	pod.Generation = stored.Generation
-	pod.Status = *stored.Status.DeepCopy() // the main resource does not write it
+	pod.Status = *stored.Status.DeepCopy() // a patch of the pod cannot change its status; that is a subresource
 	errs := apivalidation.ValidateObjectMetaUpdate(&pod.ObjectMeta, &stored.ObjectMeta, field.NewPath("metadata"))
 	errs = append(errs, validateFinalizers(pod.Finalizers, field.NewPath("metadata", "finalizers"))...)
 	if !equality.Semantic.DeepEqual(pod.Spec, stored.Spec) {
@@ -139,7 +139,7 @@ func (s *Server) updatePodStatus(r request, namespace, name string, uid types.UI
 	return nil
 }
 
-// podWithUID returns the stored Pod; an empty UID fits any, another UID is a conflict.
+// podWithUID returns the stored Pod. It returns a conflict if the Pod has another UID; an empty uid matches any Pod.
 func (s *Server) podWithUID(namespace, name string, uid types.UID) (*corev1.Pod, error) {
 	o, err := s.get(Pods, Key{namespace, name})
 	if err != nil {
@@ -156,7 +156,7 @@ func PodTerminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// patchedUID returns the metadata.uid that a patch carries, empty when it carries none.
+// patchedUID returns the metadata.uid in a patch; empty if there is none.
 func patchedUID(patch []byte) types.UID {
 	var p struct {
 		Metadata struct {
@@ -164,7 +164,7 @@ func patchedUID(patch []byte) types.UID {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal(patch, &p) != nil {
-		return "" // the error comes up when the patch is applied
+		return "" // applying the patch will report the error
 	}
 	return p.Metadata.UID
 }

@@ -42,7 +42,7 @@ func (g *PodGC) step() bool {
 	return false
 }
 
-// fail sets the terminal phase of a Pod. If its node is gone, it adds the condition that says so.
+// fail sets the phase of a Pod to Failed. If its node is gone, it adds the condition DisruptionTarget.
 func (g *PodGC) fail(pod *corev1.Pod, nodeLost bool) bool {
 	now := g.server.now()
 	r := request{actor: ActorPodGC, verb: "patch", subresource: "status"}

@@ -1,12 +1,13 @@
 package apiserver
 
-// rest remembers when a controller around the server had nothing to do. Such a controller reads only what is stored, so
-// it has nothing to do until the next change.
-type rest struct{ changes uint64 } // of the server then; 0 for never
+// rest remembers that a simulated controller, such as the garbage collector, had nothing to do. Such a controller
+// depends only on stored objects, so it has nothing to do until one changes.
+type rest struct{ changes uint64 } // Server.changes at that moment; 0 for never
 
-// unless does a step, except when it is known that there is none. It reports whether there was one.
+// unless calls step, except if nothing was changed since a step had nothing to do. It reports whether step did
+// something.
 func (r *rest) unless(s *Server, step func() bool) bool {
-	if r.changes == s.changes { // never 0: each server has a namespace
+	if r.changes == s.changes { // changes is never 0, because New stores a namespace
 		return false
 	}
 	if step() {

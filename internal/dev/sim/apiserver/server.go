@@ -16,20 +16,20 @@ import (
 
 // Config configures a Server; both fields are required.
 type Config struct {
-	// Clock gives creation and deletion times, and holds calls that take effect late.
+	// Clock gives creation and deletion times, and runs calls that take effect late.
 	Clock *clock.Clock
 	// Rand gives UIDs and generated names. Nothing else may draw from it, or a change elsewhere changes all names.
 	Rand *rand.Rand
 }
 
-// Server is the model. See the package comment.
+// Server is the simulated API server. The package comment describes it.
 type Server struct {
 	clock   *clock.Clock
 	rand    *rand.Rand
 	version uint64 // of the newest write
-	born    uint64 // objects created; keeps UIDs apart
-	touched uint64 // edits by [Server.Touch]
-	lives   uint64 // times that a backup was restored
+	born    uint64 // number of objects created; makes UIDs unique
+	touched uint64 // number of edits by [Server.Touch]
+	lives   uint64 // how often a backup was restored
 	changes uint64 // number of changes of the stored state: writes and restores
 	tables  map[Kind]*table
 
@@ -39,12 +39,12 @@ type Server struct {
 	calls  []Answered
 }
 
-// table holds the objects of one kind, and all their events.
+// table holds the objects of one kind, and all watch events about them.
 type table struct {
 	live      map[Key]Object
 	order     []Object // the values of live, by namespace and name
 	events    []Event
-	compacted uint64 // a watch from before this version is refused
+	compacted uint64 // a watch that starts before this version gets 410
 }
 
 // New returns a server with one object, the namespace "default".
@@ -154,7 +154,7 @@ func (t *table) remove(key Key) {
 	}
 }
 
-// find returns the place of a key in the order.
+// find returns the index of a key in order; if it is not there, the index at which it would be inserted.
 func (t *table) find(key Key) (at int, there bool) {
 	return slices.BinarySearchFunc(t.order, key, func(o Object, key Key) int { return compareKeys(keyOf(o), key) })
 }
@@ -181,7 +181,8 @@ func (s *Server) newUID() types.UID {
 		s.born, s.rand.IntN(1<<16), s.rand.IntN(1<<12), s.rand.IntN(1<<12), s.rand.Int64N(1<<48)))
 }
 
-// Limits of generated names: the longest name, and the part of it for the prefix.
+// Parts of generated names: at most 58 characters of generateName and 5 random ones. If such a name exists, 8 others
+// are tried.
 const (
 	maxNameLength       = 63
 	generatedNameSuffix = 5

@@ -6,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// statusUpdate is a status update under validation. sent carries the stored spec (J-207).
+// statusUpdate is a status update that is to be validated. sent has the spec of stored, since clients cannot change it
+// (J-207).
 type statusUpdate struct{ stored, sent *batchv1.Job }
 
 // statusRule is one of the rules of status updates (J-206 to J-238). If applies is nil, the rule always applies.
@@ -16,8 +17,8 @@ type statusRule struct {
 	check   func(statusUpdate) field.ErrorList
 }
 
-// statusRules in the order of the contract. J-207 is part of how an update is made, and J-233 of how index texts are
-// read.
+// statusRules lists the rules in the order of the contract. Two rules are checked elsewhere: J-207 where an update is
+// begun, J-233 where index texts are parsed.
 var statusRules = []statusRule{
 	{"J-206", nil, metadataUnchanged},
 	{"J-208", nil, countersNotNegative},
@@ -59,7 +60,7 @@ func validateStatusUpdate(stored, sent *batchv1.Job) field.ErrorList {
 	return errs
 }
 
-// part returns a part of a Job; rules apply to changes of parts.
+// part returns a field of a Job's status or a condition. Some rules apply only if certain parts change.
 type part func(*batchv1.Job) any
 
 // anyChanged makes a rule apply if one of the parts differs between stored and sent.

@@ -47,7 +47,7 @@ func completeNeedsSuccessCriteria(u statusUpdate) field.ErrorList {
 	return refuseIf(u.is(batchv1.JobComplete) && !u.is(batchv1.JobSuccessCriteriaMet), conditionsPath, batchv1.JobComplete, "cannot set Complete=True condition without the SuccessCriteriaMet=True condition")
 }
 
-// successPolicyNeedsSuccessCriteria (J-220): as J-219, but at every update of a Job with a successPolicy.
+// successPolicyNeedsSuccessCriteria (J-220): J-219 again, but for every update of a Job with a successPolicy.
 func successPolicyNeedsSuccessCriteria(u statusUpdate) field.ErrorList {
 	if u.stored.Spec.SuccessPolicy == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Event is one write as a watch shows it.
+// Event is one write, as a watch delivers it.
 type Event struct {
 	Version uint64 // its resource version
 	Type    watch.EventType
@@ -31,8 +31,8 @@ func (s *Server) List(k Kind) List {
 	return list
 }
 
-// ListStale returns the objects of a kind as they were at a version, as a lagging watch cache would. If the version is
-// not reached yet, it returns the present objects.
+// ListStale returns the objects of a kind as they were at a resource version, like a watch cache that lags behind. A
+// version in the future gives the present objects.
 func (s *Server) ListStale(k Kind, at uint64) List {
 	if at >= s.version {
 		return s.List(k)
@@ -56,8 +56,8 @@ func (s *Server) ListStale(k Kind, at uint64) List {
 	return list
 }
 
-// Compact forgets the events of a kind up to and including version at. From then on a watch that starts before it is
-// refused with 410. Lists as of older versions stay possible: they stand for caches of other servers.
+// Compact forgets the events of a kind up to and including version at. A watch that starts before that version then
+// gets 410. ListStale still knows older versions, because it stands for the watch caches of other servers.
 func (s *Server) Compact(k Kind, at uint64) {
 	s.tables[k].compacted = max(s.tables[k].compacted, min(at, s.version))
 }
@@ -79,13 +79,13 @@ func expired(from, compacted uint64) error {
 	return apierrors.NewResourceExpired(fmt.Sprintf("too old resource version: %d (%d)", from, compacted))
 }
 
-// Cursor is one watch. Its reader takes one event at a time, at any time.
+// Cursor is one watch. Its reader calls Next whenever it likes, and gets one event each time.
 type Cursor struct {
 	server *Server
 	kind   Kind
-	next   int    // place in the kind's events
+	next   int    // index of the next event in table.events
 	at     uint64 // version of the last event taken, or the version at which the watch began
-	life   uint64 // of the server
+	life   uint64 // Server.lives when the watch began
 	cut    bool
 }
 

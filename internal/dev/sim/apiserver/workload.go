@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Workloads and PodGroups of Kubernetes 1.37: requests and answers are in protobuf, and changes are JSON patches.
+// The API of Workloads and PodGroups in Kubernetes 1.37. Requests and answers are in protobuf, and changes are JSON
+// patches.
 
 const beta = "scheduling.k8s.io/v1beta1"
 
@@ -49,7 +50,7 @@ func readBeta[O interface {
 	})
 }
 
-// ReadWorkloads lists the Workloads of a namespace, past any cache, on one page.
+// ReadWorkloads lists the Workloads of a namespace, past any cache. It returns all of them as one page.
 func (c *Client) ReadWorkloads(ctx context.Context, namespace, _ string) (all []*kubewire.Workload, next string, err error) {
 	call := Call{Verb: "list", Kind: Workloads, Namespace: namespace}
 	all, err = perform(ctx, c, call, func(request) ([]*kubewire.Workload, error) {
@@ -72,7 +73,7 @@ func (c *Client) ReadWorkloads(ctx context.Context, namespace, _ string) (all []
 	return all, "", err
 }
 
-// MakeWorkload creates a Workload under its name.
+// MakeWorkload creates a Workload under the name in its metadata.
 func (c *Client) MakeWorkload(ctx context.Context, namespace string, workload []byte) (kubewire.Stored, error) {
 	w := &schedulingv1beta1.Workload{}
 	return makeBeta(ctx, c, namespace, workload, w, func() field.ErrorList {
@@ -92,7 +93,7 @@ func (c *Client) MakeWorkload(ctx context.Context, namespace string, workload []
 	})
 }
 
-// MakePodGroup creates a PodGroup under its name.
+// MakePodGroup creates a PodGroup under the name in its metadata.
 func (c *Client) MakePodGroup(ctx context.Context, namespace string, group []byte) (kubewire.Stored, error) {
 	g := &schedulingv1beta1.PodGroup{}
 	return makeBeta(ctx, c, namespace, group, g, func() field.ErrorList {
@@ -100,7 +101,7 @@ func (c *Client) MakePodGroup(ctx context.Context, namespace string, group []byt
 	})
 }
 
-// validatePolicy checks that exactly one of both policies is set, and that a gang has at least one pod.
+// validatePolicy checks that exactly one of basic and gang is set, and that a gang has at least one pod.
 func validatePolicy(path *field.Path, p *schedulingv1beta1.PodGroupSchedulingPolicy) (errs field.ErrorList) {
 	path = path.Child("schedulingPolicy")
 	if (p.Basic == nil) == (p.Gang == nil) {
@@ -153,7 +154,8 @@ func (c *Client) PatchPodGroup(ctx context.Context, namespace, name string, patc
 	})
 }
 
-// patchBeta applies the only supported JSON patch: a test of the first owner, and the replacement of a number.
+// patchBeta applies a JSON patch that replaces minCount if the first owner has a certain UID. It supports no other
+// patch.
 func patchBeta[O Object](
 	ctx context.Context, c *Client, k Kind, key Key, patch []byte, path string, policy func(O) *schedulingv1beta1.PodGroupSchedulingPolicy,
 ) (kubewire.Stored, error) {
@@ -198,7 +200,7 @@ func patchBeta[O Object](
 // ServeGroups switches the API of Workloads and PodGroups off and on again. Stored objects stay.
 func (s *Server) ServeGroups(on bool) { s.groupsOff = !on }
 
-// unserved returns the server's answer about objects that it does not serve; nil if it serves them.
+// unserved returns 404 while the API of Workloads and PodGroups is switched off; nil while it is on.
 func (s *Server) unserved(c Call) error {
 	if !s.groupsOff {
 		return nil
@@ -206,8 +208,8 @@ func (s *Server) unserved(c Call) error {
 	return apierrors.NewGenericServerResponse(http.StatusNotFound, c.Verb, c.Kind.resource(), "", "404 page not found", 0, true)
 }
 
-// DropPodGroup deletes the first PodGroup without live pods, in the name of an actor; live pods protect their PodGroup.
-// It reports whether there was one.
+// DropPodGroup deletes the first PodGroup that no unfinished pod uses, in the name of an actor. It reports whether
+// there was one.
 func (s *Server) DropPodGroup(actor string) bool {
 	used := map[string]bool{}
 	for _, p := range s.StoredPods() {

@@ -22,7 +22,7 @@ type Write struct {
 	UID         types.UID
 	Before      Object
 	After       Object
-	// Late is true if the caller had given up the call before it took effect.
+	// Late is true if the write took effect after its caller had given up waiting.
 	Late bool
 }
 
@@ -50,8 +50,8 @@ func (s *Server) Writes(from int) []Write {
 	return s.writes[from:]
 }
 
-// commit makes one write durable: it assigns a version, logs the write and adds the event for watches. Exactly one of
-// before and after may be nil. It returns the stored object, or the removed one.
+// commit makes one write: it assigns a resource version, logs the write and adds the event for watches. before is nil
+// for a creation, after for a removal. It returns the stored object, or the removed one.
 func (s *Server) commit(r request, before, after Object) Object {
 	s.version++
 	version := strconv.FormatUint(s.version, 10)
@@ -83,8 +83,8 @@ func (s *Server) commit(r request, before, after Object) Object {
 	return event.Object
 }
 
-// update stores after in place of before. If nothing changed, it writes nothing. If after removes the last finalizer of
-// an object past its grace period, update removes the object, and returns it as the caller sent it.
+// update stores after in place of before. If they are equal, it writes nothing. If after has no finalizer left and the
+// object is being deleted without a grace period, update removes the object, and returns it as the caller sent it.
 func (s *Server) update(r request, before, after Object) Object {
 	after.SetResourceVersion(before.GetResourceVersion())
 	if equality.Semantic.DeepEqual(before, after) {
@@ -97,7 +97,7 @@ func (s *Server) update(r request, before, after Object) Object {
 	return s.commit(r, before, after)
 }
 
-// releasable reports whether nothing holds a deleted object any more.
+// releasable reports whether an object that is being deleted can be removed: it has no finalizer and no grace period.
 func releasable(o Object) bool {
 	grace := o.GetDeletionGracePeriodSeconds()
 	return o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 && (grace == nil || *grace == 0)

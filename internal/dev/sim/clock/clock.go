@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Clock is a virtual clock. It moves only when told to. The zero value is not usable; see New.
+// Clock is a virtual clock. Only its methods move it. Create it with New.
 type Clock struct {
 	now   time.Time
-	next  uint64 // order of scheduling; decides between items due at one instant
+	next  uint64 // number of the next item; of two items due at the same instant, the lower number runs first
 	queue queue
 }
 
-// Item is something that will happen at an instant. It is queued until it ran or was stopped.
+// Item is a function that will run at an instant. It is queued until it ran or was stopped.
 type Item struct {
 	Due  time.Time
 	Name string // for traces
@@ -28,7 +28,7 @@ func New(start time.Time) *Clock { return &Clock{now: start} }
 // Now returns the present instant.
 func (c *Clock) Now() time.Time { return c.now }
 
-// Schedule queues run for the instant at, or for the present one when at has passed.
+// Schedule queues run for the instant at; if at has passed, for the present instant.
 func (c *Clock) Schedule(at time.Time, name string, run func()) *Item {
 	if at.Before(c.now) {
 		at = c.now

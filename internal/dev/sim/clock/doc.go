@@ -1,4 +1,5 @@
-// Package clock is the virtual time of the simulation: a clock that only moves when told to, with a queue of due items.
+// Package clock is the virtual time of the simulation: a clock that moves only when its owner moves it, with a queue of
+// due items.
 //
 // Items run in the order of their due times, and at equal times in the order in which they were scheduled, so a run
 // depends on its seed alone. An item may schedule further items, also for the present instant.

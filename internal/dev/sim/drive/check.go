@@ -17,10 +17,12 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// CheckLog checks the log against itself. It must replay without a divergence. Deciding again right after a decision
-// must yield nothing. Folding from a snapshot must give the same state as folding from the first record, and the state
-// that the loop holds. The records that the loop appended and folded must be unchanged. The log of a controller that
-// has handed over must replay, too.
+// CheckLog checks that the log agrees with itself and with the loop:
+//
+//   - A replay of the log makes the same decisions. Deciding again right after a decision yields nothing.
+//   - Folding from a snapshot gives the same state as folding from the first record, and as the loop has in memory.
+//   - The records that the loop appended and folded are the stored ones.
+//   - The log of the other controller, after a handover, replays too.
 func (d *Driver) CheckLog() error {
 	if d.resting != nil {
 		if _, err := replayed(d.resting, nil); err != nil {
@@ -40,7 +42,8 @@ func (d *Driver) CheckLog() error {
 	return d.checkSnapshot(folded)
 }
 
-// replayed returns the world after a replay of the log. It also checks the log's files, unless f is nil.
+// replayed replays the log and returns the state at its end. It also checks that the log may begin with any of its
+// files, unless f is nil.
 func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	log.Commit(1 << 30)
 	r := replay.New()
@@ -76,7 +79,8 @@ func replayed(log *memlog.Log, f *files) (*projector.World, error) {
 	return r.World(), nil
 }
 
-// checkTail checks that the records in the live tail, which the loop has folded, still equal the stored ones.
+// checkTail checks that the newest records in memory (livetail), which the loop has folded, still equal the stored
+// ones.
 func (d *Driver) checkTail() error {
 	from := d.log.Head().Sequence
 	from -= min(from-1, 1000)
@@ -99,16 +103,18 @@ func (d *Driver) checkTail() error {
 	return nil
 }
 
-// references holds the targets of references: the hashes of specs and their large parts, by the records that store
-// them, and commands.
+// references holds what later records may refer to: Job specs, the large parts of specs that are stored in records of
+// their own, and commands.
 type references struct {
 	specs, parts map[events.Sequence]string
-	ended        map[events.CommandID]events.Sequence // commands that were done or withdrawn, with the record that says so
-	file         events.Sequence                      // the first record of the newest file
+	// the record that says so, for each command that was done or withdrawn
+	ended map[events.CommandID]events.Sequence
+	file  events.Sequence // the first record of the newest file
 }
 
-// check checks the references of a record: the record that it names as a Job's spec stores that spec, the parts of a
-// spec are among the causes of its record and in the same file, and a command ends at most once.
+// check checks what a record refers to. If it names a record as the one with a Job's spec, that record stores this
+// spec. The parts of a spec are stored in the same file, by causes of the record with the spec. A command ends only
+// once.
 func (r *references) check(rec *events.Record) error {
 	switch f := rec.Facts.(type) {
 	case *events.JobTemplate:
@@ -147,7 +153,7 @@ func (r *references) check(rec *events.Record) error {
 	return nil
 }
 
-// decidesNothing checks that after a folded decision the rules decide nothing more at the same time.
+// decidesNothing checks that a decision is complete: deciding again, at the same time, yields no further commands.
 func decidesNothing(w *projector.World, stream events.Stream) error {
 	s := w.Subject(stream)
 	if s == nil || w.Listing || s.Observed() {
@@ -159,7 +165,7 @@ func decidesNothing(w *projector.World, stream events.Stream) error {
 	return nil
 }
 
-// checkSnapshot makes a snapshot, recovers from it, and compares the worlds.
+// checkSnapshot makes a snapshot, starts from it, and compares the state with that of a replay from the first record.
 func (d *Driver) checkSnapshot(folded *projector.World) error {
 	d.process.Loop.Snapshot()
 	snapshot, ok := d.process.Loop.TakeSnapshot()
@@ -193,8 +199,8 @@ func same(whose string, a *projector.World, other string, b *projector.World) er
 	return nil
 }
 
-// Records returns the newest n records of the log, durable or not, one a line, and before them those of the resting
-// log.
+// Records returns the newest n records of the log, durable or not, one a line. After a handover it begins with those of
+// the other controller's log.
 func (d *Driver) Records(n int) string {
 	text := records(d.log, n)
 	if d.resting != nil {

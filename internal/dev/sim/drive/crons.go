@@ -16,24 +16,25 @@ func (d *Driver) resources() []events.Resource {
 	return []events.Resource{events.Jobs, events.Pods}
 }
 
-// noteRun stores which version of its CronJob a write of a Job was decided on.
+// noteRun remembers on which version of its CronJob the controller decided to create or delete a Job.
 func (d *Driver) noteRun(call *executor.Call) {
 	if verb := runVerbs[call.Task.Command.Traits().Kind]; verb != "" {
 		d.seen[verb+" "+call.Task.Job.Namespace+"/"+events.RunNameOf(call.Task.Command)] = call.Task.Base
 	}
 }
 
-// runVerbs are the API server's verbs for writes of Jobs of CronJobs.
+// runVerbs maps commands about the Jobs of CronJobs to the verbs of their API calls.
 var runVerbs = map[events.CommandKind]string{events.CommandCreateJob: "create", events.CommandDeleteRun: "delete"}
 
-// cronSeen returns to the checker the version that noteRun stored.
+// cronSeen returns the version of the CronJob on which a write of a Job was decided, as noteRun remembered it. The
+// checker calls it.
 func (d *Driver) cronSeen(w apiserver.Write) uint64 { return d.seen[w.Verb+" "+w.Key.String()] }
 
-// longestBackoff is longer than the wait of any CronJob after an error.
+// longestBackoff is longer than any CronJob waits after an error.
 const longestBackoff = 20 * time.Minute
 
-// PassCalmly ends the disturbances, waits until all backoffs are over, and then runs for period. Whenever nothing is
-// left to do, a wake must be pending for each CronJob in time (C-248).
+// PassCalmly stops all faults, waits until all backoffs are over, and then runs for period. Whenever nothing is left to
+// do, a wake must be pending in time for the next due time of each CronJob (C-248).
 func (d *Driver) PassCalmly(period time.Duration) error {
 	d.client.Faults, d.lapsed = d.policy, false
 	if err := d.Pass(longestBackoff); err != nil {
@@ -44,7 +45,7 @@ func (d *Driver) PassCalmly(period time.Duration) error {
 	return d.Pass(period)
 }
 
-// atRest checks what must hold when nothing is left to do now.
+// atRest checks the wakes of CronJobs, at a moment when nothing is left to do now.
 func (d *Driver) atRest() error {
 	if !d.calm || !d.cfg.Settings.CronJobs {
 		return nil

@@ -29,19 +29,19 @@ type Config struct {
 	World    world.Config
 	Settings events.Settings
 	Faults   apiserver.Rates
-	Crash    float64 // chance, for each step, that the process crashes
+	Crash    float64 // chance that a step is a crash of the process
 	LoseLog  float64 // share of crashes that lose the log
 	LoseKey  float64 // share of crashes that lose the log's key, so that the next process has another one
-	Cut      float64 // chance, for each step, that a watch is cut
-	Stall    float64 // chance, for each step, that a watch falls behind for some seconds
-	Stop     float64 // chance, for each step, that the process stops cleanly and another one starts
-	Lapse    float64 // chance, for each step, that the Lease lapses, or is held again
-	HandOver float64 // chance, for each step, that the other controller takes over, with a log of its own
-	Protect  float64 // share of pods that a policy protects forever; see policy
-	SetClock float64 // chance, for each step, that the controller's clock is set, an hour forward or back
-	Rewind   float64 // chance, for each step, that a backup of the cluster is made or restored
+	Cut      float64 // chance that a step cuts a watch
+	Stall    float64 // chance that a step delays a watch for some seconds
+	Stop     float64 // chance that a step is a clean stop, after which another process starts
+	Lapse    float64 // chance that a step makes the Lease lapse, or be held again
+	HandOver float64 // chance that in a step another controller, with a log of its own, takes over
+	Protect  float64 // share of pods that an admission policy protects forever; see the method policy
+	SetClock float64 // chance that a step sets the controller's clock an hour forward or back
+	Rewind   float64 // chance that a step makes or restores a backup of the cluster
 	Files    int     // bytes of a log file; 0 for one file
-	Snapshot int     // records between snapshots, which are made one stream at a time; 0 for none while it runs
+	Snapshot int     // records between snapshots; a snapshot is made one stream at a time; 0 for none during the run
 }
 
 // Driver is one run in progress.
@@ -53,22 +53,23 @@ type Driver struct {
 	client  *apiserver.Client
 	checker *invariants.Checker
 	history []string
-	lives   uint64             // logs so far
+	lives   uint64             // number of logs so far
 	intents map[types.UID]wish // purpose of the newest finalizer removal, by pod
-	seen    map[string]uint64  // by write of a Job of a CronJob: the version of the CronJob that the newest such write was decided on
+	// version of the CronJob on which the newest such write was decided, by verb and name of the Job written
+	seen map[string]uint64
 
 	offset   time.Duration // difference of the controller's clock from the world's
-	resting  *memlog.Log   // of the controller that is not active; nil until there is another one
+	resting  *memlog.Log   // log of the other controller; nil before the first handover
 	log      *memlog.Log
 	key      events.Key
 	process  *process.Process
-	flying   []*executor.Call // begun, and not yet at the server
-	answered []answer         // done at the server, with the answer in flight
-	lapsed   bool             // the Lease is not held for certain, so nothing is sent
-	away     bool             // the server was away and nothing was listed since, so nothing is sent
+	flying   []*executor.Call // calls begun, whose requests have not reached the server
+	answered []answer         // calls done at the server, whose answers have not arrived
+	lapsed   bool             // the Lease may have expired, so nothing is sent
+	away     bool             // the server was restored and not everything was listed since, so nothing is sent
 	backup   *backup          // of the cluster; nil while there is none
 	rewinds  uint64           // number of restores
-	calm     bool             // nothing fails, so each necessary wake must be pending
+	calm     bool             // no faults: each necessary wake must be pending
 
 	stalled map[events.Resource]events.Time // the end of each stall
 	standby standby
@@ -79,7 +80,7 @@ type answer struct {
 	result events.TaskResult
 }
 
-// New starts the controller in the world of the seed; then a user creates the Jobs.
+// New starts the controller in the world that the seed gives; then a user creates the Jobs.
 func New(cfg Config, jobs ...*batchv1.Job) (*Driver, error) {
 	d := &Driver{
 		World: world.New(cfg.World), cfg: cfg, key: events.Key{1}, rng: world.Rand(cfg.World.Seed, 0), intents: map[types.UID]wish{},
@@ -118,13 +119,14 @@ func (d *Driver) manages(j *batchv1.Job) bool {
 	return d.cfg.Settings.Mode.Manages(by)
 }
 
-// intent tells the checker why a finalizer is removed, and what the decision had seen of the pod.
+// intent returns why a finalizer was removed, and what the controller had seen of the pod when it decided that. The
+// checker calls it.
 func (d *Driver) intent(w apiserver.Write) (invariants.Intent, bool) {
 	wish, ok := d.intents[w.UID]
 	return wish.intent, ok
 }
 
-// wish is the purpose of a command.
+// wish is a removal of a finalizer and its purpose.
 type wish struct {
 	log     string
 	command events.CommandID
@@ -157,7 +159,8 @@ func (d *Driver) boot() error {
 	return err
 }
 
-// now returns the time by the controller's clock. elapsed returns the time of its executor, which cannot be set.
+// now returns the time by the controller's clock, which can be wrong. elapsed returns the time by a clock that is
+// always right.
 func (d *Driver) now() events.Time     { return d.elapsed().Add(d.offset) }
 func (d *Driver) elapsed() events.Time { return events.At(d.World.Clock.Now()) }
 
@@ -185,7 +188,7 @@ func (d *Driver) Step() error {
 	if err := d.standby.follow(d.log); err != nil {
 		return err
 	}
-	if d.away { // list before the restored cluster passes the known versions (docs/design/0007, What is left)
+	if d.away { // after a restore, list before new writes pass the known versions (docs/design/0007, What is left)
 		if _, err := d.list(); err != nil {
 			return err
 		}
@@ -211,7 +214,7 @@ func (d *Driver) Step() error {
 	return d.checker.Check()
 }
 
-// work makes one step of the controller, or lets the world go on.
+// work makes one step of the controller, or of the cluster around it.
 func (d *Driver) work() error {
 	steps := []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer}
 	for _, i := range d.rng.Perm(len(steps) + 1) {
@@ -226,7 +229,7 @@ func (d *Driver) work() error {
 	return nil
 }
 
-// pass lets the world go on, or advances the clock to the controller's next wake.
+// pass makes one step of the cluster around the controller, or advances the clock to the controller's next wake.
 func (d *Driver) pass() {
 	if wake := d.wake(); wake != 0 && d.rng.IntN(3) == 0 {
 		if next := d.World.Clock.Next(); next == nil || events.At(next.Due) > wake {
@@ -277,7 +280,7 @@ func (d *Driver) watch() (bool, error) {
 	return false, nil
 }
 
-// take moves some observations to the inputs of the loop.
+// take moves some observations from the informer to the inputs of the loop.
 func (d *Driver) take() (bool, error) {
 	did := false
 	for range 1 + d.rng.IntN(8) {
@@ -289,7 +292,7 @@ func (d *Driver) take() (bool, error) {
 	return did, nil
 }
 
-// turn makes a turn if there is a reason for one.
+// turn makes a turn of the loop, if there are inputs or a wake is due.
 func (d *Driver) turn() (bool, error) {
 	if !d.process.HasTurn(d.now()) {
 		return false, nil
@@ -301,10 +304,10 @@ func (d *Driver) turn() (bool, error) {
 	return true, d.process.Turn(d.now(), n)
 }
 
-// commit makes a batch durable.
+// commit makes the oldest batch that is not durable yet durable.
 func (d *Driver) commit() (bool, error) { return d.process.Commit() }
 
-// begin takes a call from the executor: its request is in flight.
+// begin takes the next call from the executor. From then on its request is in flight.
 func (d *Driver) begin() (bool, error) {
 	call, ok := d.process.Executor.Next(d.elapsed())
 	if ok {
@@ -313,7 +316,7 @@ func (d *Driver) begin() (bool, error) {
 	return ok, nil
 }
 
-// land lets a request reach the server.
+// land lets a random request in flight reach the server.
 func (d *Driver) land() (bool, error) {
 	if len(d.flying) == 0 {
 		return false, nil
@@ -327,12 +330,14 @@ func (d *Driver) land() (bool, error) {
 	return true, nil
 }
 
-// note stores the purpose of a finalizer removal, or the version behind a write of a Job of a CronJob.
+// note remembers the purpose of a finalizer removal, or the version of the CronJob behind a write of a Job. The checker
+// asks for them.
 func (d *Driver) note(call *executor.Call) {
 	d.noteRun(call)
 	if drop, ok := call.Task.Command.(*events.DropFinalizer); ok {
 		asked, log := d.intents[drop.Pod], d.log.Identity().LogID
-		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream { // a repeated command was decided before
+		// a repeated command keeps the purpose of its first try
+		if asked.log != log || asked.command != call.Task.Name || asked.stream != call.Task.Stream {
 			intent := invariants.Intent{Surplus: drop.ThenDelete}
 			if j := d.process.Loop.World().Job(call.Task.Stream); !drop.ThenDelete && j != nil && j.Pod(drop.Pod) != nil {
 				intent.NeverCounted = j.Pod(drop.Pod).NeverCounted
@@ -342,7 +347,7 @@ func (d *Driver) note(call *executor.Call) {
 	}
 }
 
-// answer delivers an answer.
+// answer delivers a random answer in flight to the executor.
 func (d *Driver) answer() (bool, error) {
 	if len(d.answered) == 0 {
 		return false, nil
@@ -363,7 +368,7 @@ func pluck[T any](rng *rand.Rand, from *[]T) T {
 // errRestless reports that the world did not come to rest.
 var errRestless = errors.New("the world does not come to rest")
 
-// Settle ends the disturbances and runs until nothing happens any more.
+// Settle stops all faults and runs until nothing happens any more.
 func (d *Driver) Settle() error {
 	d.client.Faults, d.lapsed = d.policy, false
 	clear(d.stalled)
@@ -385,7 +390,7 @@ func (d *Driver) Settle() error {
 	return errRestless
 }
 
-// Pass runs for period. Time passes only up to the next moment for which something waits.
+// Pass runs for period. The clock advances only to the next moment for which something waits.
 func (d *Driver) Pass(period time.Duration) error {
 	end := d.World.Clock.Now().Add(period)
 	for {
@@ -411,7 +416,7 @@ func (d *Driver) Pass(period time.Duration) error {
 	}
 }
 
-// busy makes one step of the controller that needs no time; false if there is none.
+// busy makes one step of the controller that needs no time. It reports whether there was one.
 func (d *Driver) busy() (bool, error) {
 	for _, step := range []func() (bool, error){d.list, d.watch, d.take, d.turn, d.commit, d.begin, d.land, d.answer} {
 		if did, err := step(); did || err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cut ends a watch, so the resource is listed again.
+// cut ends a random watch, so that the controller must list the resource again.
 func (d *Driver) cut() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -19,8 +19,8 @@ func (d *Driver) cut() error {
 	return nil
 }
 
-// stall slows a watch down for up to 20 s: one step in twenty delivers an event. Meanwhile reads and answers are newer
-// than the events that the watch then delivers.
+// stall slows a watch down for up to 20 s: in that time only one step in twenty delivers an event. What the controller
+// reads, and the answers to its writes, are then newer than the events that the watch still has to deliver.
 func (d *Driver) stall() error {
 	all := d.resources()
 	r := all[d.rng.IntN(len(all))]
@@ -31,14 +31,14 @@ func (d *Driver) stall() error {
 	return nil
 }
 
-// lapse makes the Lease lapse, or be held again.
+// lapse makes the Lease lapse, or ends the lapse.
 func (d *Driver) lapse() error {
 	d.lapsed = !d.lapsed
 	d.say("the Lease has lapsed: %t", d.lapsed)
 	return nil
 }
 
-// crash kills the process. Another one starts on the rest of its log, or without a log.
+// crash kills the process, and starts another one on what is left of the log, or on a new log.
 func (d *Driver) crash() error {
 	if d.cfg.LoseKey > 0 && d.rng.Float64() < d.cfg.LoseKey {
 		d.say("the key is lost")
@@ -54,8 +54,8 @@ func (d *Driver) crash() error {
 	return d.boot()
 }
 
-// fall kills the process: its memory is gone, and the log is cut anywhere from the durable prefix on. Some of its
-// requests in flight reach the server later.
+// fall kills the process. Its memory is lost, and so may be the newest batches of the log that are not durable. Some of
+// its requests in flight reach the server later.
 func (d *Driver) fall() {
 	for _, call := range d.flying {
 		if d.rng.IntN(2) == 0 && !call.Withdrawn {
@@ -71,7 +71,8 @@ func (d *Driver) fall() {
 	d.log = d.log.Crash(keep)
 }
 
-// Crash kills the process now, and starts another one on the rest of its log or, by Config.LoseLog, without it.
+// Crash kills the process now, and starts another one on what is left of the log, or, with the chance of
+// Config.LoseLog, on a new log.
 func (d *Driver) Crash() error {
 	if err := d.crash(); err != nil {
 		return err

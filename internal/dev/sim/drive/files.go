@@ -8,17 +8,18 @@ import (
 	"github.com/jobledger/jobledger/reconciler/replay"
 )
 
-// files checks that a log can begin with any complete file. From the record on which says that the file stands alone,
-// such a log must equal the whole log: the worlds hold the same states, and a replay of the rest decides the same. Two
-// such logs are followed to the end, the one that begins first and the one that begins last.
+// files checks that a log can begin with any of its files, since pruning removes the oldest ones. Each file stores the
+// whole state again, piece by piece; the record FileRestated says when this is complete. From then on a log that begins
+// with that file must equal the whole log: the states are the same, and a replay decides the same. Two such logs are
+// followed to the end: the one that begins first and the one that begins last.
 type files struct {
 	whole       *projector.World
-	first, last *replay.Replay // of logs that begin with a file; nil until there is one
+	first, last *replay.Replay // replays of logs that begin with a later file; nil until there is one
 }
 
 func newFiles() *files { return &files{whole: projector.NewWorld()} }
 
-// follow takes the next record.
+// follow folds the next record into the whole log and into the logs that begin later.
 func (f *files) follow(rec *events.Record) error {
 	if begins(rec) {
 		if f.last = replay.New(); f.first == nil {
@@ -43,7 +44,7 @@ func (f *files) follow(rec *events.Record) error {
 	return nil
 }
 
-// end compares the worlds after the last record.
+// end compares the states after the last record.
 func (f *files) end() error {
 	for _, r := range f.both() {
 		if newest, stated := r.World().Restated(); stated == newest {
@@ -55,7 +56,7 @@ func (f *files) end() error {
 	return nil
 }
 
-// begins reports whether a record is the first of a file.
+// begins reports whether a record is the first one of a file.
 func begins(rec *events.Record) bool {
 	return rec.Stream == events.Controller && rec.Kind == events.KindStateStored
 }

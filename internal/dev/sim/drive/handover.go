@@ -1,8 +1,8 @@
 package drive
 
-// handOver ends the process, cleanly or not, and the other controller takes over. That one knows its own log, which
-// ends with its last turn, and the cluster as it is (O-008). Requests in flight of the first one arrive late, if at
-// all.
+// handOver ends the process, cleanly or not, and lets the other controller take over. The other controller knows the
+// cluster as it is now, and its own log, which ends with its last turn (O-008). Requests of the first controller that
+// are in flight arrive late or never.
 func (d *Driver) handOver() error {
 	if d.rng.IntN(2) == 0 {
 		d.fall()

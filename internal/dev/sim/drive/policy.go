@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// policy denies the controller the deletion of some pods forever, and patches of them until they have ended, like an
-// admission policy that protects running pods.
+// policy acts like an admission policy that protects running pods. For some pods it denies the controller all
+// deletions, and patches until they have ended.
 func (d *Driver) policy(c apiserver.Call) apiserver.Fault {
 	if c.Kind != apiserver.Pods || (c.Verb != "delete" && c.Verb != "patch") {
 		return apiserver.Fault{}

@@ -11,15 +11,14 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/invariants"
 )
 
-// backup is a backup of the cluster, with the checker's knowledge at that moment.
+// backup is a backup of the cluster, and what the checker knew at that moment.
 type backup struct {
 	server  *apiserver.Backup
 	checker *invariants.Backup
 }
 
-// rewind makes a backup of the cluster, or restores the existing one. A restore stops all servers, drops the requests
-// in flight, and brings back the stored state of the backup. The process survives it, or is killed and starts again
-// before or afterwards.
+// rewind makes a backup of the cluster, or restores the last one. A restore stops all servers, drops the requests in
+// flight, and brings back the stored state of the backup. The process survives it, or is killed and starts again.
 func (d *Driver) rewind() error {
 	if err := d.checker.Check(); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (d *Driver) rewind() error {
 	d.say("the cluster at %d is restored from the backup at %d", d.World.Server.Version(), d.backup.server.Version())
 	unsent, cancel := context.WithCancel(context.Background())
 	cancel()
-	for len(d.flying) > 0 { // their answers are lost, and the sender cannot know that
+	for len(d.flying) > 0 { // no answer will come, and the executor cannot know that
 		call := pluck(d.rng, &d.flying)
 		result := call.Do(unsent)
 		if !call.Withdrawn {
@@ -43,7 +42,8 @@ func (d *Driver) rewind() error {
 	d.rewinds++
 	known := d.World.Server.Version()
 	d.World.Server.Restore(d.backup.server)
-	if d.rng.IntN(3) == 0 && d.tells() { // other objects raise the version past the known one before anything is listed
+	// writes of other objects raise the version past the known one before the controller lists anything
+	if d.rng.IntN(3) == 0 && d.tells() {
 		d.say("and comes to %d by other objects", known)
 		d.World.Server.Pass(known)
 	}
@@ -59,8 +59,8 @@ func (d *Driver) rewind() error {
 	return nil
 }
 
-// tells reports whether the Jobs of the restored cluster show that it went back, whatever its version: the log has a
-// newer version of a Job, or its deletion.
+// tells reports whether the restored Jobs prove to the controller that the cluster went back, even if the resource
+// version does not: the log knows a newer version of a Job, or its deletion.
 func (d *Driver) tells() bool {
 	if appended, durable := d.Log().Batches(); appended != durable {
 		return false
@@ -78,7 +78,8 @@ func (d *Driver) tells() bool {
 // Rewinds returns how often the cluster went back.
 func (d *Driver) Rewinds() uint64 { return d.rewinds }
 
-// behind receives the proof that the cluster went back, from a live read or a deleted Job that was seen again.
+// behind is called by the executor and the loop with a proof that the cluster went back: a read showed an old version,
+// or a deleted Job was seen again.
 func (d *Driver) behind(life events.Identity, proof events.Rewind) {
 	if d.process.Feed.Behind(life, proof) {
 		d.say("the cluster is found to be behind: %+v", proof)

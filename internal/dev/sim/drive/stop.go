@@ -13,8 +13,8 @@ func (d *Driver) stop() error {
 	return d.boot()
 }
 
-// end ends the process cleanly: commands that were not begun are given back, and the others are waited for. In one of
-// three cases they take too long, and their outcome stays in doubt.
+// end stops the process cleanly: commands that have not begun are withdrawn, and the process waits for the others. In
+// one of three stops this takes too long, and the outcome of some commands stays unknown.
 func (d *Driver) end() error {
 	d.say("stop")
 	d.process.Hand(nil, d.process.Loop.Stop(d.now()))
@@ -43,7 +43,8 @@ func (d *Driver) end() error {
 	return d.over()
 }
 
-// over ends a process. Its log is durable to the end, with or without a snapshot. The next process opens the log anew.
+// over ends the process. Its log becomes durable to the end, with or without a snapshot. The next process opens it
+// again.
 func (d *Driver) over() (err error) {
 	d.log.Commit(1 << 30)
 	d.process.Loop.Snapshot()

@@ -23,7 +23,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// Actor is the name of all HTTP requests in the server's log.
+// Actor is the name of the client of all HTTP requests in the API server's log of writes.
 const Actor = "controller"
 
 var kinds = map[apiserver.Kind]schema.GroupVersionKind{
@@ -53,7 +53,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// carryOut answers all requests but watches.
+// carryOut answers all requests except watches.
 func (s *Server) carryOut(w http.ResponseWriter, r *http.Request, p path) (err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -81,7 +81,7 @@ type path struct {
 	namespace, name, subresource string
 }
 
-// events are accepted and discarded.
+// events is the resource of Kubernetes Events, which are accepted and discarded.
 const events = "events"
 
 func (p path) resource() schema.GroupResource {
@@ -107,7 +107,7 @@ func parse(url string) (p path, err error) {
 	return p, nil
 }
 
-// serve carries out a request.
+// serve carries out a request and returns the object of the answer.
 func (s *Server) serve(r *http.Request, p path, body []byte) (any, error) {
 	client, ctx := s.client, r.Context()
 	switch r.Method + " " + string(p.kind) + " " + p.subresource {
@@ -214,7 +214,7 @@ func deref[T any](p *T) (v T) {
 	return v
 }
 
-// decode decodes protobuf or JSON.
+// decode decodes the body of a request, which is protobuf or JSON.
 func decode[T runtime.Object](body []byte) (o T, err error) {
 	object, err := decodeAny(body)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// list returns the objects of a kind that the request selects by namespace or name, or a page of them. All pages show
-// the version of the first page, also after later writes.
+// list returns the objects that a request selects by kind, namespace and name, or a page of them. All pages show the
+// state at the time of the first page, even after later writes.
 func (s *Server) list(r *http.Request, p path) (any, error) {
 	query := r.URL.Query()
 	size, err := s.pageSize(query)
@@ -57,7 +57,7 @@ func selected(all apiserver.List, p path, query url.Values) []any {
 	return items
 }
 
-// pageSize returns the largest number of objects on a page; 0 if the request asks for no pages.
+// pageSize returns the largest number of objects on a page; 0 if the request asks for one list of all.
 func (s *Server) pageSize(query url.Values) (int, error) {
 	text := query.Get("limit")
 	if text == "" || text == "0" {

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// strict refuses unknown fields.
+// strict is a decoder that refuses unknown fields.
 var strict = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 
-// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). Nothing happens to an object
+// Load stores the objects of YAML documents as they are given ([apiserver.Server.Load]). The world acts on none of them
 // before all are stored.
 func (s *Server) Load(documents []byte) (err error) {
 	s.Do(func(w *world.World) { err = load(w, documents) })

@@ -13,17 +13,16 @@ import (
 
 // Config configures a Server; only World is required.
 type Config struct {
-	// World is the world to serve. From now on use it only through [Server.Do].
+	// World is the world to serve. After New, use it only through [Server.Do].
 	World *world.World
-	// MaxPage is the largest number of objects on a page of a list for which the client set a limit; 0 for the client's
-	// limit alone.
+	// MaxPage limits the objects on a page of a list, if the client set a limit, too; 0 for the client's limit alone.
 	MaxPage int
 	// Writes receives a line for each request that is not a read, before it is carried out: METHOD PATH BODY, with the
 	// body in JSON. Lines are written one at a time. It may be nil.
 	Writes io.Writer
-	// Forbid answers every request but the version with 403, as for a user without a role.
+	// Forbid makes the server answer every request except /version with 403, as for a user without a role.
 	Forbid bool
-	// ForbidKind answers requests for one resource with 403; empty for none.
+	// ForbidKind makes the server answer requests for one resource with 403; empty for none.
 	ForbidKind apiserver.Kind
 }
 
@@ -34,13 +33,13 @@ type Server struct {
 	cfg  Config
 	http *httptest.Server
 	stop chan struct{} // closed by Close
-	wake chan struct{} // something may be due earlier than before
+	wake chan struct{} // receives a value when something may be due earlier than run expects
 
 	mu      sync.Mutex
 	world   *world.World
 	client  *apiserver.Client
 	version uint64        // the newest version that watches have seen
-	changed chan struct{} // closed when the version grows
+	changed chan struct{} // closed and replaced when the version grows
 }
 
 // New serves a world. From now on the world's clock is the wall clock.
@@ -75,7 +74,7 @@ func (s *Server) Do(fn func(*world.World)) {
 	}
 }
 
-// settle does everything that is due, and notifies watches.
+// settle does everything that is due by now, and notifies watches of new versions.
 func (s *Server) settle() {
 	for now := time.Now(); ; {
 		ran := s.world.Clock.AdvanceTo(now)

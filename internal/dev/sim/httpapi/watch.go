@@ -71,7 +71,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, p path) (err erro
 	}
 }
 
-// unread returns all events that the watch has not shown yet. ended is true if the history behind the cursor is gone.
+// unread returns all events that the watch has not sent yet. ended is true if the cursor cannot continue, because
+// events that it has not read were compacted.
 func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 	for {
 		e, ok, err := c.Next()
@@ -85,7 +86,7 @@ func unread(c *apiserver.Cursor) (all []apiserver.Event, ended bool) {
 	}
 }
 
-// bookmark returns the bookmark that follows the initial objects of a watch.
+// bookmark returns the event that tells a client that it has got all initial objects of a watch.
 func bookmark(k apiserver.Kind, version uint64) apiserver.Object {
 	empty, err := scheme.Scheme.New(kinds[k])
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// note writes a line about a request that is not a read.
+// note writes a line to Config.Writes about a request that is not a read.
 func (s *Server) note(r *http.Request, body []byte) {
 	if s.cfg.Writes == nil || r.Method == http.MethodGet {
 		return
 	}
 	if _, err := fmt.Fprintf(s.cfg.Writes, "%s %s %s\n", r.Method, r.URL.Path, asJSON(body)); err != nil {
-		panic(err) // a log with a missing write proves nothing
+		panic(err) // a list of writes in which one is missing proves nothing
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	switch {
 	case before == nil && c.cronOf(after) != nil:
-		return // see checkRunMade
+		return // checkRunMade checks the creation of a CronJob's Job
 	case before != nil && w.Verb == "delete" && c.ran[j.uid] && !(c.cfg.DeletesExpired && expired(after)):
 		c.checkRunDeleted(w, c.cronOf(before), before, after)
 		return
@@ -48,8 +48,8 @@ func (c *Checker) checkJobWrite(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// checkShape checks the fields that every status has after the controller's first write, the allowed change from the
-// status before, and that conditions of other clients stay as they are.
+// checkShape checks three things: the status has the fields that every status has after the controller's first write;
+// the change from the status before is allowed; and conditions that other clients set are unchanged.
 func (c *Checker) checkShape(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	s := &after.Status
 	if s.Ready == nil || s.Terminating == nil || s.UncountedTerminatedPods == nil {
@@ -70,7 +70,8 @@ var ownConditions = []batchv1.JobConditionType{
 	batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, batchv1.JobFailed,
 }
 
-// moveUIDs follows the uncounted lists. It returns how many UIDs left each list for its counter.
+// moveUIDs follows which pods enter and leave the lists in uncountedTerminatedPods. It returns how many UIDs left each
+// list for its counter.
 func (c *Checker) moveUIDs(w apiserver.Write, j *job, before, after *batchv1.Job, finishing bool) (succeeded, failed int32) {
 	old, sent := lists(before), lists(after)
 	for _, uid := range old.Succeeded {
@@ -106,11 +107,12 @@ func lists(j *batchv1.Job) batchv1.UncountedTerminatedPods {
 	return *j.Status.UncountedTerminatedPods
 }
 
-// leave checks that a UID leaves its list only when its pod can no longer be counted again (J-085, J-087).
+// leave checks a UID that leaves its list of uncounted pods: the pod must no longer carry the finalizer, or it could be
+// counted again (J-085, J-087).
 func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, finishing bool) {
 	p := c.pods[uid]
 	if p == nil {
-		return // another client put it there; nothing is known of it
+		return // another client put the UID into the list; the checker does not know this pod
 	}
 	if p.tracked && p.owned(j) && !p.relabelled && !finishing {
 		c.report("J-085", w.Version, j, p, "it moved to the counters while the pod still carries the finalizer")
@@ -118,8 +120,8 @@ func (c *Checker) leave(w apiserver.Write, j *job, uid types.UID, to entry, fini
 	p.account(j, to)
 }
 
-// enter checks that a UID enters a list once, and that its pod belongs to the Job and ended in that way (J-031, J-034,
-// J-085).
+// enter checks a UID that enters a list of uncounted pods. It must not have been there before, and its pod must belong
+// to the Job and have ended in the way of that list (J-031, J-034, J-085).
 func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types.UID, to entry) {
 	p := c.pods[uid]
 	switch {
@@ -147,8 +149,8 @@ func (c *Checker) enter(w apiserver.Write, j *job, after *batchv1.Job, uid types
 	p.account(j, to)
 }
 
-// checkWaited checks that a pod deleted by another client gets its time to end before it is listed as failed (J-022),
-// unless its Job fails or is being deleted.
+// checkWaited checks that a pod deleted by another client had time to end before it is listed as failed (J-022), unless
+// its Job fails or is being deleted.
 func (c *Checker) checkWaited(w apiserver.Write, j *job, before *batchv1.Job, uid types.UID) {
 	p := c.pods[uid]
 	if p == nil || p.now.Status.Phase == corev1.PodFailed || isTrue(before, batchv1.JobFailureTarget) || before.DeletionTimestamp != nil {
@@ -179,8 +181,8 @@ func (p *pod) failedBeforeDeletion() bool {
 	return false
 }
 
-// checkCounters checks that the counters move by the UIDs that left the lists. The write that finishes the Job also
-// counts exactly the pods that are still to be counted then.
+// checkCounters checks that the counters grow by the number of UIDs that left the lists. The write that finishes the
+// Job must also count the pods that are in no list yet.
 func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv1.Job, succeeded, failed int32) {
 	least, most := bounds{}, bounds{}
 	if apiserver.JobFinished(after) {
@@ -201,11 +203,11 @@ func (c *Checker) checkCounters(w apiserver.Write, j *job, before, after *batchv
 	}
 }
 
-// bounds holds limits for the number of pods that the finishing write counts by itself.
+// bounds holds numbers of pods that the write that finishes a Job counts without listing them first.
 type bounds struct{ succeeded, failed int32 }
 
-// toCount finds the pods of the Job that no stored status accounts for. The finishing write must count least of them
-// and may count most of them. From then on they are accounted for.
+// toCount finds the pods of the Job that no stored status accounts for. The write that finishes the Job must count at
+// least the numbers in least, and at most those in most. After this call these pods are accounted for.
 func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 	for _, p := range j.sortedPods() {
 		if p.accounted(j) != unaccounted || p.droppedBy == c.cfg.Actor || p.job != j {
@@ -221,7 +223,8 @@ func (c *Checker) toCount(j *job, after *batchv1.Job) (least, most bounds) {
 			continue
 		}
 		failed := p.now.Status.Phase == corev1.PodFailed
-		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion() // by any client
+		// by any client
+		deleted := isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy != "" && !p.failedBeforeDeletion()
 		if must && failed && !podfailure.Ignored(after, p.now) && !deleted && !c.deletedInAnotherLife(after, p) {
 			least.failed++
 		}
@@ -244,14 +247,14 @@ func (c *Checker) deletedForSuccess(after *batchv1.Job, p *pod) bool {
 	return isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor && !p.failedBeforeDeletion()
 }
 
-// deletedInAnotherLife reports whether the controller lost the log that said if the pod had failed before its deletion
-// was decided. Such a pod may be counted.
+// deletedInAnotherLife reports whether the controller deleted the pod after success, and has since lost the log that
+// says if the pod had failed before. Such a pod may be counted as failed or not.
 func (c *Checker) deletedInAnotherLife(after *batchv1.Job, p *pod) bool {
 	return c.forgotten && isTrue(after, batchv1.JobSuccessCriteriaMet) && p.deletedBy == c.cfg.Actor
 }
 
-// checkIndexes checks that the set of completed indexes grows by pods that succeeded, and that its size is
-// status.succeeded (J-039).
+// checkIndexes checks that an index enters completedIndexes only if a pod of it succeeded, and that the size of the set
+// is status.succeeded (J-039).
 func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	completions := *after.Spec.Completions
 	sent, err := apiserver.IndexSet(after.Status.CompletedIndexes, completions)
@@ -259,7 +262,8 @@ func (c *Checker) checkIndexes(w apiserver.Write, j *job, before, after *batchv1
 		c.report("J-233", w.Version, j, nil, "completedIndexes %q: %v", after.Status.CompletedIndexes, err)
 		return
 	}
-	held := j.resized && after.Status.Succeeded == before.Status.Succeeded && *after.Spec.Parallelism != completions // J-236
+	// J-236: succeeded may not go down in this state
+	held := j.resized && after.Status.Succeeded == before.Status.Succeeded && *after.Spec.Parallelism != completions
 	if n := int(after.Status.Succeeded); n != len(sent) && !(held && n > len(sent)) {
 		c.report("J-039", w.Version, j, nil, "succeeded is %d, completedIndexes %q", after.Status.Succeeded, after.Status.CompletedIndexes)
 	}
@@ -298,7 +302,8 @@ func (c *Checker) checkFinish(w apiserver.Write, j *job) {
 		if p.owned(j) && !p.relabelled && !p.late && !apiserver.PodTerminal(p.now) {
 			c.report("J-163, design §6", w.Version, j, p, "the Job is finished while this pod is %s", p.now.Status.Phase)
 		}
-		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) { // deletion would remove its logs
+		// a pod that has ended need not be deleted: its logs would be lost
+		if p.surplus && !p.deleteSent && !p.gone && !apiserver.PodTerminal(p.now) {
 			c.report("J-073", w.Version, j, p, "the finalizer was dropped uncounted, and the pod never deleted")
 		}
 	}

@@ -19,41 +19,42 @@ import (
 // Config configures a Checker.
 type Config struct {
 	Server *apiserver.Server
-	// Actor is the name of the controller under test; all of its incarnations share it.
+	// Actor is the name of the controller under test in the log of writes. All its processes use the same name.
 	Actor string
 	// Manages reports whether the controller must run a Job. If nil, it must run those with managedBy =
 	// events.ManagedBy.
 	Manages func(*batchv1.Job) bool
 	// DeletesExpired: the controller deletes finished Jobs after their TTL.
 	DeletesExpired bool
-	// HeldAtEnd limits how many pods may have the finalizer when a Job is finished; 0 for no limit.
+	// HeldAtEnd limits how many pods may still carry the finalizer when a Job is finished; 0 for no limit.
 	HeldAtEnd int
-	// DeletedPodWait is how long a Pod under deletion may take to end by itself before it counts as failed (J-022); 0
-	// for no time.
+	// DeletedPodWait is how long a Pod that is being deleted may take to end before it counts as failed (J-022). With 0
+	// it counts at once.
 	DeletedPodWait time.Duration
-	// Intent, if set, returns the purpose of a write of a Pod (a creation, or the removal of the finalizer), and what
-	// the controller had seen when it decided. Without it some checks are weaker.
+	// Intent, if set, returns the purpose of a write of a Pod (a creation, or the removal of the finalizer), and the
+	// versions on which the controller decided it. Without Intent some checks are weaker.
 	Intent func(apiserver.Write) (Intent, bool)
 	// CronSeen, if set, returns which version of its CronJob the controller had seen when it decided on a write of a
 	// Job; 0 if unknown. Without it some checks are skipped.
 	CronSeen func(apiserver.Write) uint64
 }
 
-// Intent is the purpose of a write of the controller.
+// Intent is the purpose of a write to a Pod, as the controller decided it.
 type Intent struct {
 	// Surplus: the finalizer is removed in order to delete the Pod without counting it (J-073).
 	Surplus bool
-	// NeverCounted: the finalizer is removed because the Pod is not to be counted, as decided before it ended (J-091).
+	// NeverCounted: the finalizer is removed because the controller decided, before the Pod ended, that it is never to
+	// be counted (J-091).
 	NeverCounted bool
 	// PodSeen and JobSeen are the resource versions of the Pod and its Job on which the decision was made; 0 if
 	// unknown.
 	PodSeen, JobSeen uint64
 }
 
-// Violation is a broken promise.
+// Violation is a promise that the controller broke.
 type Violation struct {
-	Rule    string // the source of the promise
-	Version uint64 // of the write; of the server if there was no write
+	Rule    string // identifier of the rule, or section of the design
+	Version uint64 // resource version of the write, or of the server if there was no write
 	Job     string
 	Pod     string
 	CronJob string
@@ -74,11 +75,11 @@ func (v *Violation) Error() string {
 	return text + ": " + v.What
 }
 
-// Checker follows one server. See the package comment.
+// Checker follows the writes of one server. The package comment describes what it checks.
 type Checker struct {
 	cfg    Config
-	writes int // read so far
-	calls  int // read so far
+	writes int // number of writes read so far
+	calls  int // number of calls read so far
 	jobs   map[types.UID]*job
 	pods   map[types.UID]*pod
 	crons  map[types.UID]*cron
@@ -98,9 +99,9 @@ func New(cfg Config) *Checker {
 	return &Checker{cfg: cfg, jobs: map[types.UID]*job{}, pods: map[types.UID]*pod{}, crons: map[types.UID]*cron{}, ran: map[types.UID]bool{}, names: map[types.UID]apiserver.Key{}}
 }
 
-// LogLost reports that the controller's log is lost, or that another controller with its own log goes on. From then on
-// a late effect of an abandoned call is allowed, since the controller cannot know the call. It also cannot know which
-// pods were about to be deleted.
+// LogLost tells the checker that the controller lost its log, or that another controller with a log of its own took
+// over. The new process knows neither the requests of the old one nor the pods that it was about to delete. From then
+// on a request of the old one may take effect late.
 func (c *Checker) LogLost() {
 	c.forgotten = true
 	for _, p := range c.pods {
@@ -123,9 +124,9 @@ func (c *Checker) Backup() *Backup {
 	return b
 }
 
-// Rewound reports that the server was restored from the backup that was made with b. Later writes did not happen, and
-// the controller has forgotten them, as after the loss of its log. With away, another controller with a log of its own
-// may remember them.
+// Rewound tells the checker that the server was restored from the backup that was made with b. The later writes are
+// undone, and the controller has forgotten them as if it had lost its log. With away, another controller exists, and
+// its log may still have them.
 func (c *Checker) Rewound(b *Backup, away bool) {
 	c.jobs, c.pods = copied(b.jobs, b.pods)
 	c.undo(b.crons, away)
@@ -158,15 +159,15 @@ func copied(jobs map[types.UID]*job, pods map[types.UID]*pod) (map[types.UID]*jo
 	return js, ps
 }
 
-// MaySurplus reports that a process found in its log a decision to drop a pod's finalizer as surplus. The process
-// cannot know whether its predecessor sent the request.
+// MaySurplus tells the checker that a new process found a decision in its log to remove a pod's finalizer and delete
+// the pod uncounted. The process cannot know whether the old process sent the request.
 func (c *Checker) MaySurplus(uid types.UID) {
 	if p := c.pods[uid]; p != nil && p.tracked && p.job != nil && !c.accounted(p.job, p) {
 		p.dropTried = true
 	}
 }
 
-// Check reads the writes and calls since the last time. It returns their violations, each a *Violation, joined.
+// Check reads the writes and calls since the last Check. It returns all violations in them, each a *Violation, joined.
 func (c *Checker) Check() error {
 	c.found = nil
 	calls := c.cfg.Server.Calls(c.calls)
@@ -199,7 +200,7 @@ func (c *Checker) report(rule string, version uint64, j *job, p *pod, format str
 	c.found = append(c.found, v)
 }
 
-// wrote follows one write. The checks see the state before it.
+// wrote checks one write, and then adds it to the checker's state. Checks see the state before the write.
 func (c *Checker) wrote(w apiserver.Write) {
 	if w.Before == nil {
 		if first, taken := c.names[w.UID]; taken {
@@ -261,7 +262,8 @@ func (c *Checker) named(key apiserver.Key) bool {
 	return false
 }
 
-// called follows one call of the controller: refused requests, and requests without the needed preconditions.
+// called checks one call of the controller: statuses that the server refused, and deletions and patches that name no
+// UID.
 func (c *Checker) called(a apiserver.Answered) {
 	if a.Actor != c.cfg.Actor {
 		return
@@ -278,9 +280,10 @@ func (c *Checker) called(a apiserver.Answered) {
 	if (a.Verb == "delete" || a.Verb == "patch") && a.UID == "" {
 		c.report("J-083, J-254", a.Version, nil, nil, "%s without a UID", a.Call)
 	}
-	denied := a.Fault.Kind == apiserver.WebhookDenied // a clear refusal: a pod that then ends must be counted
+	denied := a.Fault.Kind == apiserver.WebhookDenied // a clear refusal: if the pod then ends, it must be counted
 	if p := c.pods[a.UID]; p != nil && a.Verb == "patch" && a.Err != nil && !denied && p.tracked && p.job != nil && !c.accounted(p.job, p) {
-		p.dropTried = true // as surplus, else the drop itself would break a promise; it may be given up or tried again
+		// the failed patch may have taken effect, or may be tried again; only a surplus pod may lose its finalizer now
+		p.dropTried = true
 	}
 	arrived := a.Err == nil || apierrors.IsNotFound(a.Err) || apierrors.IsConflict(a.Err) ||
 		a.Fault.Kind == apiserver.TimeoutAfter || a.Fault.Kind == apiserver.TimeoutLate || a.Fault.Kind == apiserver.ServerErrorAfter

@@ -2,22 +2,23 @@ package invariants
 
 import "time"
 
-// setting is the error of the controller's clock from an instant on.
+// setting says by how much the controller's clock is wrong from an instant on.
 type setting struct {
 	since  time.Time
 	offset time.Duration
 }
 
-// ClockSet tells that the controller's clock differs by offset from the world's from now on.
+// ClockSet tells the checker that from now on the controller's clock differs by offset from the right time.
 func (c *Checker) ClockSet(offset time.Duration) {
 	c.clock = append(c.clock, setting{c.cfg.Server.Clock().Now(), offset})
 }
 
-// elapsed returns the longest time that the Job may have run from start to end, two times that the controller
-// published. A wait keeps the part that had passed before the clock was set (design §4).
+// elapsed returns the longest time that a Job may have run between two times that the controller published, start and
+// end. The answer is not exact, because the controller's clock may have been wrong. If the clock is set during a wait,
+// the part before that still counts (design §4).
 func (c *Checker) elapsed(j *job, start, end time.Time) time.Duration {
 	longest := time.Duration(0)
-	if c.forgotten || j.starter != c.cfg.Actor { // only the published times and the clock are known
+	if c.forgotten || j.starter != c.cfg.Actor { // the controller knows only the published start and its clock
 		longest = end.Sub(start)
 		for i, offset := 0, time.Duration(0); i < len(c.clock); i++ {
 			longest = max(longest, c.clock[i].since.Add(offset).Sub(start))
@@ -32,8 +33,9 @@ func (c *Checker) elapsed(j *job, start, end time.Time) time.Duration {
 	return longest
 }
 
-// truly returns the world's times, since the Job was created, at which the controller may have noted the time shown. A
-// time that is not published yet moves with the clock, so the result may lie before the clock was set.
+// truly returns the right times at which the controller may have noted the time shown, one for each setting of its
+// clock. It omits times before the Job was created. A time that was noted but not published yet is moved when the clock
+// is set, so the result may lie before that moment.
 func (c *Checker) truly(j *job, shown time.Time) []time.Time {
 	var out []time.Time
 	for i, offset := 0, time.Duration(0); i <= len(c.clock); i++ {

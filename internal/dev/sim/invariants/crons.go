@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// cron is the knowledge about one CronJob, by UID.
+// cron is what the checker knows about one CronJob. CronJobs are told apart by UID.
 type cron struct {
 	uid      types.UID
 	key      apiserver.Key
@@ -25,21 +25,22 @@ type cron struct {
 	gone     bool
 	versions []*batchv1.CronJob
 	runs     map[types.UID]*run
-	names    map[string]bool // names that its Jobs have had
-	undone   map[string]bool // names in a history that was undone while an absent log may know it
-	meddled  bool            // Jobs of it were deleted by others or after their TTL, or lost it as their owner
+	names    map[string]bool // names of all Jobs that it has ever had
+	// names of Jobs before a restore of the cluster, which the log of another controller may still know
+	undone  map[string]bool
+	meddled bool // other clients or the TTL deleted Jobs of it, or a Job lost it as its owner
 }
 
 // run is a Job of a CronJob.
 type run struct {
 	now  *batchv1.Job // as stored
 	gone bool
-	made bool      // by the controller
-	late bool      // its create took effect after its caller had given up
-	due  time.Time // zero for none
+	made bool      // the controller created it
+	late bool      // the server created it after the caller had given up
+	due  time.Time // due time for which it was created; zero for none
 }
 
-// slack is the longest time that a request may be in flight.
+// slack is the longest time that a request is in flight: it is decided and takes effect at most 10 minutes later.
 const slack = 10 * time.Minute
 
 func (c *Checker) wroteCron(w apiserver.Write) {
@@ -62,8 +63,8 @@ func (c *Checker) wroteCron(w apiserver.Write) {
 	k.now, k.versions = after, append(k.versions, after)
 }
 
-// checkCronWrite checks that the controller writes only the status of a CronJob, that its times only go forward, and
-// that each due time that it publishes as started has had its Job.
+// checkCronWrite checks that the controller writes only the status of a CronJob, that the times in it only increase,
+// and that a Job existed for each due time that is published as started.
 func (c *Checker) checkCronWrite(w apiserver.Write, k *cron, before, after *batchv1.CronJob) {
 	if before == nil || after == nil || w.Subresource != "status" || !equality.Semantic.DeepEqual(before.Spec, after.Spec) {
 		c.reportCron("C-001", w.Version, k, "the controller may only write statuses of CronJobs, this is %s", w.Verb)
@@ -126,8 +127,7 @@ func (c *Checker) wroteRun(w apiserver.Write, before, after *batchv1.Job) {
 	}
 }
 
-// checkRunMade checks the creation of a Job against the version of the CronJob that the controller had seen when it
-// decided.
+// checkRunMade checks the creation of a Job against its CronJob, in the version on which the controller decided.
 func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 	if latest := c.latestShown(w.Time.Add(-slack), w.Time); made.due.After(latest) {
 		c.reportCron("C-240", w.Version, k, "%s is made for %s; the controller's clock showed at most %s", w.Key.Name, made.due, latest)
@@ -166,10 +166,10 @@ func (c *Checker) checkRunMade(w apiserver.Write, k *cron, made *run) {
 	}
 }
 
-// checkRunDeleted checks that a Job is deleted in the background, and only because more finished ones exist than are
-// kept, or because another one replaces it.
+// checkRunDeleted checks the deletion of a CronJob's Job. It must be in the background, and for one of two reasons: the
+// history limit is exceeded, or the policy is Replace.
 func (c *Checker) checkRunDeleted(w apiserver.Write, k *cron, before, after *batchv1.Job) {
-	if k == nil { // it lost its owner while the request was in flight
+	if k == nil { // the Job lost its owner while the request was in flight
 		return
 	}
 	if after != nil && (slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents) || slices.Contains(after.Finalizers, metav1.FinalizerOrphanDependents)) {
@@ -200,7 +200,7 @@ func (c *Checker) decidedOn(w apiserver.Write) uint64 {
 	return c.cfg.CronSeen(w)
 }
 
-// settledCrons returns what is left undone for CronJobs.
+// settledCrons returns errors for work on CronJobs that is left undone, when nothing happens any more.
 func (c *Checker) settledCrons() error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -211,8 +211,8 @@ func (c *Checker) settledCrons() error {
 	return c.joined()
 }
 
-// settledCron checks that at rest no more finished Jobs exist than are kept, and that the active list has the running
-// ones.
+// settledCron checks that no more finished Jobs exist than the history limits allow, and that the list of active Jobs
+// is right.
 func (c *Checker) settledCron(version uint64, k *cron) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		if limit := limitOf(k.now, kind); limit != nil && k.finished(kind) > int(*limit) {
@@ -236,9 +236,9 @@ func (c *Checker) settledCron(version uint64, k *cron) {
 	}
 }
 
-// Pending checks that a wake is pending for each CronJob that can start: at most 100 ms after its next due time. It
-// requires a world in which everything has been seen, no request has failed lately and nothing is left to do now. wake
-// is the controller's next wake by its own clock; zero for never.
+// Pending checks that for each CronJob that can start a Job a wake is pending, at most 100 ms after the next due time.
+// It may be called only when the controller has seen everything, no request has failed lately and nothing is left to do
+// now. wake is the controller's next wake by its own clock; zero for never.
 func (c *Checker) Pending(now, wake time.Time) error {
 	c.found = nil
 	for _, k := range c.sortedCrons() {
@@ -247,11 +247,12 @@ func (c *Checker) Pending(now, wake time.Time) error {
 			continue
 		}
 		from := now
-		if anchor := anchorOf(k.now); anchor.After(from) { // the clock was set back: the next due time is after the anchor (C-225)
+		// the clock was set back: due times count from the anchor, which is later (C-225)
+		if anchor := anchorOf(k.now); anchor.After(from) {
 			from = anchor
 		}
 		by := when.Next(from).Add(100 * time.Millisecond)
-		if when.Every() { // its due times count from the last one
+		if when.Every() { // an interval such as @every 90s: due times count from the last one
 			by = c.paced(k, when, now, when.Wake(anchorOf(k.now), now))
 		}
 		if never := when.Next(from).IsZero(); !never && (wake.IsZero() || wake.After(by)) {
@@ -261,8 +262,9 @@ func (c *Checker) Pending(now, wake time.Time) error {
 	return c.joined()
 }
 
-// paced returns the latest allowed wake for a CronJob that is due several times in a minute (C-085): its next due time,
-// or, if no Job can be created in this minute, the first due time of the next minute.
+// paced returns the latest allowed wake for a CronJob that is due several times in a minute (C-085). A minute gets at
+// most one Job. So it is the next due time, or, if no Job can be created in this minute, the first due time of the next
+// one.
 func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time.Time {
 	minute := now.Truncate(time.Minute).Add(time.Minute)
 	if !by.Before(minute) || !c.startsNone(k, when, by.Add(-100*time.Millisecond)) {
@@ -271,8 +273,8 @@ func (c *Checker) paced(k *cron, when schedule.Schedule, now, by time.Time) time
 	return when.WakeFrom(anchorOf(k.now), minute)
 }
 
-// startsNone reports whether no Job can be created for the due times of a minute: its name is taken, the policy forbids
-// it, or each due time is too late before the next wake.
+// startsNone reports whether no Job can be created for the due times of a minute: the name for this minute exists, the
+// policy forbids a Job, or each due time is too late before the next wake.
 func (c *Checker) startsNone(k *cron, when schedule.Schedule, due time.Time) bool {
 	spec := &k.now.Spec
 	switch name := fmt.Sprintf("%s-%d", k.key.Name, due.Unix()/60); {
@@ -368,9 +370,9 @@ func (c *Checker) sortedCrons() []*cron {
 	return slices.SortedFunc(maps.Values(c.crons), func(a, b *cron) int { return compareUIDs(a.uid, b.uid) })
 }
 
-// undo returns to the CronJobs of a backup. An absent log may still name Jobs of the lost past: if the restored cluster
-// has passed all known versions, nothing tells that log that the cluster went back (design 0007), and the Jobs look
-// like Jobs that a user deleted.
+// undo returns to the CronJobs of a backup. If another controller exists, its log may name Jobs that the restore undid.
+// If the restored cluster has passed all versions that this log knows, nothing shows the other controller that the
+// cluster went back (design 0007), and it takes these Jobs for Jobs that a user deleted.
 func (c *Checker) undo(backup map[types.UID]*cron, away bool) {
 	was := c.crons
 	c.crons = copiedCrons(backup)

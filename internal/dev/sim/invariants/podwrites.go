@@ -71,7 +71,7 @@ func (c *Checker) checkDelete(w apiserver.Write, p *pod) {
 	}
 }
 
-// checkPatch checks a patch, which adopts a pod, releases it, or removes its finalizer.
+// checkPatch checks a patch of a pod. Patches adopt a pod, release it, or remove its finalizer.
 func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	was, is := apiserver.ControllerOf(before), apiserver.ControllerOf(w.Object())
 	j := c.jobs[was]
@@ -95,8 +95,9 @@ func (c *Checker) checkPatch(w apiserver.Write, p *pod, before, after *corev1.Po
 }
 
 // checkAdoption checks that a Job adopts only pods that it selects, that have no owner and are not being deleted. The
-// pod gets the finalizer, unless the Job has accounted for it, or the pod lost the finalizer after it had ended as the
-// Job's (J-175, J-177, J-178, J-031). Whether the Job is being deleted can only be looked up before (J-176).
+// adopted pod must get the finalizer, with two exceptions: the Job has already accounted for it, or it lost the
+// finalizer after it had ended as a pod of this Job (J-175, J-177, J-178, J-031). The Job itself may be under deletion
+// by now: the controller can look only before it adopts (J-176).
 func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1.Pod) {
 	j := c.jobs[apiserver.ControllerOf(after)]
 	if j == nil {
@@ -121,13 +122,14 @@ func (c *Checker) checkAdoption(w apiserver.Write, p *pod, before, after *corev1
 	case !spent && !known && !hasFinalizer(after) && !c.notCounted(j, p):
 		c.report("J-177", w.Version, j, p, "adopted without the finalizer, so it will not be counted")
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after) && anothers(before, j):
-		p.account(j, unaccounted) // another Job had it and left its mark: it counts once more (docs/design/0004)
+		// another Job adopted it in between and annotated it, so it counts once more (docs/design/0004)
+		p.account(j, unaccounted)
 	case p.accounted(j) >= countedSucceeded && hasFinalizer(after) && apiserver.PodTerminal(after):
 		c.report("J-031", w.Version, j, p, "adopted with the finalizer, so it will be counted twice")
 	}
 }
 
-// anothers reports whether the newest mark on the pod belongs to another Job.
+// anothers reports whether the annotation for the newest command on the pod names another Job.
 func anothers(p *corev1.Pod, j *job) bool {
 	_, uid, _, ok := events.ParseCommand(p.Annotations[events.CommandAnnotation])
 	return ok && uid != j.uid
@@ -146,14 +148,14 @@ func (c *Checker) checkDrop(w apiserver.Write, p *pod, before *corev1.Pod) {
 	intent, known := c.intent(w)
 	switch {
 	case known && !intent.Surplus && isTrue(j.now, batchv1.JobSuccessCriteriaMet) && (intent.NeverCounted || running(p.at(intent.PodSeen))):
-		// Decided when it had not ended: it is not counted, whatever it came to since (J-142).
+		// Decided before the pod ended: it is not counted, however it ended later (J-142).
 	case known && !intent.Surplus:
 		c.report("design §2, invariant 7, J-085", w.Version, j, p, "the finalizer went before a stored status accounts for the pod (phase %s)", before.Status.Phase)
 	case known && intent.PodSeen != 0 && !active(p.at(intent.PodSeen)):
 		c.report("J-073", w.Version, j, p, "dropped as surplus although the pod was known to have ended or to be on its way")
 	default:
-		// The controller must also delete it, unless it has forgotten its request. Settled and the check of the Job's
-		// finish verify that.
+		// The controller must also delete the pod, unless a restart made it forget the request. Settled and checkFinish
+		// verify that.
 		p.surplus = !(w.Late && c.forgotten)
 	}
 }
@@ -173,8 +175,8 @@ func (c *Checker) accounted(by *job, p *pod) bool {
 	return slices.ContainsFunc(all, func(i int32) bool { return completed[i] || failed[i] })
 }
 
-// notCounted reports whether the pod must not be counted (J-035, J-091), or was outside of the completions at some
-// time.
+// notCounted reports whether the pod must not be counted (J-035, J-091), or its index was not below spec.completions at
+// some time.
 func (c *Checker) notCounted(by *job, p *pod) bool {
 	j := by.now
 	all, sure := p.indexes(j)
@@ -193,9 +195,9 @@ func active(p *corev1.Pod) bool {
 	return p != nil && !apiserver.PodTerminal(p) && p.DeletionTimestamp == nil
 }
 
-// checkRoom checks that after a creation no index has two live pods of the same template, and that the Job has no more
-// pods than it wants. If pods are replaced only after they have failed, a terminating pod holds its slot and its index
-// too (J-048, J-052, J-136). After a change of that setting, the create may have been decided before the change.
+// checkRoom checks after a creation that no index has two live pods of the same template, and that the Job has no more
+// pods than it wants. If podReplacementPolicy is Failed, a terminating pod still counts for both (J-048, J-052, J-136).
+// This is not checked after a change of that policy, because the controller may have decided before the change.
 func (c *Checker) checkRoom(w apiserver.Write, made *pod) {
 	j := made.job
 	if j == nil || made.late || made.again {
@@ -237,8 +239,9 @@ func (c *Checker) checkIndexFree(w apiserver.Write, j *job, made, other *pod) {
 	}
 }
 
-// checkIndexWants checks that an index gets a pod only while the published status has it neither as completed nor as
-// failed, and that the pod takes over the failure count of the index (J-052, J-117, J-119).
+// checkIndexWants checks that a pod is created for an index only if the published status has the index neither as
+// completed nor as failed. The pod must also carry the number of failures of earlier pods of the index (J-052, J-117,
+// J-119).
 func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 	i, ok := made.index(j.now)
 	if !ok || !indexed(j.now) {
@@ -251,7 +254,7 @@ func (c *Checker) checkIndexWants(w apiserver.Write, j *job, made *pod) {
 			continue
 		}
 		if !sure || p.adopted || p.late || p.again || p.relabelled || p.deletedBy != "" && p.now.Status.Phase == corev1.PodSucceeded {
-			return // such a pod may end at any time and in any way while another one is being made
+			return // such a pod may end at any time and in any way while the new pod is created
 		}
 		down := p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(j.now)
 		if down || p.deletedBy != "" && j.replaced {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Settled returns an error for work that is left undone. It requires a world in which nothing more happens by itself:
+// Settled returns an error for work that the controller left undone. Call it only when nothing more happens by itself:
 // every event has been delivered, nothing is due, and the controller has nothing to do. Call [Checker.Check] before it.
 func (c *Checker) Settled() error {
 	c.found = nil
@@ -28,7 +28,7 @@ func (c *Checker) Settled() error {
 	return errors.Join(c.joined(), c.settledCrons())
 }
 
-// settledJob checks that a Job that could go on has ended, and that the status of an unfinished Job is true.
+// settledJob checks that a Job that can finish has finished, and that the status of an unfinished Job is correct.
 func (c *Checker) settledJob(version uint64, j *job) {
 	live, terminating := int32(0), int32(0)
 	for _, p := range j.sortedPods() {
@@ -60,13 +60,14 @@ func (c *Checker) settledJob(version uint64, j *job) {
 	}
 }
 
-// settledPod checks that no pod keeps a finalizer without need (J-102), and that every pod that was to be deleted is
-// gone.
+// settledPod checks that no pod keeps a finalizer that is no longer needed (J-102), and that every pod that was to be
+// deleted is gone.
 func (c *Checker) settledPod(version uint64, p *pod) {
 	if p.gone {
 		return
 	}
-	orphaned := p.job != nil && apiserver.ControllerOf(p.now) != p.job.uid // with its Job, say: it is the user's then
+	// the pod lost its owner, for example with its Job: now it is the user's
+	orphaned := p.job != nil && apiserver.ControllerOf(p.now) != p.job.uid
 	if p.surplus && !p.deleteSent && !orphaned && !apiserver.PodTerminal(p.now) {
 		c.report("J-073", version, p.job, p, "the finalizer was dropped uncounted, and the pod never deleted")
 	}
@@ -97,7 +98,7 @@ func (c *Checker) settledPod(version uint64, p *pod) {
 	}
 }
 
-// goesOn reports whether the Job adopts and releases pods.
+// goesOn reports whether the Job is unfinished and not being deleted, so that it still adopts and releases pods.
 func (j *job) goesOn() bool {
 	return !j.gone && j.now.DeletionTimestamp == nil && !apiserver.JobFinished(j.now)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// job is the knowledge about one Job, by UID.
+// job is what the checker knows about one Job. Jobs are told apart by UID.
 type job struct {
 	uid      types.UID
 	key      apiserver.Key
@@ -26,8 +26,8 @@ type job struct {
 	starter  string // the actor that published its start time
 	rescaled bool   // a user changed its parallelism
 	resized  bool   // a user changed its completions
-	replaced bool   // a user changed when its pods are replaced
-	fewest   int32  // the fewest completions that it ever had
+	replaced bool   // a user changed podReplacementPolicy
+	fewest   int32  // the smallest value that spec.completions ever had
 	pods     map[types.UID]*pod
 }
 
@@ -81,41 +81,46 @@ func (j *job) sortedPods() []*pod {
 	})
 }
 
-// entry is how a stored status accounts for a pod.
+// entry says how a stored status accounts for a pod.
 type entry uint8
 
 const (
 	unaccounted      entry = iota
 	inSucceeded            // in uncountedTerminatedPods.succeeded
 	inFailed               // in uncountedTerminatedPods.failed
-	countedSucceeded       // in the counter
-	countedFailed          // in the counter
-	countedInTheEnd        // by the write that finished the Job; the counter of a single pod is unknown
+	countedSucceeded       // in status.succeeded
+	countedFailed          // in status.failed
+	countedInTheEnd        // in a counter, by the write that finished the Job; which counter is unknown
 )
 
-// pod is the knowledge about one Pod, by UID.
+// pod is what the checker knows about one Pod. Pods are told apart by UID.
 type pod struct {
 	uid       types.UID
 	key       apiserver.Key
 	createdBy string
-	late      bool        // its creation took effect after its caller gave up and forgot it
-	again     bool        // a retried create made it after its first pod was gone; it is removed once it is seen (docs/design/0001)
-	now       *corev1.Pod // as stored; the last state after its deletion
-	gone      bool
-	versions  []*corev1.Pod
-	job       *job // its controller, or the last one
+	late      bool // it was created after the controller had given up the request and forgotten it
+	// a second try of the same create made it, after the first pod was gone; it is deleted once it is seen
+	// (docs/design/0001)
+	again    bool
+	now      *corev1.Pod // as stored; the last state after its deletion
+	gone     bool
+	versions []*corev1.Pod
+	job      *job // the Job that controls it, or the last one that did
 
-	entries    map[*job]entry // how each of its Jobs, past and present, accounts for it
-	tracked    bool           // has the finalizer
-	droppedBy  string         // the actor that last removed the finalizer
-	ended      bool           // it ended, by J-023, with the finalizer
-	deletedBy  string         // the actor that first requested its deletion
-	deletedAt  time.Time      // when
-	relabelled bool           // a user changed its labels or owner since the controller adopted it: whether it is the Job's is a race
-	adopted    bool           // a Job adopted it, in addition to the pods that it was creating
-	surplus    bool           // the controller removed the finalizer without counting it, and must delete the pod
-	deleteSent bool           // the controller sent a delete
-	dropTried  bool           // a removal of the finalizer failed before any status accounted for the pod: it may be surplus
+	entries   map[*job]entry // how each of its Jobs, past and present, accounts for it
+	tracked   bool           // has the finalizer
+	droppedBy string         // the actor that last removed the finalizer
+	ended     bool           // it ended with the finalizer; a deletion can count as an end (J-023)
+	deletedBy string         // the actor that first requested its deletion
+	deletedAt time.Time      // when
+	// a user changed its labels or owner after the controller adopted it, so the controller may or may not see it as
+	// the Job's
+	relabelled bool
+	adopted    bool // a Job adopted it, so it may come in addition to the pods that the Job creates
+	surplus    bool // the controller removed the finalizer without counting it, and must delete the pod
+	deleteSent bool // the controller sent a delete
+	// a removal of the finalizer failed before any status accounted for the pod: the pod may be surplus
+	dropTried bool
 }
 
 func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
@@ -126,9 +131,9 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 		p.relabelled = true
 	}
 	if before != nil && after != nil && adopted(before, after) && w.Actor == c.cfg.Actor {
-		p.relabelled, p.adopted = false, true // it names the version that it was decided on
+		p.relabelled, p.adopted = false, true // the patch named the version on which the adoption was decided
 		if p.job != nil && apiserver.ControllerOf(after) != p.job.uid {
-			p.surplus = false // the other Job has it
+			p.surplus = false // it belongs to another Job now
 		}
 		p.late = p.late || w.Late && c.forgotten
 	}
@@ -158,7 +163,7 @@ func (p *pod) follow(c *Checker, w apiserver.Write, before, after *corev1.Pod) {
 }
 
 // stripped reports whether another client removed the finalizer. While the outcome of a status write that lists the pod
-// is unknown, it is unknown whether the pod counts.
+// is unknown, nobody can know whether the pod counts.
 func (p *pod) stripped(actor string) bool { return p.droppedBy != "" && p.droppedBy != actor }
 
 // adopted reports whether a write gave a pod without an owner to a Job.
@@ -176,7 +181,8 @@ func (p *pod) account(j *job, e entry) {
 	p.entries[j] = e
 }
 
-// noteEnd stores that the pod has ended, by J-023, with the finalizer.
+// noteEnd remembers that the pod ended with the finalizer. A pod that is being deleted counts as ended, unless the Job
+// replaces only failed pods (J-023).
 func (p *pod) noteEnd() {
 	if !p.tracked || p.job == nil {
 		return
@@ -213,12 +219,12 @@ func (p *pod) live() bool {
 	return !p.gone && !apiserver.PodTerminal(p.now) && p.now.DeletionTimestamp == nil
 }
 
-// index returns the pod's completion index; ok is false if it is no index of the Job (J-035). A pod of a NonIndexed Job
-// has none, and ok is true.
+// index returns the pod's completion index. ok is false if the index is missing or is not below the Job's completions
+// (J-035). A pod of a NonIndexed Job has no index, and ok is true.
 func (p *pod) index(j *batchv1.Job) (i int32, ok bool) { return indexOf(p.now, j) }
 
-// indexes returns all completion indexes that the pod ever had, since users may change it. sure is false if there was
-// more than one, or one that is no index of the Job: then it is a race which of them a decision had seen.
+// indexes returns all completion indexes that the pod ever had, since users may change the annotation. sure is false if
+// there was more than one, or an invalid one: then nobody knows which one the controller had seen when it decided.
 func (p *pod) indexes(j *batchv1.Job) (all []int32, sure bool) {
 	valid := true
 	for _, v := range p.versions {

@@ -27,8 +27,8 @@ func (c *Checker) checkRemoval(w apiserver.Write, j *job, before, after *batchv1
 	}
 }
 
-// settledExpired checks that no finished Job with a TTL is forgotten. When nothing is due any more, all times have
-// passed.
+// settledExpired checks that no finished Job with a TTL is left. It is called when nothing is due any more, so every
+// TTL has passed.
 func (c *Checker) settledExpired(version uint64, j *job) {
 	if !c.cfg.DeletesExpired {
 		return

@@ -13,11 +13,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// A status write names the version of the Job that it was decided on, and the server accepts it only for the newest
-// version. The end of a Job can therefore be checked against exactly this spec, and against what the write publishes.
+// A status write names the version of the Job on which it was decided, and the server accepts only the newest version.
+// So the checks below can compare the end of a Job with exactly this spec, and with what the write publishes.
 
-// checkVerdict checks that a Job ends for a reason that the evidence supports (J-159), and that it goes on only while
-// nothing published says that it has failed. Call it before the write's pods are accounted for.
+// checkVerdict checks that a Job ends for a reason that its pods, its spec and the clock confirm (J-159), and that it
+// does not go on after its published status says that it has failed. Call it before the write's pods are accounted for.
 func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	for _, kind := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if cond := condition(after, kind); cond != nil && !isTrue(before, kind) {
@@ -33,12 +33,13 @@ func (c *Checker) checkVerdict(w apiserver.Write, j *job, before, after *batchv1
 	if isTrue(after, batchv1.JobSuccessCriteriaMet) || isTrue(after, batchv1.JobFailureTarget) {
 		return // J-143: the first verdict stands
 	}
-	if wrong := overdue(after); wrong != "" && !c.adopting(j) { // J-018: no failure is decided while it is uncertain which pods are the Job's
+	// J-018: while pods may still be adopted, no failure is decided
+	if wrong := overdue(after); wrong != "" && !c.adopting(j) {
 		c.report("J-159", w.Version, j, nil, "it goes on, though %s", wrong)
 	}
 }
 
-// overdue returns why a Job must have failed by its published status; empty if nothing says so.
+// overdue returns why the published status says that a Job must have failed; empty if it does not.
 func overdue(after *batchv1.Job) string {
 	failed, most := failedSet(after), after.Spec.MaxFailedIndexes
 	switch n := after.Status.Failed + int32(len(lists(after).Failed)); {
@@ -52,7 +53,7 @@ func overdue(after *batchv1.Job) string {
 	return ""
 }
 
-// unproven returns what contradicts a reason; empty if the reason is supported.
+// unproven checks the reason for which a Job ends. It returns what contradicts the reason; empty if nothing does.
 func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.JobCondition) string {
 	spec, s := &after.Spec, &after.Status
 	completed, failed := completedSet(after), failedSet(after)
@@ -95,10 +96,12 @@ func (c *Checker) unproven(j *job, before, after *batchv1.Job, cond *batchv1.Job
 	return ""
 }
 
-// maxListed is the largest number of pods in the lists of one status write (J-092).
+// maxListed is the largest number of pods in the uncounted lists of one status write (J-092). With 700 pods that ended
+// at once, 200 wait for the next write.
 const maxListed = 500
 
-// completionUnproven checks J-160. If the lists are full, pods that have succeeded wait for the next write (J-162).
+// completionUnproven checks that a Job may complete (J-160). If the lists of uncounted pods are full, pods that have
+// succeeded wait for the next write and count too (J-162).
 func completionUnproven(j *job, after *batchv1.Job) string {
 	s, l := &after.Status, lists(after)
 	succeeded := s.Succeeded + int32(len(l.Succeeded))
@@ -119,7 +122,7 @@ func completionUnproven(j *job, after *batchv1.Job) string {
 	return ""
 }
 
-// unlisted returns how many pods of a Job have succeeded and are neither counted nor listed.
+// unlisted returns how many pods of a Job have succeeded and are neither counted nor in the list of uncounted pods.
 func unlisted(j *job, list []types.UID) (n int32) {
 	listed := map[types.UID]bool{}
 	for _, uid := range list {
@@ -133,7 +136,8 @@ func unlisted(j *job, list []types.UID) (n int32) {
 	return n
 }
 
-// successUnproven checks that the message names the first rule that the completed indexes meet (J-139, J-140).
+// successUnproven checks that the condition's message names the first rule of the success policy that the completed
+// indexes fulfil (J-139, J-140).
 func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	if after.Spec.SuccessPolicy == nil {
 		return "it has no success policy"
@@ -142,7 +146,8 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	for i, r := range after.Spec.SuccessPolicy.Rules {
 		met, required := len(completed), -1
 		if r.SucceededIndexes != nil {
-			set, err := apiserver.IndexSet(*r.SucceededIndexes, 1<<30) // completions may be lower now
+			// completions may have been lowered since, so do not check them
+			set, err := apiserver.IndexSet(*r.SucceededIndexes, 1<<30)
 			if err != nil {
 				continue
 			}
@@ -163,8 +168,8 @@ func successUnproven(after *batchv1.Job, cond *batchv1.JobCondition) string {
 	return fmt.Sprintf("no rule is met by %q (J-139)", after.Status.CompletedIndexes)
 }
 
-// mostFailed returns the largest number of pods that can be known to have failed: the pods that the status counts or
-// lists, and failed pods that it does not account for yet.
+// mostFailed returns the largest number of pods that the controller may know to have failed: those that the status
+// counts or lists, and failed pods that it does not account for yet.
 func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	n := before.Status.Failed + int32(len(lists(before).Failed))
 	for _, p := range j.pods {
@@ -176,8 +181,8 @@ func (c *Checker) mostFailed(j *job, before *batchv1.Job) int32 {
 	return n
 }
 
-// restarts returns the largest number of known restarts of containers in running pods (J-113). If the status does not
-// account for the end of a pod, the pod may be known in its state before the end.
+// restarts returns the largest number of restarts of containers in running pods that the controller may know of
+// (J-113). A pod that has ended is included until the status accounts for it, with its restarts before the end.
 func restarts(j *job) int32 {
 	if j.now.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return 0
@@ -207,8 +212,7 @@ func restartsOf(p *corev1.Pod) (n int32) {
 	return n
 }
 
-// adopting reports whether pods ever existed that the Job selects and that had no owner: the Job may be about to adopt
-// one.
+// adopting reports whether a pod without an owner ever existed that the Job selects: the Job may be about to adopt it.
 func (c *Checker) adopting(j *job) bool {
 	for _, p := range c.pods {
 		if p.key.Namespace == j.key.Namespace && slices.ContainsFunc(p.versions, func(v *corev1.Pod) bool {
@@ -220,8 +224,8 @@ func (c *Checker) adopting(j *job) bool {
 	return false
 }
 
-// checkFailedIndexes checks that an index fails only by a pod of it that exhausts its limit, that it stays failed
-// (J-116, J-117), and that the status forgets no failed index with an accounted pod.
+// checkFailedIndexes checks that an index enters failedIndexes only if a pod of it reached the limit of failures, and
+// that it stays there (J-116, J-117). An index whose last allowed pod is accounted for as failed must be there.
 func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *batchv1.Job) {
 	was, is, completed := failedSet(before), failedSet(after), completedSet(after)
 	exhausted := map[int32]bool{}
@@ -232,7 +236,8 @@ func (c *Checker) checkFailedIndexes(w apiserver.Write, j *job, before, after *b
 		}
 		failed := p.ended && (p.now.Status.Phase == corev1.PodFailed || p.deletedBy != "" && !failedOnly(after))
 		if isTrue(before, batchv1.JobFailureTarget) {
-			failed = failed && p.failedBeforeDeletion() // a pod deleted because the Job fails does not fail its index
+			// a pod that is deleted because the Job fails does not fail its index
+			failed = failed && p.failedBeforeDeletion()
 		}
 		for _, i := range all {
 			exhausted[i] = exhausted[i] || failed || was[i]
@@ -273,8 +278,8 @@ func backoffLimit(j *batchv1.Job) int32 {
 	return *j.Spec.BackoffLimit
 }
 
-// completedSet and failedSet return the published sets below completions; empty for a Job without completions, or if
-// the text is invalid.
+// completedSet and failedSet return the published indexes that are below completions. They return none for a Job
+// without completions, and for invalid text.
 func completedSet(j *batchv1.Job) map[int32]bool { return publishedSet(j, j.Status.CompletedIndexes) }
 
 func failedSet(j *batchv1.Job) map[int32]bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/loop"
 )
 
-// answer carries a command out. The watch shows the effect before or after the answer.
+// answer carries out a command of the controller. The watch shows the effect before or after the answer.
 func (c *cluster) answer(task events.Task) {
 	r := events.TaskResult{
 		Stream: task.Stream, Ended: task.Ended(events.Done),
@@ -28,7 +28,7 @@ func (c *cluster) answer(task events.Task) {
 	}
 }
 
-// do applies the effect of a command, shows it to the watch, and completes the result.
+// do applies the effect of a command to the cluster, sends the watch event, and fills in the result.
 func (c *cluster) do(j *job, task events.Task, r *events.TaskResult) {
 	switch command := task.Command.(type) {
 	case *events.CreatePod:

@@ -1,5 +1,5 @@
-// Package joblog writes the log of a busy cluster, for benchmarks. The real loop decides, and a cluster that obeys it
-// answers. Jobs of four sizes run, a tenth of the pods of some fail, and finished Jobs stay for a while before they are
-// deleted. The same seed gives the same log, byte for byte. Packages world and drive search for errors; here only pods
-// fail.
+// Package joblog writes a log for benchmarks, as the controller of a busy cluster would. The real loop decides, and a
+// simulated cluster carries out its commands. Jobs of four sizes run, those of one size lose a tenth of their pods, and
+// finished Jobs stay for a while before they are deleted. The same seed gives the same log, byte for byte. Packages
+// world and drive search for errors with faults of all kinds; here only pods fail.
 package joblog

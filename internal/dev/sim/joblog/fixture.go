@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Log is the log of a busy cluster in memory, in stored form and decoded.
+// Log is the log of a busy cluster in memory. Its records are there both in stored form and decoded.
 type Log struct {
 	*memlog.Log
 	Loop    *loop.Loop // the loop that wrote it
@@ -29,7 +29,7 @@ func New(t testing.TB, cfg Config) *Log {
 	if l.Loop, err = Write(l.Log, cfg); err != nil {
 		t.Fatal(err)
 	}
-	var all []byte // one allocation: the garbage collector does not scan it
+	var all []byte // one allocation for all records, which the garbage collector does not scan
 	var ends []int
 	for rec, err := range l.Read(t.Context(), 0) {
 		if err != nil {
@@ -62,7 +62,7 @@ func (l *Log) Bytes() (n int) {
 	return n
 }
 
-// Hash does the least work of a verification: SHA-256 over each record and the previous hash.
+// Hash does what the verification of a log must do at least: SHA-256 over each record and the hash before it.
 func (l *Log) Hash() {
 	var block []byte
 	var hash [sha256.Size]byte
@@ -112,7 +112,7 @@ func (m *Messages) Unmarshal(fn func(proto.Message)) {
 	for i, end := range m.ends {
 		message := m.types[i].New().Interface()
 		if err := proto.Unmarshal(m.bytes[start:end], message); err != nil {
-			panic(err) // AppendRecord made them
+			panic(err) // AppendRecord encoded these messages, so they decode
 		}
 		if start = end; fn != nil {
 			fn(message)
@@ -126,7 +126,7 @@ func (m *Messages) Decoded() (all []proto.Message) {
 	return all
 }
 
-// message returns an empty message for facts of that kind; nil for kinds without a message, and for rare kinds.
+// message returns an empty protobuf message for facts of a kind; nil for rare kinds, and for kinds without a message.
 func message(kind events.Kind) proto.Message {
 	switch kind {
 	case events.KindJobAdded, events.KindJobChanged:

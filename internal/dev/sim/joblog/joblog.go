@@ -18,27 +18,28 @@ import (
 // Config sets how busy the cluster is.
 type Config struct {
 	Seed     uint64
-	Records  int // least number to write
-	Running  int // Jobs at the same time
+	Records  int // number of records to write, at least
+	Running  int // number of Jobs that run at the same time
 	Finished int // finished Jobs that are not deleted yet
-	Waiting  int // Jobs with one pod that runs longer than the log, and a deadline after the log's end
-	Parked   int // Jobs that are always suspended
-	Restate  int // bytes of states that a turn adds to a new file; 0 for the loop's default
-	Single   int // of 1,000 Jobs, how many run one pod; in a tenth of them it fails for good. 0 for the usual shapes
+	Waiting  int // number of Jobs with one pod that runs longer than the log, and a deadline after the log's end
+	Parked   int // number of Jobs that stay suspended
+	Restate  int // bytes of stored states that a turn may add to a new file; 0 for the loop's default
+	// how many of 1,000 Jobs run one pod; in a tenth of these the pod fails for good. 0 for the usual shapes
+	Single int
 
-	// Now returns the time of a turn, for a log written in real time. If nil, the clock advances by some milliseconds
-	// with each turn, without waiting.
+	// Now returns the time of the next turn, for a log that is written in real time. If nil, the clock advances by some
+	// milliseconds with each turn, and nothing waits.
 	Now func() events.Time
 
-	// Between is called between two turns, when all appended records are durable. Its error ends the writing. It may be
-	// nil.
+	// Between is called between two turns, when all appended records are durable. An error from it ends the writing. It
+	// may be nil.
 	Between func(now events.Time, l *loop.Loop) error
 }
 
 // Busy returns a cluster with 64 Jobs at the same time.
 func Busy(records int) Config { return Config{Seed: 1, Records: records, Running: 64, Finished: 40} }
 
-// perTurn limits how many things happen between two turns.
+// perTurn limits how many events happen between two turns.
 const perTurn = 48
 
 // Write appends records to an empty log. It returns the loop that wrote them.
@@ -89,9 +90,9 @@ type cluster struct {
 	now     events.Time
 	version uint64
 	jobs    map[types.UID]*job
-	over    []*job        // finished, oldest first
-	alive   []*pod        // have not ended
-	asked   []events.Task // in flight
+	over    []*job        // finished Jobs, the oldest first
+	alive   []*pod        // pods that have not ended
+	asked   []events.Task // commands in flight
 	inputs  []loop.Input
 	made    int // number of Jobs so far
 	active  int
@@ -126,7 +127,7 @@ func (c *cluster) uid() types.UID {
 }
 
 func (c *cluster) next() uint64 {
-	c.version += 1 + c.rng.Uint64N(5) // others write too
+	c.version += 1 + c.rng.Uint64N(5) // as if other clients wrote, too
 	return c.version
 }
 
@@ -166,7 +167,7 @@ func (c *cluster) later() events.Time {
 	return c.now.Add(time.Duration(1+c.rng.IntN(60)) * time.Millisecond)
 }
 
-// happen makes some events: new Jobs, answers, progress of pods.
+// happen makes some events between two turns: new Jobs, answers to commands, progress of pods.
 func (c *cluster) happen() {
 	for c.active < c.cfg.Running {
 		c.create()
@@ -185,7 +186,7 @@ func (c *cluster) happen() {
 	}
 	if c.cfg.Now == nil && len(c.asked) == 0 && len(c.alive) == 0 {
 		if wake := c.loop.Wake(); wake > c.now {
-			c.now = wake // nothing else can happen before
+			c.now = wake // advance to the next wake, since nothing else can happen before
 		}
 	}
 }
@@ -198,7 +199,7 @@ func pluck[T any](from *[]T, i int) T {
 	return x
 }
 
-// goOn advances a pod by one step of its life.
+// goOn advances a pod by one step of its life: scheduled, running, ended.
 func (c *cluster) goOn(i int) {
 	p := c.alive[i]
 	if p.gone {
@@ -227,7 +228,7 @@ func (c *cluster) goOn(i int) {
 	c.show(p)
 }
 
-// show lets the loop see the pod's present state, at a new version.
+// show sends the loop a watch event with the pod's present state, at a new version.
 func (c *cluster) show(p *pod, ends ...events.ContainerEnd) {
 	p.seen.Version = c.next()
 	seen := p.seen

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// shape is a kind of Job.
+// shape describes the Jobs of one kind.
 type shape struct {
 	name                     string
 	completions, parallelism int32
@@ -16,10 +16,10 @@ type shape struct {
 	failures                 float64 // share of pods that fail
 	endless                  bool    // its pods never end
 	once                     bool    // a failed pod is not retried
-	share                    int     // of Jobs, in percent
+	share                    int     // share of all Jobs, in percent
 }
 
-// Most Jobs are small, and most pods belong to large Jobs.
+// The usual shapes. Most Jobs are small, and most pods belong to large Jobs.
 var shapes = []shape{
 	{name: "report", completions: 1, parallelism: 1, share: 50},
 	{name: "import", completions: 20, parallelism: 10, failures: 0.1, share: 30},
@@ -27,7 +27,7 @@ var shapes = []shape{
 	{name: "train", completions: 1000, parallelism: 200, indexed: true, share: 5},
 }
 
-// The shapes of Jobs with one pod, if there are many of them.
+// The shapes of Jobs with one pod, which Config.Single asks for.
 var (
 	nightly = shape{name: "nightly", completions: 1, parallelism: 1}
 	checks  = shape{name: "checks", completions: 1, parallelism: 1, failures: 1, once: true}
@@ -55,7 +55,7 @@ func (c *cluster) create() {
 	c.showJob(c.newJob(c.draw()))
 }
 
-// wait creates a Job that runs for a long time.
+// wait creates a Job that runs longer than the log.
 func (c *cluster) wait() {
 	j := c.newJob(shape{name: "service", completions: 1, parallelism: 1, endless: true})
 	deadline := int64(1 << 30)

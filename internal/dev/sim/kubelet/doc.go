@@ -3,7 +3,7 @@
 //
 // Annotations of a Pod ([AnnotationOutcome], [AnnotationRunFor], …), which come from its Job's template, decide what
 // happens to it. The seed decides the rest. Everything that takes time is an item in the queue of the virtual clock;
-// nothing happens by itself between two calls of [Kubelet.Sync].
+// between two calls of [Kubelet.Sync] nothing happens unless the clock is moved.
 //
 // # Concurrency
 //

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/clock"
 )
 
-// Actor is the name of the kubelets and the scheduler in the server's log.
+// Actor is the name of the kubelets and the scheduler in the API server's log of writes.
 const Actor = "kubelet"
 
 // Config configures a Kubelet. A zero range means no delay.
@@ -24,11 +24,11 @@ type Config struct {
 	Server *apiserver.Server
 	Rand   *rand.Rand
 
-	Nodes        int             // node-0, node-1, …; 0 means 3
+	Nodes        int             // number of nodes, named node-0, node-1, …; 0 means 3
 	Schedule     Range           // from creation to the assignment of a node
 	Start        Range           // from the assignment to Running and Ready
 	RunTime      Range           // of a run, unless an annotation sets it
-	Stop         Range           // from the request to stop to the terminal phase; limited by the grace period
+	Stop         Range           // from the deletion to the terminal phase; at most the grace period
 	Stops        []time.Duration // if set, one of these is drawn in place of Stop
 	Confirm      Range           // from the terminal phase to the confirmed deletion
 	FailRate     float64         // share of failed runs, unless annotations decide
@@ -36,7 +36,7 @@ type Config struct {
 	RestartPause Range           // added to the run time of a run after a restart in place
 }
 
-// Kubelet advances Pods. See the package comment.
+// Kubelet acts as the scheduler and the kubelets of all nodes: it moves Pods through their phases.
 type Kubelet struct {
 	cfg      Config
 	client   *apiserver.Client
@@ -48,7 +48,7 @@ type Kubelet struct {
 	bound    int // pods given a node so far
 }
 
-// life is the next step of one Pod.
+// life holds the queued next step of one Pod.
 type life struct {
 	pod    *corev1.Pod // as last seen
 	action action
@@ -74,7 +74,7 @@ func New(cfg Config) *Kubelet {
 	}
 	cursor, err := cfg.Server.Watch(apiserver.Pods, 0)
 	if err != nil {
-		panic(err) // only a compacted server refuses; a world makes its kubelet first
+		panic(err) // New is called before anything is compacted
 	}
 	return &Kubelet{
 		cfg: cfg, client: cfg.Server.Client(Actor), clock: cfg.Server.Clock(), cursor: cursor,
@@ -86,7 +86,7 @@ func New(cfg Config) *Kubelet {
 func (k *Kubelet) Sync() {
 	for {
 		e, more, err := k.cursor.Next()
-		if err != nil { // compacted past our position: start again with a list
+		if err != nil { // events that we have not read were compacted: list, and start again
 			k.relist()
 			return
 		}
@@ -105,7 +105,7 @@ func (k *Kubelet) Sync() {
 // Rewound reports that the server was restored from a backup. The queued steps are dropped, and Pods continue from
 // their stored state.
 func (k *Kubelet) Rewound() {
-	for uid := range k.pods { // order does not matter: forgetting draws nothing and writes nothing
+	for uid := range k.pods { // in any order: forget draws no random numbers and writes nothing
 		k.forget(uid)
 	}
 	k.relist()
@@ -118,7 +118,7 @@ func (k *Kubelet) relist() {
 		live[o.GetUID()] = true
 		k.observe(o.(*corev1.Pod))
 	}
-	for uid := range k.pods { // order does not matter: forgetting draws nothing and writes nothing
+	for uid := range k.pods { // in any order: forget draws no random numbers and writes nothing
 		if !live[uid] {
 			k.forget(uid)
 		}
@@ -193,7 +193,7 @@ func (k *Kubelet) observe(pod *corev1.Pod) {
 		}
 		l.action = none
 		k.act(want, l.pod)
-		k.Sync() // sees its own write, and queues the next step
+		k.Sync() // read our own write, and queue the next step
 	})
 }
 
@@ -224,7 +224,7 @@ func (k *Kubelet) wait(a action, pod *corev1.Pod) (d time.Duration, never bool) 
 	return 0, true
 }
 
-// act does one step. It ignores a conflict: the watch delivers the change, and a new step is queued.
+// act does one step of a Pod. It ignores a conflict: then the watch delivers the change, and Sync queues another step.
 func (k *Kubelet) act(a action, pod *corev1.Pod) {
 	if k.lost[pod.Spec.NodeName] {
 		return
@@ -256,7 +256,7 @@ func (k *Kubelet) act(a action, pod *corev1.Pod) {
 			apiserver.DeleteOptions{UID: pod.UID, GraceSeconds: new(int64)})
 	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		panic(fmt.Sprintf("%s pod %s/%s: %v", a, pod.Namespace, pod.Name, err)) // the model contradicts itself
+		panic(fmt.Sprintf("%s pod %s/%s: %v", a, pod.Namespace, pod.Name, err)) // the simulation has a bug
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 const (
 	// AnnotationOutcome is one of the outcomes below.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"
-	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail, the others follow the
-	// outcome.
+	// AnnotationFailIndexes is an index set ("0,2-4"): Pods of these completion indexes fail. Other Pods end as
+	// AnnotationOutcome says.
 	AnnotationFailIndexes = "sim.jobledger.dev/fail-indexes"
-	// AnnotationFailAttempts is how many runs fail, counted per Job and index; those after them succeed.
+	// AnnotationFailAttempts is the number of runs that fail, counted per Job and index; later runs succeed.
 	AnnotationFailAttempts = "sim.jobledger.dev/fail-attempts"
 	// AnnotationExitCode is the exit code of containers that fail, 1 when absent.
 	AnnotationExitCode = "sim.jobledger.dev/exit-code"
@@ -54,7 +54,7 @@ func (r Range) draw(rng *rand.Rand) time.Duration {
 	return r.Min + time.Duration(rng.Int64N(int64((r.Max-r.Min)/unit)+1))*unit
 }
 
-// attempt is the key by which runs are counted.
+// attempt is the key under which the runs of an index of a Job are counted.
 type attempt struct {
 	job   types.UID
 	index string
@@ -75,7 +75,7 @@ func (k *Kubelet) asked(a action, pod *corev1.Pod, r Range) time.Duration {
 	return r.draw(k.cfg.Rand)
 }
 
-// exitCode decides the result of the run that ends now, and counts the run.
+// exitCode decides the exit code of the run that ends now, and counts the run.
 func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	which := attemptOf(pod)
 	k.attempts[which]++
@@ -88,7 +88,7 @@ func (k *Kubelet) exitCode(pod *corev1.Pod) int32 {
 	return 1
 }
 
-// fails decides whether the run with that number fails.
+// fails decides whether a run fails. run is its number, from 1, among the runs of the same Job and index.
 func (k *Kubelet) fails(pod *corev1.Pod, run int) bool {
 	if failsByIndex(pod) {
 		return true
@@ -114,8 +114,8 @@ func failsByIndex(pod *corev1.Pod) bool {
 	return err == nil && set[int32(index)]
 }
 
-// QuickAndSlow returns stop times around one second, within which a deleted pod may end by itself before it counts as
-// failed (J-022).
+// QuickAndSlow returns times that pods take to stop, shorter and longer than one second. Within one second a deleted
+// pod may end by itself; after that it counts as failed (J-022).
 func QuickAndSlow() []time.Duration {
 	const ms = time.Millisecond
 	return []time.Duration{0, 100 * ms, 300 * ms, 900 * ms, 1100 * ms, 3000 * ms, 25_000 * ms}

@@ -33,7 +33,7 @@ func SetEnded(pod *corev1.Pod, s *corev1.PodStatus, code int32, now metav1.Time)
 	if code != 0 {
 		s.Phase, reason = corev1.PodFailed, "PodFailed"
 	}
-	if len(s.ContainerStatuses) == 0 { // stopped before it started
+	if len(s.ContainerStatuses) == 0 { // the Pod was stopped before it started
 		for _, c := range pod.Spec.Containers {
 			s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image})
 		}

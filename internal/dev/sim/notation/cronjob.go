@@ -66,14 +66,14 @@ func CronJob(c *events.CronJobSeen, word string, now events.Time) (ok bool, err 
 func Run(r *events.RunSeen, word string, now events.Time) (ok bool, err error) {
 	key, value, given := strings.Cut(word, "=")
 	switch key {
-	case "Complete": // at a time, or without one
+	case "Complete": // Complete=TIME, or Complete for now
 		r.Result, r.Succeeded, r.Completed = events.ResultComplete, true, now.Second()
 		if given {
 			r.Completed, err = moment(value, now)
 		}
 	case "Failed":
 		r.Result = events.ResultFailed
-	case "succeeded": // though it failed first
+	case "succeeded": // the condition Complete is in the list, but Failed stands before it
 		r.Succeeded = true
 		r.Completed, err = moment(value, now)
 	case "started":

@@ -36,8 +36,8 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		s.BackoffLimit, err = number(value)
 	case "perIndex":
 		s.BackoffLimitPerIndex, err = number(value)
-		if s.BackoffLimit != nil && *s.BackoffLimit == 6 { // not given: in a script words have no order
-			s.BackoffLimit = new(int32(1<<31 - 1)) // the API's default then
+		if s.BackoffLimit != nil && *s.BackoffLimit == 6 { // the default: no earlier word set it (a later word may)
+			s.BackoffLimit = new(int32(1<<31 - 1)) // the API's default for a Job with backoffLimitPerIndex
 		}
 	case "maxFailed":
 		s.MaxFailedIndexes, err = number(value)
@@ -57,9 +57,9 @@ func Spec(s *events.JobSpec, word string) (ok bool, err error) {
 		s.Template = value
 	case "redacted": // the hash of the redacted template
 		s.Redacted = value
-	case "schedulingGroup": // of the template's own
+	case "schedulingGroup": // the pod template has a scheduling group
 		s.SchedulingGroup = true
-	case "scheduling": // of spec.scheduling: gang, gang:2 with a minCount, basic, none for one without a policy
+	case "scheduling": // spec.scheduling: gang, gang:2 with a minCount, basic, or none for one without a policy
 		err = scheduling(s, value)
 	case "policy":
 		s.PodReplacementPolicy = "Failed"

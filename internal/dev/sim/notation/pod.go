@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// NewPod returns a pod of a Job, as a create of this log makes it.
+// NewPod returns a pod as the controller creates it for a Job.
 func NewPod(uid, owner string, ordinal uint64, now events.Time) events.PodSeen {
 	return events.PodSeen{
 		UID: uids(uid)[0], Version: ordinal, Phase: events.PodPending, Created: now.Add(-time.Minute).Second(), Tracked: true,
@@ -62,14 +62,14 @@ func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 		p.Selected = false
 	case "unowned":
 		p.Owner = ""
-	case "stranger": // created by no command
+	case "stranger": // created by another client, not by the controller
 		p.Ordinal = 0
 	case "index":
 		var n *int32
 		if n, err = number(value); n != nil {
 			p.Index = *n
 		}
-	case "exit": // of a container: main:1, of an init container: setup!:1
+	case "exit": // main:1 for a container, setup!:1 for an init container
 		name, code, named := strings.Cut(value, ":")
 		if !named {
 			name, code = "main", name
@@ -84,7 +84,7 @@ func Pod(p *events.PodSeen, word string, now events.Time) (ok bool, err error) {
 			status = "True"
 		}
 		p.Conditions = append(p.Conditions, events.PodCondition{Type: kind, Status: status})
-	case "waiting": // for what, or for nothing any more
+	case "waiting": // the reason for which a container waits; empty for none
 		p.Waiting = value
 	case "failures":
 		count(&p.IndexFailures)

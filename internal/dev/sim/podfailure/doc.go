@@ -1,3 +1,3 @@
-// Package podfailure evaluates a podFailurePolicy for a failed pod, for the judges of a controller. It is written from
-// the contract and shares no code with the controller.
+// Package podfailure evaluates the podFailurePolicy of a Job for a failed pod. Tests use it to check the controller. It
+// is written from the contract, and shares no code with the controller, so that both do not have the same bug.
 package podfailure

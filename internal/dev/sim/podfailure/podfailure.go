@@ -12,7 +12,7 @@ import (
 // Verdict is the result of a podFailurePolicy for a failed pod. Action is empty if no rule matches.
 type Verdict struct {
 	Action  batchv1.PodFailurePolicyAction
-	Message string // of a Job that fails because of it (J-132)
+	Message string // message of the Job's condition, if the Job fails because of this pod (J-132)
 }
 
 // Judge applies the first rule that matches the pod's present state (J-127, J-129, J-130).
@@ -42,7 +42,7 @@ func Judge(j *batchv1.Job, p *corev1.Pod) Verdict {
 	return Verdict{}
 }
 
-// exits returns the first container with a failure that the rule names.
+// exits returns the first container whose exit code matches the rule.
 func exits(r *batchv1.PodFailurePolicyOnExitCodesRequirement, p *corev1.Pod) (container string, code int32, ok bool) {
 	for _, s := range slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses) {
 		t := s.State.Terminated
@@ -61,8 +61,8 @@ func Ignored(j *batchv1.Job, p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && Judge(j, p).Action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// Earlier returns how many pods of the index had failed before this one was created, by its annotations (J-067): those
-// that count, and all.
+// Earlier returns how many earlier pods of the index had failed, as this pod's annotations say (J-067): those whose
+// failure counts, and all.
 func Earlier(p *corev1.Pod) (counted, all int32) {
 	number := func(annotation string) int32 {
 		n, err := strconv.ParseInt(p.Annotations[annotation], 10, 32)

@@ -24,36 +24,38 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Config configures a process. All fields but Crons, World, Snapshot, May and Behind are required.
+// Config configures a process. Required are all fields except Crons, World, Snapshot, May and Behind.
 type Config struct {
 	Server *apiserver.Server
 	API    wholeapi.Server
 	Groups executor.GroupAPI
-	// Workloads replaces Groups if the settings ask for gangs of Kubernetes 1.37.
+	// Workloads replaces Groups if the settings ask for the gang scheduling of Kubernetes 1.37.
 	Workloads executor.WorkloadAPI
-	Crons     wholeapi.CronServer // required if CronJobs are run
-	Checker   *invariants.Checker // watches the server; the process tells it about decisions found in its log
-	Log       *memlog.Log
-	World     *projector.World // folded to the log's end by a standby; nil for a recovery
-	Key       events.Key
-	Settings  events.Settings
-	Program   string
-	Seed      uint64 // of the salts
-	Snapshot  int    // records between snapshots, which are made one stream at a time; 0 for none while it runs
+	Crons     wholeapi.CronServer // required if the settings enable CronJobs
+	// checks the writes to the server; the process tells it about decisions found in its log
+	Checker  *invariants.Checker
+	Log      *memlog.Log
+	World    *projector.World // state at the log's end, as a standby has folded it; nil to fold the log
+	Key      events.Key
+	Settings events.Settings
+	Program  string
+	Seed     uint64 // for the salts of names and jitter
+	Snapshot int    // records between snapshots; a snapshot is made one stream at a time; 0 for none during the run
 
-	May    func() bool                          // see [executor.Config]
-	Behind func(events.Identity, events.Rewind) // see [executor.Config]
+	May func() bool // reports whether requests may be sent now; nil for always
+	// called when a live read proves that the cluster was restored; nil for none
+	Behind func(events.Identity, events.Rewind)
 }
 
 // Process is a running process.
 type Process struct {
 	Loop     *loop.Loop
-	Executor *executor.Executor // nil in observe mode, which carries out nothing
+	Executor *executor.Executor // nil in observe mode, in which no command is carried out
 	Feed     *informer.Feed
 	Tail     *livetail.Log // what this process has appended to its log
 
 	Watches map[events.Resource]*apiserver.Cursor // nil while the resource must be listed
-	Inputs  []loop.Input                          // not taken by the loop yet
+	Inputs  []loop.Input                          // inputs that the loop has not taken yet
 
 	server *apiserver.Server
 	log    *memlog.Log
@@ -155,11 +157,11 @@ func typed[T any](items []apiserver.Object) []T {
 	return out
 }
 
-// MustList reports whether the resource must be listed.
+// MustList reports whether the resource must be listed, because it has no watch or the feed asks for a list.
 func (p *Process) MustList(r events.Resource) bool { return p.Watches[r] == nil || p.Feed.MustList(r) }
 
-// Watch delivers the next event of a watch. It reports whether there was an event, or the watch has ended, after which
-// the resource must be listed.
+// Watch delivers the next event of a watch to the feed. It returns true if there was an event, or if the watch has
+// ended; then the resource must be listed.
 func (p *Process) Watch(r events.Resource) (bool, error) {
 	cursor := p.Watches[r]
 	if cursor == nil {
@@ -197,7 +199,7 @@ func (p *Process) show(e apiserver.Event) error {
 	return fmt.Errorf("an event of a %T", e.Object)
 }
 
-// Take makes the oldest observation an input of the loop; it reports whether there was one.
+// Take moves the oldest observation from the feed to the inputs of the loop. It reports whether there was one.
 func (p *Process) Take() bool {
 	seen, ok := p.Feed.Take()
 	if ok {
@@ -206,13 +208,13 @@ func (p *Process) Take() bool {
 	return ok
 }
 
-// HasTurn reports whether there is a reason for a turn.
+// HasTurn reports whether the loop has inputs or a wake that is due.
 func (p *Process) HasTurn(now events.Time) bool {
 	wake := p.Loop.Wake()
 	return len(p.Inputs) > 0 || wake != 0 && wake <= now
 }
 
-// Turn makes a turn with the first n inputs.
+// Turn makes a turn of the loop with the first n inputs.
 func (p *Process) Turn(now events.Time, n int) error {
 	taken, err := p.Loop.Turn(now, p.Inputs[:n])
 	p.Inputs = p.Inputs[taken:]
@@ -240,7 +242,7 @@ func (p *Process) Commit() (bool, error) {
 	return true, nil
 }
 
-// Hand passes tasks and withdrawn tasks from the loop to the executor.
+// Hand passes commands to the executor: tasks to carry out, and back to withdraw.
 func (p *Process) Hand(tasks, back []events.Task) {
 	if p.Executor == nil {
 		return
@@ -249,7 +251,7 @@ func (p *Process) Hand(tasks, back []events.Task) {
 	p.Executor.TakeBack(back...)
 }
 
-// Done delivers the answer of a call at time now, by the executor's clock.
+// Done delivers the answer of a call to the executor and to the loop. now is the time by the executor's clock.
 func (p *Process) Done(call *executor.Call, result events.TaskResult, now events.Time) {
 	p.Executor.Done(call, result, now)
 	p.Inputs = append(p.Inputs, loop.Input{Result: &result})

@@ -16,12 +16,12 @@ func (u *Users) meddle(j *batchv1.Job) {
 	switch u.cfg.Rand.IntN(6) {
 	case 0:
 		u.setCondition(s, "example.com/Noted", corev1.ConditionTrue)
-	case 1: // means nothing (J-044)
+	case 1: // a condition with status False has no effect (J-044)
 		kinds := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobFailed}
 		if kind := kinds[u.cfg.Rand.IntN(len(kinds))]; !hasCondition(s, kind) {
 			u.setCondition(s, kind, corev1.ConditionFalse)
 		}
-	case 2: // ends the Job
+	case 2: // this ends the Job
 		kinds := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet}
 		if !slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
 			return slices.Contains(kinds, c.Type) && c.Status == corev1.ConditionTrue

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Actor is the name of users in the server's log.
+// Actor is the name of users in the API server's log of writes.
 const Actor = "user"
 
 // Deed is a kind of user action.
@@ -46,7 +46,7 @@ const (
 	MeddleJob      Deed = "change a Job's status"
 )
 
-// Deeds lists all user actions. A seed gives the same run only while their order stays.
+// Deeds lists all user actions. Their order must stay, or the seeds of older runs give other runs.
 var Deeds = []Deed{
 	DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, TouchJob, DeleteJob, RecreateJob, SuspendJob, ResumeJob, ScaleJob,
 	MakeOrphan, ResizeJob, PauseJob, LimitJob, HurryJob, ReplaceJob, ReindexPod, MeddleJob,
@@ -64,7 +64,7 @@ type Config struct {
 type Users struct {
 	cfg     Config
 	client  *apiserver.Client
-	wanted  []*batchv1.Job // as first created; a missing one may be created again
+	wanted  []*batchv1.Job // Jobs as they were first created; a deleted one may be created again
 	allowed []Deed
 }
 
@@ -79,7 +79,7 @@ func New(cfg Config) *Users {
 	return u
 }
 
-// Create creates a Job, and stores it for a later recreation.
+// Create creates a Job, and remembers it for the action RecreateJob.
 func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
 	stored, err := u.client.CreateJob(context.Background(), job)
 	if err == nil {
@@ -88,7 +88,7 @@ func (u *Users) Create(job *batchv1.Job) (*batchv1.Job, error) {
 	return stored, err
 }
 
-// Step takes a possible action. It returns a description, or "" if no action is possible.
+// Step takes a random action that is possible. It returns a description, or "" if none is possible.
 func (u *Users) Step() string {
 	for _, i := range u.cfg.Rand.Perm(len(u.allowed)) {
 		if what := u.Do(u.allowed[i]); what != "" {
@@ -98,7 +98,7 @@ func (u *Users) Step() string {
 	return ""
 }
 
-// Do takes an action on a random object that it fits. It returns a description, or "" if it fits none.
+// Do takes an action on a random object that allows it. It returns a description, or "" if there is no such object.
 func (u *Users) Do(deed Deed) string {
 	switch deed {
 	case DeletePod, StripFinalizer, RelabelPod, RestoreLabels, OrphanPod, TouchPod, ReindexPod:
@@ -122,7 +122,7 @@ func (u *Users) Do(deed Deed) string {
 	return told(deed, job, u.toJob(deed, job.DeepCopy()))
 }
 
-// told describes an action, with the error if it was refused (a namespace may be terminating).
+// told describes an action. If the server refused it, for example in a terminating namespace, told adds the error.
 func told(deed Deed, o metav1.Object, err error) string {
 	text := fmt.Sprintf("%s: %s/%s", deed, o.GetNamespace(), o.GetName())
 	if err != nil {
@@ -140,16 +140,16 @@ func pick[T any](u *Users, all []*T, fits func(*T) bool) *T {
 	return all[u.cfg.Rand.IntN(len(all))]
 }
 
-// SharedLabel is a label in selectors that Jobs set themselves. Several Jobs use the same value.
+// SharedLabel is a label for the selectors that tests give to Jobs. Several Jobs use the same value.
 const SharedLabel = "app"
 
-// moved are the labels that selectors use, each with the label that keeps its value while RelabelPod has removed it.
+// moved pairs each label that selectors use with the label that keeps its value after RelabelPod has removed it.
 var moved = [][2]string{
 	{batchv1.ControllerUidLabel, "sim.jobledger.dev/moved"}, {SharedLabel, "sim.jobledger.dev/moved-" + SharedLabel},
 }
 
-// labelled returns the first of those pairs for which the pod has the original label (which = 0) or the kept label
-// (which = 1); nil if none.
+// labelled returns the first pair in moved of which the pod has the original label (which = 0) or the kept label (which
+// = 1); nil if none.
 func labelled(p *corev1.Pod, which int) *[2]string {
 	for i := range moved {
 		if p.Labels[moved[i][which]] != "" {
@@ -271,12 +271,13 @@ func (u *Users) toJob(deed Deed, j *batchv1.Job) error {
 	return err
 }
 
-// resize changes completions and parallelism. Sometimes it changes the parallelism once more, before the completed
-// indexes can be published: their number may not go down then (J-212, J-236).
+// resize changes completions and parallelism together. Sometimes it then raises the parallelism alone, before the
+// controller has published the completed indexes. In that state the number of succeeded pods may not go down (J-212,
+// J-236).
 func (u *Users) resize(j *batchv1.Job) error {
 	n := 1 + u.cfg.Rand.Int32N(*j.Spec.Completions+1)
 	if n == *j.Spec.Parallelism {
-		n++ // both have to change
+		n++ // the new value must differ in both fields
 	}
 	j.Spec.Completions, j.Spec.Parallelism = &n, &n
 	j, err := u.client.UpdateJob(context.Background(), j)
@@ -298,7 +299,8 @@ func (u *Users) makeOrphan(j *batchv1.Job) error {
 		Spec: *j.Spec.Template.Spec.DeepCopy(),
 	}
 	if u.cfg.Rand.IntN(2) == 0 && j.Spec.Completions != nil {
-		index := strconv.Itoa(int(u.cfg.Rand.Int32N(*j.Spec.Completions + 1))) // the last one is no index of the Job
+		// the highest value is not an index of the Job
+		index := strconv.Itoa(int(u.cfg.Rand.Int32N(*j.Spec.Completions + 1)))
 		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 	}
 	_, err := u.client.CreatePod(context.Background(), pod)

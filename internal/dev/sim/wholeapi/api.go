@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// Server takes and returns whole objects; see executor.API.
+// Server is an API server whose methods take and return decoded objects. executor.API describes the methods.
 type Server interface {
 	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	DeletePod(ctx context.Context, namespace, name string, uid types.UID, resourceVersion string) error
@@ -22,13 +22,13 @@ type Server interface {
 	FindPod(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 }
 
-// API is an executor.API. Methods without encoded bytes are those of the server.
+// API implements executor.API with a Server. Methods that transfer no objects are those of the server.
 type API struct{ Server }
 
 // Of returns the API of a server.
 func Of(s Server) API { return API{s} }
 
-// CreatePod is described by executor.API.
+// CreatePod decodes the pod, and creates it.
 func (a API) CreatePod(ctx context.Context, namespace string, pod []byte) (kubewire.Stored, error) {
 	whole := &corev1.Pod{}
 	if err := whole.Unmarshal(pod); err != nil {
@@ -44,7 +44,7 @@ func (a API) CreatePod(ctx context.Context, namespace string, pod []byte) (kubew
 	return kubewire.StoredOf(created), nil
 }
 
-// PatchPod is described by executor.API.
+// PatchPod patches a pod, and returns its stored version.
 func (a API) PatchPod(ctx context.Context, namespace, name string, patch []byte) (kubewire.Stored, error) {
 	patched, err := a.Server.PatchPod(ctx, namespace, name, patch)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a API) PatchPod(ctx context.Context, namespace, name string, patch []byte)
 	return kubewire.StoredOf(patched), nil
 }
 
-// UpdateJobStatus is described by executor.API.
+// UpdateJobStatus decodes the Job, writes its status, and returns the stored Job encoded.
 func (a API) UpdateJobStatus(ctx context.Context, namespace, name string, job []byte) (*kubewire.Job, error) {
 	whole := &batchv1.Job{}
 	if err := whole.Unmarshal(job); err != nil {
@@ -69,7 +69,7 @@ func (a API) UpdateJobStatus(ctx context.Context, namespace, name string, job []
 	return kubewire.Jobs.Of(after)
 }
 
-// GetJob is described by executor.API.
+// GetJob reads a Job, and returns it encoded.
 func (a API) GetJob(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
 	job, err := a.Server.GetJob(ctx, namespace, name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a API) GetJob(ctx context.Context, namespace, name string) (*kubewire.Job,
 	return kubewire.Jobs.Of(job)
 }
 
-// FindPod is described by executor.API.
+// FindPod lists the pod of that name, and returns it encoded.
 func (a API) FindPod(ctx context.Context, namespace, name string) (*kubewire.Pod, error) {
 	pod, err := a.Server.FindPod(ctx, namespace, name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/internal/wire/kubewire"
 )
 
-// CronServer takes and returns whole objects; see executor.CronAPI.
+// CronServer is an API server whose methods take and return decoded objects. executor.CronAPI describes the methods.
 type CronServer interface {
 	CreateJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
 	DeleteRun(ctx context.Context, namespace, name string, uid types.UID) error
@@ -22,13 +22,13 @@ type CronServer interface {
 	GetRun(ctx context.Context, namespace, name string) (*batchv1.Job, error)
 }
 
-// Crons is an executor.CronAPI.
+// Crons implements executor.CronAPI with a CronServer.
 type Crons struct{ CronServer }
 
 // CronsOf returns the API of a server.
 func CronsOf(s CronServer) Crons { return Crons{s} }
 
-// CreateJob is described by executor.CronAPI.
+// CreateJob decodes the Job, creates it, and returns the stored Job encoded.
 func (c Crons) CreateJob(ctx context.Context, namespace string, job kubewire.Body) (*kubewire.Job, error) {
 	whole, err := decoded[*batchv1.Job](job)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c Crons) CreateJob(ctx context.Context, namespace string, job kubewire.Bod
 	return kubewire.Jobs.Of(created)
 }
 
-// UpdateCronJobStatus is described by executor.CronAPI.
+// UpdateCronJobStatus decodes the CronJob, writes its status, and returns the stored CronJob encoded.
 func (c Crons) UpdateCronJobStatus(ctx context.Context, namespace, name string, cronJob kubewire.Body) (*kubewire.CronJob, error) {
 	whole, err := decoded[*batchv1.CronJob](cronJob)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c Crons) UpdateCronJobStatus(ctx context.Context, namespace, name string, 
 	return kubewire.CronJobs.Of(after)
 }
 
-// GetCronJob is described by executor.CronAPI.
+// GetCronJob reads a CronJob, and returns it encoded.
 func (c Crons) GetCronJob(ctx context.Context, namespace, name string) (*kubewire.CronJob, error) {
 	cronJob, err := c.CronServer.GetCronJob(ctx, namespace, name)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c Crons) GetCronJob(ctx context.Context, namespace, name string) (*kubewir
 	return kubewire.CronJobs.Of(cronJob)
 }
 
-// GetRun is described by executor.CronAPI.
+// GetRun reads a Job of a CronJob, and returns it encoded.
 func (c Crons) GetRun(ctx context.Context, namespace, name string) (*kubewire.Job, error) {
 	job, err := c.CronServer.GetRun(ctx, namespace, name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c Crons) GetRun(ctx context.Context, namespace, name string) (*kubewire.Jo
 	return kubewire.Jobs.Of(job)
 }
 
-// decoded returns the object of a request.
+// decoded decodes the object in the body of a request.
 func decoded[O runtime.Object](b kubewire.Body) (o O, err error) {
 	read, _, err := scheme.Codecs.UniversalDeserializer().Decode(b.Bytes, nil, nil)
 	if err != nil {

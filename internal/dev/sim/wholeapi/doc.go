@@ -1,3 +1,4 @@
-// Package wholeapi adapts a server of whole objects, such as the fake one of package apiserver, to the executor's API.
-// It decodes the executor's requests and encodes the server's answers, as happens between a client and a real server.
+// Package wholeapi adapts a server of decoded objects, such as the simulated one of package apiserver, to the
+// executor's API, whose objects are encoded. It decodes the executor's requests and encodes the answers, as the network
+// between a client and a real server does.
 package wholeapi

@@ -17,9 +17,9 @@ var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Config configures a World. With the zero value pods take no time and never fail, and no user acts.
 type Config struct {
 	Seed uint64
-	// Kubelet: its Server and Rand are set here.
+	// Kubelet configures the kubelets. New sets its Server and Rand.
 	Kubelet kubelet.Config
-	// UserChance is the probability that a step is a user's.
+	// UserChance is the probability that a step is an action of a user.
 	UserChance float64
 	// UsersOff lists actions that no user takes.
 	UsersOff []users.Deed
@@ -41,7 +41,7 @@ type World struct {
 	rand *rand.Rand // for Step
 }
 
-// Random streams; each part has its own.
+// Numbers of the random streams. Each part of the World has its own.
 const (
 	streamServer = iota + 1
 	streamKubelet
@@ -50,8 +50,8 @@ const (
 	firstFreeStream
 )
 
-// Rand returns a random stream of the seed for the caller. Equal n give equal streams, and no n gives a stream of the
-// World's own parts.
+// Rand returns a random stream of the seed for a caller outside of the World. Equal n give equal streams. No n gives
+// the stream of one of the World's own parts.
 func Rand(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, firstFreeStream+n)) }
 
 // New returns the world of a seed.
@@ -90,7 +90,7 @@ func (w *World) Step() string {
 	return ""
 }
 
-// parts returns the steps that happen without users.
+// parts returns the steps of the garbage collectors, of the namespace controller and of the clock.
 func (w *World) parts() []func() string {
 	named := func(name string, step func() bool) func() string {
 		return func() string {

@@ -92,7 +92,7 @@ func load(file string, parse parser.Parser) (all []*rules.AlertingRule, err erro
 	return all, nil
 }
 
-// watch reports changes of alerts.
+// watch holds the alerts and their last states, to report changes.
 type watch struct {
 	alerts  []*rules.AlertingRule
 	scraper scraper
@@ -116,7 +116,7 @@ func (w *watch) evaluate(ctx context.Context, now time.Time) error {
 			return fmt.Errorf("%s: %w", rule.Name(), err)
 		}
 		var failed error
-		rule.ForEachActiveAlert(func(a *rules.Alert) { // includes alerts that were just resolved
+		rule.ForEachActiveAlert(func(a *rules.Alert) { // this includes alerts that were just resolved
 			key, state := rule.Name()+a.Labels.String(), a.State.String()
 			was, active := w.states[key]
 			if !active {
@@ -137,7 +137,8 @@ func (w *watch) evaluate(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// gone reports pending alerts that became inactive: the engine forgets those at once.
+// gone reports pending alerts that became inactive. The engine forgets a pending alert at once, so evaluate does not
+// see the change.
 func (w *watch) gone(rule *rules.AlertingRule, now time.Time) {
 	active := map[string]bool{}
 	rule.ForEachActiveAlert(func(a *rules.Alert) { active[rule.Name()+a.Labels.String()] = true })
