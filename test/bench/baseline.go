@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// Baseline has the ratios of earlier runs; only ratios may be compared between machines. Keys: setting and size, such
-// as "life, quick"; workload; figure.
+// Baseline has the ratios (Jobledger ÷ built-in) of earlier runs. Only ratios can be compared between machines. Keys:
+// setting and size, such as "life, quick"; workload; figure.
 type Baseline map[string]map[string]map[string]float64
 
-// size names the setting and size of a report. Only reports with the same size may be compared.
+// size names the setting and the size of a report. Only reports of the same size can be compared.
 func (r *Report) size() string {
 	if r.Quick {
 		return r.Setting.String() + ", quick"
@@ -38,7 +38,7 @@ func ReadBaseline(path string) (Baseline, error) {
 	return b, nil
 }
 
-// Update replaces the ratios in the file by those of the report, for its workloads and its size.
+// Update replaces ratios in the file by those of the report, for the report's size and workloads. Others stay.
 func (b Baseline) Update(r *Report, path string) error {
 	to := b.ratios(r)
 	if to == nil {

@@ -21,31 +21,32 @@ import (
 
 // Config says what to run. The zero value runs everything at full size.
 type Config struct {
-	// Setting is the cluster: how pods live, and the network between a contender and its API server.
+	// Setting describes the cluster: how pods live, and the network between a controller and its API server.
 	Setting Setting
-	// Self is a program that acts as a network if its first argument is LinkCommand. Networks other than loopback need
-	// it.
+	// Self is the program that simulates the network: called with LinkCommand as its first argument, it must run
+	// package link. It is needed for every network except loopback.
 	Self string
 	// Quick selects the small size of each workload.
 	Quick bool
-	// Rounds is how often each contender runs each workload; the contenders alternate. 0: 1 with Quick, else 3.
+	// Rounds is how often each contender (each of the two controllers) runs each workload. The contenders alternate. 0:
+	// 1 with Quick, else 3.
 	Rounds int
 	// Workloads are the names of the workloads to run; empty: all.
 	Workloads []string
 	// Contenders are the names of the contenders to run; empty: both. With only one there are no ratios.
 	Contenders []string
-	// Program is the jobledger to run; empty: it is built.
+	// Program is the path of the jobledger to run; empty: it is built.
 	Program string
-	// Observer runs Jobledger with --manage=observe while the built-in controller runs Jobs. Its cost is in the
-	// built-in's figures.
+	// Observer also runs a Jobledger with --manage=observe while the built-in controller runs Jobs. Its cost is
+	// reported with the built-in's figures.
 	Observer bool
-	// Keep keeps the files of the bench; Report.Dir says where.
+	// Keep keeps the files of the run in the directory Report.Dir.
 	Keep bool
-	// Progress receives what is being run; may be nil.
+	// Progress receives a line about each thing that is run; may be nil.
 	Progress io.Writer
 }
 
-// LinkCommand makes Config.Self run package link, with the arguments that follow.
+// LinkCommand is the first argument that makes Config.Self run package link, with the arguments that follow.
 const LinkCommand = "link"
 
 func (c *Config) setDefaults() error {
@@ -64,22 +65,24 @@ func (c *Config) setDefaults() error {
 	return c.Setting.setDefaults()
 }
 
-// bench is the control plane, the kubelet and the stopwatch that all laps share.
+// bench holds what all laps share: the control plane, the kubelet and the stopwatch. A lap is one workload, run once by
+// one contender.
 type bench struct {
 	config     Config
 	dir        string
 	cp         *controlplane.ControlPlane
-	client     kubernetes.Interface // of an administrator, without a rate limit
+	client     kubernetes.Interface // an administrator's, without a rate limit
 	watch      *stopwatch
 	line       line                // the network of the setting
-	pin        func(pid int) error // moves a contender to its own processors; nil: it has none
+	pin        func(pid int) error // moves a contender to processors of its own; nil if it shares them with the server
 	contenders []*contender
-	observer   *contender // observes while the built-in runs Jobs; nil: none
-	namespaces int        // made so far
+	observer   *contender // observes while the built-in runs Jobs; nil: no observer
+	namespaces int        // number of namespaces so far
 	audited    int64      // the offset up to which the audit log was read
 }
 
-// auditPolicy records every request of the contenders once, when it was answered, and no other request.
+// auditPolicy makes the API server record each request of the contenders once, when it has answered, and no other
+// request.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -89,8 +92,8 @@ rules:
 - level: None
 `
 
-// Run runs the workloads and returns a report. A workload with a wrong outcome is in the report, see Report.Wrong, and
-// is no error. An error means that there is no report.
+// Run runs the workloads and returns a report. A workload with a wrong outcome is no error: the report describes it,
+// see Report.Wrong. If Run returns an error, there is no report.
 func Run(ctx context.Context, config Config) (report *Report, err error) {
 	if err := config.setDefaults(); err != nil {
 		return nil, err
@@ -122,14 +125,14 @@ func Run(ctx context.Context, config Config) (report *Report, err error) {
 	g.Go(func() error {
 		var err error
 		if report, err = b.all(ctx, workloads); err == nil {
-			cancel() // the rest ends with it; an error ends it too
+			cancel() // all other goroutines end with the context, also after an error
 		}
 		return err
 	})
 	return report, errors.Join(g.Wait(), b.checkRights())
 }
 
-// checkRights returns an error if Jobledger sent a request that a deployment has no right for.
+// checkRights returns an error if Jobledger sent a request that its role in a deployment does not allow.
 func (b *bench) checkRights() error {
 	for _, name := range []string{Ours, Observer} {
 		refused, err := b.cp.Forbidden(name)
@@ -216,7 +219,7 @@ func client(config *rest.Config) (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// kubelet creates the Kubelet that plays the life of pods in the setting.
+// kubelet creates the Kubelet that simulates scheduler and kubelets, as the profile of the setting asks.
 func (b *bench) kubelet(ctx context.Context) (*kubelet.Kubelet, error) {
 	config := kubelet.Config{
 		Client: b.client, API: kubelet.Through(b.client, b.client),
@@ -280,8 +283,8 @@ func (b *bench) attend(ctx context.Context, g *errgroup.Group) error {
 	return nil
 }
 
-// warmUp makes the first contender run a large Job, which is not measured. The API server sizes its buffers by recent
-// load: without it, the first burst would end all watches.
+// warmUp makes the first contender run a large Job, which is not measured. The API server sizes its watch buffers by
+// recent load. Without this Job the first burst would overflow them, and the server would end all watches.
 func (b *bench) warmUp(ctx context.Context) error {
 	warm := workload{name: "warm-up", full: sizes{3000, 500}, fast: sizes{400, 100}, drive: oneJob(false), alike: true}
 	lap, err := b.lap(ctx, &warm, b.contenders[0])

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// check lists the Jobs and pods that the workload left, and compares them with what was expected.
+// check lists the Jobs and pods after the workload, and compares them with the expected outcome.
 func (r *run) check(ctx context.Context) (found, error) {
 	jobs, err := r.client.BatchV1().Jobs(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *run) check(ctx context.Context) (found, error) {
 	return f, nil
 }
 
-// inWords joins the first few errors and counts the rest.
+// inWords joins the first five errors, and says how many more there are.
 func inWords(wrong []string) string {
 	const most = 5
 	if n := len(wrong); n > most {
@@ -44,7 +44,7 @@ func inWords(wrong []string) string {
 	return strings.Join(wrong, "; ")
 }
 
-// compare returns how Jobs and pods differ from what the shapes expect.
+// compare returns how Jobs and pods differ from the outcome that the shapes expect.
 func compare(shapes []shape, jobs []batchv1.Job, pods []corev1.Pod) (f found) {
 	var wrong []string
 	byName, byOwner := map[string]*batchv1.Job{}, map[string][]*corev1.Pod{}
@@ -107,7 +107,7 @@ func (s shape) status(job *batchv1.Job) (wrong []string) {
 	return wrong
 }
 
-// made returns what is wrong with a Job's pods; it also counts duplicates and losses in f.
+// made returns what is wrong with the pods of a Job. It also counts the duplicate and lost pods in f.
 func (s shape) made(pods []*corev1.Pod, f *found) (wrong []string) {
 	phases, succeeded, kept := map[corev1.PodPhase]int{}, map[string]int{}, 0
 	for _, p := range pods {

@@ -13,14 +13,16 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Annotations on the pods of profile Cluster. From them, and from the pods' UIDs, kwok draws how the pods live. So the
-// two contenders have different pods, drawn from the same table, and the number of failures is known only afterwards.
+// Annotations on the pods of profile Cluster. kwok, which simulates the kubelets, decides from them and from the pods'
+// UIDs how the pods live. UIDs differ, so the two contenders have different pods, drawn from the same table, and the
+// number of failures is known only afterwards.
 const (
-	annotationDrawn   = "bench.jobledger.dev/drawn"   // "run": run time; "run,fail": also whether it fails
-	annotationFailing = "bench.jobledger.dev/failing" // indexes with a first pod that fails, between commas
+	// "run": draw the run time; "run,fail": also draw whether it fails
+	annotationDrawn   = "bench.jobledger.dev/drawn"
+	annotationFailing = "bench.jobledger.dev/failing" // indexes whose first pod fails, such as ",3,7,"
 )
 
-// annotations returns the annotations of a shape's pods.
+// annotations returns the annotations for the pods of a shape.
 func (r *run) annotations(s shape) map[string]string {
 	if s.alike {
 		return nil
@@ -52,9 +54,9 @@ const (
   else "` + controlplane.OutcomeSucceed + `" end`
 )
 
-// queries returns the queries by which kwok decides how pods live, see controlplane.Options.
+// queries returns the jq queries with which kwok decides how pods live; see controlplane.Options.
 func (s Setting) queries() (outcome, runFor string) {
-	const long = 20 // quantiles of the log-normal run times
+	const long = 20 // number of quantiles that stand for the log-normal run times
 	var times []string
 	for i := range long {
 		quantile := math.Sqrt2 * math.Erfinv(2*(float64(i)+0.5)/long-1)
@@ -65,7 +67,8 @@ func (s Setting) queries() (outcome, runFor string) {
 	return fmt.Sprintf(outcomeQuery, seed, failOne), fmt.Sprintf(runForQuery, seed, strings.Join(times, ","), 3*long)
 }
 
-// drawn counts the failed pods of Jobs with a number of failures that was not known before.
+// drawn sets the number of failed pods that the shapes expect to what kwok drew, for Jobs whose number was not known
+// before.
 func drawn(shapes []shape, pods []corev1.Pod) {
 	failed := map[string]int{}
 	for i := range pods {

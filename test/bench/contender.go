@@ -16,19 +16,20 @@ import (
 	"github.com/jobledger/jobledger/test/internal/controller"
 )
 
-// Names of the contenders, which are also their users.
+// Contenders are the controllers that the bench compares. These are their names, which are also their users.
 const (
 	Ours    = "jobledger"
 	Builtin = "builtin"
 )
 
-// Observer is Jobledger that observes while the built-in controller runs Jobs.
+// Observer is the name of a Jobledger that only observes while the built-in controller runs Jobs.
 const Observer = "observer"
 
-// contenders are in the order of their turns.
+// contenders is the order in which they take turns.
 var contenders = []string{Ours, Builtin}
 
-// group gives both contenders the priority that controllers of a cluster have in the API server's flow control.
+// group is the user group of both contenders. It gives them the priority that controllers have in the API server's flow
+// control.
 const group = "system:serviceaccounts:kube-system"
 
 // contender is a controller that can be started.
@@ -36,11 +37,12 @@ type contender struct {
 	name       string
 	program    string
 	kubeconfig string
-	pin        func(pid int) error // moves it to its own processors; may be nil
+	pin        func(pid int) error // moves it to processors of its own; nil: it shares them
 }
 
-// newContender creates the user of a contender, with the rights that it has in a cluster: those of the built-in
-// controllers of Jobs (operations contract, O-041) and CronJobs, or those of our deployment.
+// newContender creates the user of a contender and gives it the rights that it has in a cluster. For the built-in these
+// are the roles of the Job controller (operations contract, O-041) and of the CronJob controller, for Jobledger those
+// of our deployment.
 func (b *bench) newContender(ctx context.Context, name, program string) (*contender, error) {
 	cp := b.cp
 	if name == Builtin {
@@ -75,15 +77,15 @@ func (b *bench) newContender(ctx context.Context, name, program string) (*conten
 	return c, nil
 }
 
-// named returns a ClusterRole that every cluster has.
+// named returns a function that returns the name of a ClusterRole that every cluster has.
 func named(role string) func(context.Context, *controlplane.ControlPlane) (string, error) {
 	return func(context.Context, *controlplane.ControlPlane) (string, error) { return role, nil }
 }
 
-// args returns the arguments of a run that keeps its state in dir. The built-in runs without its limits for requests
-// per second and for concurrent CronJobs; everything else is default. Both run every Job and every CronJob in every
-// namespace. Neither holds a Lease: after a kill the built-in would wait until its own Lease expires, and the bench
-// would measure that wait.
+// args returns the arguments for a contender that keeps its state in dir. The built-in runs without its limits for
+// requests per second and for concurrent CronJobs; all other settings are the defaults. Both run every Job and every
+// CronJob in every namespace. Neither uses a Lease: after a kill the built-in would wait until its old Lease expires,
+// and the bench would measure that wait.
 func (c *contender) args(dir string) []string {
 	if c.name == Builtin {
 		return []string{
@@ -109,16 +111,16 @@ type process struct {
 	pid    int
 	output string
 	ended  chan struct{}
-	err    error // how it ended; set before ended is closed
+	err    error // error with which it ended; set before ended is closed
 }
 
-// start starts the contender with additional flags. It keeps its state in dir.
+// start starts the contender with additional flags. The contender keeps its state in dir.
 func (c *contender) start(dir string, flags ...string) (*process, error) {
 	out, err := os.OpenFile(filepath.Join(dir, c.name+".txt"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child process has its own copy of the file
 	cmd := exec.Command(c.program, append(c.args(dir), flags...)...)
 	cmd.Dir = dir
 	cmd.Stdout, cmd.Stderr = out, out
@@ -148,7 +150,7 @@ func (p *process) kill() error {
 	return nil
 }
 
-// stop asks the process to stop and returns when it has.
+// stop sends SIGTERM to the process, and returns when it has ended.
 func (p *process) stop(ctx context.Context) error {
 	if err := syscall.Kill(p.pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("stop %s: %w", p.name, err)
@@ -165,7 +167,7 @@ func (p *process) stop(ctx context.Context) error {
 	return nil
 }
 
-// watch returns a context that also ends when the process ends, with an error that says so.
+// watch returns a context that ends with ctx, or earlier if the process ends; then its cause says so.
 func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() { // ends with the process or the context

@@ -8,24 +8,29 @@ import (
 	"time"
 )
 
-// limit is how many requests and commits Jobledger may need for one workload. Counts depend little on the speed of the
-// machine: a slow Job publishes its progress each second (a Job of a single pod once), and observations that need no
-// action are stored every 100 ms.
+// limit says how many requests and commits Jobledger may need for one workload. These counts depend little on the speed
+// of the machine. What depends on it: a slow Job publishes its progress each second (a Job of a single pod once), and
+// observations that need no action are stored every 100 ms.
 type limit struct {
-	writes  float64 // of status, for each Job; in addition one a second for each large Job, and one for each late single
-	large   float64 // Jobs with many pods
-	single  bool    // the Jobs have one pod
-	waits   float64 // least seconds of every Job, 0: none; each further second allows one more write for each
-	commits float64 // for each pod, in addition to ten a second
-	runs    float64 // writes of the status of a CronJob, for each of its runs
-	life    bool    // pods run for a while: each second of each Job allows a write, in place of single, waits and wall time
+	// status writes for each Job; more are allowed: one a second for each large Job, and one for each single-pod Job
+	// that takes over 1 s
+	writes float64
+	large  float64 // number of Jobs with many pods
+	single bool    // the Jobs have one pod
+	// seconds that every Job takes at least, 0: none; each second beyond allows one more status write for each Job
+	waits   float64
+	commits float64 // commits for each pod; in addition ten a second are allowed
+	runs    float64 // status writes of a CronJob for each of its runs
+	// pods run for a while (profile life): instead of single, waits and wall time, each second of each Job allows a
+	// status write
+	life bool
 }
 
 // progressAfter is the time after which a Job publishes its progress.
 const progressAfter = time.Second
 
-// limits are the measured counts and some more. If you lower a count, lower its limit. There are no limits for w5,
-// because the cost of a kill depends on its time, and none for w6, in which finished Jobs cause no requests.
+// limits holds the measured counts, plus a margin. If you lower a count, lower its limit. w5 has no limits, because the
+// cost of a kill depends on its time, and w6 has none, because finished Jobs cause no requests.
 var limits = map[string]limit{
 	"w1":  {writes: 1, single: true, commits: 4},
 	"w2":  {writes: 1.5, single: true, commits: 1.2},
@@ -41,19 +46,22 @@ var limits = map[string]limit{
 }
 
 const (
-	strayRequests = 0.02 // for each pod, at least one: conflicts, and repeated requests
-	lifeCommits   = 1    // for each pod in life, where ends are seconds apart and gather less: 0.74 measured on a quiet machine, 0.4 on a busy one
-	manyHeld      = 45   // least number of pods that one write counts, minus a few for the last pods of a Job
+	strayRequests = 0.02 // requests of other kinds for each pod, but at least one in all: conflicts and retries
+	// commits for each pod that profile life allows in addition, since ends that are seconds apart share fewer commits:
+	// 0.74 measured on a quiet machine, 0.4 on a busy one
+	lifeCommits = 1
+	// number of pods that one status write counts, at least; slightly lowered for the last pods of a Job
+	manyHeld = 45
 
-	// Events of a Job: one for its end, one for its pod. With many pods: nine for them, two requests for the others,
-	// and one more each three seconds.
+	// Requests for Events. A Job causes two: one for its end, one for its pod. A Job with many pods causes ten more:
+	// eight more for single pods and two for the rest in sum. And it causes one more every three seconds.
 	eventsOfAny  = 2
 	eventsOfMany = 10
 	countedEvery = 3 // seconds
 )
 
-// Grown lists the workloads that cost more requests, Events or commits than their limits allow, one line for each
-// excess.
+// Grown lists the workloads that needed more requests, Events or commits than their limits allow, with one line for
+// each limit.
 func (r *Report) Grown() (lines []string) {
 	for _, o := range r.Outcomes {
 		most, ok := limits[o.Workload]
@@ -74,7 +82,7 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	wall, pods := lap.Figures[keyWall], float64(lap.Pods)
 	most := map[string]float64{
 		"create pods": 1, "patch pods": 1, "update jobs/status": (m.writes*float64(lap.Jobs) + m.progress(lap)) / pods,
-		// The API server may end watches at any time, so they have no limit.
+		// The API server may end watches at any time, so the number of watches has no limit.
 		"watch pods": math.Inf(1), "watch jobs": math.Inf(1), "watch cronjobs": math.Inf(1),
 	}
 	if lap.Runs > 0 {
@@ -102,7 +110,7 @@ func (m limit) exceeded(lap *Lap) (lines []string) {
 	return lines
 }
 
-// progress returns how many status writes a lap may make in addition to those that each Job always needs.
+// progress returns how many status writes a lap may make beyond the fixed number for each Job.
 func (m limit) progress(lap *Lap) float64 {
 	wall, held := lap.Figures[keyWall], float64(lap.Pods)/manyHeld
 	if m.life {

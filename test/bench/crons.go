@@ -11,25 +11,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// crons are the CronJobs of a run that fall due.
+// crons holds the CronJobs of a run that fall due, and the Jobs that they should create.
 type crons struct {
 	due  time.Time
-	runs []shape // of the expected Jobs
+	runs []shape // the expected Jobs
 }
 
 const (
-	// never is a schedule that is not due while a bench runs. To compute its next due time costs more than for most
-	// schedules.
+	// never is a schedule that is not due while the bench runs (29 February). Its next due time costs more to compute
+	// than that of most schedules.
 	never = "0 0 29 2 *"
-	// dueAfter is the least time until the minute in which CronJobs fall due; dueEach is added for each of them. Before
-	// that minute the CronJobs are created, and the controller comes to rest.
+	// CronJobs are created and the controller comes to rest before the minute in which they fall due. dueAfter is the
+	// least time until that minute, plus dueEach for each CronJob that falls due: with 1,000 CronJobs 40 s.
 	dueAfter = 10 * time.Second
 	dueEach  = 30 * time.Millisecond
-	// dueLead is how long before that minute the measurement begins.
+	// dueLead is how long before the due minute the measurement begins.
 	dueLead = 2 * time.Second
 )
 
-// cronJobs creates s[0] CronJobs; s[1] of them fall due in the same minute. It returns shortly before that minute.
+// cronJobs creates s[0] CronJobs. s[1] of these fall due in the same minute. It returns shortly before that minute.
 func cronJobs(ctx context.Context, r *run, s sizes) error {
 	if err := r.createCrons(ctx, "later-", s[0]-s[1], func(*batchv1.CronJob) {}); err != nil {
 		return err
@@ -58,9 +58,9 @@ func cronJobs(ctx context.Context, r *run, s sizes) error {
 	return until(ctx, begin)
 }
 
-// createCrons creates n CronJobs, several at a time. change sets what is special about them.
+// createCrons creates n CronJobs, several at a time. change edits each CronJob before it is created.
 func (r *run) createCrons(ctx context.Context, prefix string, n int, change func(*batchv1.CronJob)) error {
-	utc := "Etc/UTC" // without a zone the built-in uses that of the machine
+	utc := "Etc/UTC" // without a zone the built-in uses the machine's zone
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(16)
 	for i := range n {
@@ -82,7 +82,7 @@ func (r *run) createCrons(ctx context.Context, prefix string, n int, change func
 	return g.Wait()
 }
 
-// until returns at that time.
+// until waits until the time at.
 func until(ctx context.Context, at time.Time) error {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
@@ -103,7 +103,8 @@ func burst(ctx context.Context, r *run, _ sizes) error {
 	return nil
 }
 
-// burstBeside is burst while Jobs are created at a steady pace, from before the due time until long after it.
+// burstBeside runs burst while Jobs are created at a steady pace. This begins before the due time and ends long after
+// it.
 func burstBeside(ctx context.Context, r *run, s sizes) error {
 	all := small(s[2])
 	if err := every(ctx, time.Second/time.Duration(s[3]), len(all), func(i int) error { return r.create(ctx, all[i]) }); err != nil {
@@ -112,7 +113,7 @@ func burstBeside(ctx context.Context, r *run, s sizes) error {
 	return burst(ctx, r, s)
 }
 
-// dueTimes adds the figures that count from the due time.
+// dueTimes adds the figures that are measured from the due time on.
 func (r *run) dueTimes() {
 	var created []time.Duration
 	var pod, end time.Duration
@@ -150,8 +151,8 @@ func (c *crons) wrong(all []batchv1.CronJob) (wrong []string) {
 	return wrong
 }
 
-// suspended measures an idle contender beside more and more suspended CronJobs, which would be due each minute. At the
-// end it restarts the contender among them.
+// suspended measures an idle contender beside an increasing number of suspended CronJobs that would be due each minute.
+// At the end it restarts the contender.
 func suspended(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 )
 
-// runTimes are the run times of pods; each row is equally likely: a command that ends at once, a short one, and work.
+// runTimes draws how long a pod runs. Its three entries are equally likely: a command that ends at once, a short
+// command, and real work.
 var runTimes = []func(*rand.Rand) time.Duration{
 	func(*rand.Rand) time.Duration { return 0 },
 	func(*rand.Rand) time.Duration { return 200 * time.Millisecond },
@@ -19,23 +20,23 @@ var runTimes = []func(*rand.Rand) time.Duration{
 	},
 }
 
-// failOne: one of 20 pods fails, in a Job that does not set itself how many fail.
+// failOne: in a Job that does not set its own number of failures, one of 20 pods fails.
 const failOne = 20
 
-// fates returns how a pod of one Job lives (its fate). place is the completion index; pods without one share the place
-// "", and are counted in the order in which they are seen. before is the number of earlier pods with that place. So
-// both contenders have the same pods.
+// fates is a function that returns how one pod of a Job lives (its fate), so that both contenders have the same pods.
+// place is the pod's completion index; pods without an index share the place "" and are numbered in the order in which
+// they are seen. before is the number of earlier pods with the same place.
 type fates func(place string, before int) kubelet.Fate
 
-// alike: every pod ends at once and succeeds.
+// alike is the fates of a Job whose pods all end at once and succeed.
 func alike(string, int) kubelet.Fate { return kubelet.Fate{} }
 
-// fates draws the fates of a shape's pods.
+// fates returns the fates of a shape's pods, drawn by the seed.
 func (s Setting) fates(of shape) fates {
 	if of.alike {
 		return alike
 	}
-	failing := map[string]bool{} // indexes with a failing first pod, if the shape sets their number
+	failing := map[string]bool{} // indexes whose first pod fails, if the shape sets their number
 	for _, i := range s.random(of.name, "failing", 0).Perm(int(of.pods))[:of.fail] {
 		failing[strconv.Itoa(i)] = of.perIndex
 	}
@@ -53,15 +54,15 @@ func (s Setting) fates(of shape) fates {
 	}
 }
 
-// random returns the random source for the fate of one pod.
+// random returns the random source that decides the fate of one pod.
 func (s Setting) random(job, place string, before int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(job + "/" + place + "/" + strconv.Itoa(before))) // it never returns an error
 	return rand.New(rand.NewPCG(s.Seed, h.Sum64()))
 }
 
-// expected returns the shape with the number of failing pods under a setting. A Job makes no more pods than its
-// completions and its failures need, in whatever order its pods end. So the number follows from the fates.
+// expected returns the shape with the number of pods that will fail. This number follows from the fates alone: however
+// its pods are ordered, a Job creates only as many as its completions and its failures need.
 func (s Setting) expected(of shape) shape {
 	if s.Profile != Life || of.perIndex || of.alike {
 		return of

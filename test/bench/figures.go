@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// Figure is one kind of number that is measured for a workload.
+// Figure describes one kind of measured number, such as the CPU time for each pod.
 type Figure struct {
-	Key   string // in JSON
+	Key   string // its key in the JSON report
 	Title string
 	// Brief figures are also printed while the bench runs.
 	Brief bool
-	// More: a larger value is better; else a smaller one is.
+	// More: a larger value is better. Without it a smaller one is.
 	More bool
 	// Aside figures are printed but not compared.
 	Aside bool
@@ -83,7 +83,7 @@ const (
 	keyIdleRequests = "idle_requests_per_minute"
 )
 
-// Figures are all kinds of figures, in the order of the table.
+// Figures lists all kinds of figures, in the order of the table.
 var Figures = []Figure{
 	{Key: keyCreated50, Title: "Job created → pod created, p50 ms"},
 	{Key: keyCreated99, Title: "Job created → pod created, p99 ms"},
@@ -142,7 +142,7 @@ var Figures = []Figure{
 	{Key: keyCommits, Title: "commits per pod", Brief: true, Count: true},
 }
 
-// format prints three digits, or a whole number.
+// format prints a number with three significant digits, or as a whole number if it is larger.
 func (f Figure) format(v float64) string { return format(v) }
 
 func format(v float64) string {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// lyingAbout runs Jobs of one pod, then restarts the contender among the finished Jobs: Jobledger once with the log of
-// these Jobs, and once without. The built-in has no log, so for it both are the same.
+// lyingAbout runs Jobs of one pod, and then restarts the contender while the finished Jobs still exist: Jobledger once
+// with the log of these Jobs, and once without a log. The built-in has no log, so it is restarted once, and both
+// figures are the same.
 func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	s := r.workload.sizes(r.config.Quick)
 	if _, err := r.start(ctx); err != nil {
@@ -40,7 +41,7 @@ func lyingAbout(ctx context.Context, r *run) (Lap, error) {
 	return lap, err
 }
 
-// again restarts the contender and measures it for so many seconds. If it has a log, it does so twice: with the log and
+// again restarts the contender and measures it for some seconds. Jobledger is restarted twice: with its log, then
 // without.
 func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	warm, err := r.idleAgain(ctx, seconds)
@@ -63,7 +64,7 @@ func (r *run) again(ctx context.Context, lap *Lap, seconds int) error {
 	return nil
 }
 
-// idle is the cost of an idle contender.
+// idle is what a contender costs while nothing happens.
 type idle struct {
 	start    float64 // ms from the start of the process until the pod of a waiting Job was seen
 	rss      float64 // MiB
@@ -72,7 +73,7 @@ type idle struct {
 	others   float64
 }
 
-// idleAgain restarts the contender, and measures it for so many seconds.
+// idleAgain restarts the contender, and measures it for some seconds.
 func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	if err := r.process.stop(ctx); err != nil {
 		return idle{}, err
@@ -86,7 +87,7 @@ func (r *run) idleAgain(ctx context.Context, seconds int) (idle, error) {
 	return i, err
 }
 
-// idle measures an idle contender for so many seconds.
+// idle measures an idle contender for some seconds.
 func (r *run) idle(ctx context.Context, seconds int) (i idle, err error) {
 	before, err := r.point()
 	if err != nil {

@@ -8,21 +8,22 @@ import (
 	"path/filepath"
 )
 
-// ledger is the cost of Jobledger's log so far. It is read from the two meta pages of each bbolt file. This works while
-// another process writes: bbolt writes a meta page in one piece, and never the page that is in force.
+// ledger holds what Jobledger's log has cost so far. It is read from the two meta pages of each bbolt file. This is
+// safe while another process writes, because bbolt writes a meta page at once, and never the page that is valid now.
 //
 //	page header  16 bytes
 //	magic, version, page size, flags            4 bytes each
 //	root bucket  16 bytes
 //	freelist, high water mark, transaction      8 bytes each
 type ledger struct {
-	commits uint64 // each needs two fdatasyncs
-	grown   uint64 // bytes in use: up to the high water mark of each file, without space that is allocated ahead
+	commits uint64 // number of commits; each needs two fdatasyncs
+	// bytes in use: up to the high water mark of each file, so without space that is allocated in advance
+	grown uint64
 }
 
 const boltMagic = 0xED0CDAED
 
-// ledgerIn sums over all files of the log in dir.
+// ledgerIn returns the sum over all files of the log in dir.
 func ledgerIn(dir string) (ledger, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err == nil && len(files) == 0 {

@@ -14,14 +14,15 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// line is the process that acts as the network between the contenders and the API server; the zero value is no network.
+// line is the process that simulates the network between the contenders and the API server. The zero value is no
+// network.
 type line struct {
 	pid   int
 	ended <-chan error
-	host  string // where contenders reach the API server
+	host  string // address under which contenders reach the API server
 }
 
-// startLine starts the network of the setting, to the API server at host.
+// startLine starts the network that the setting asks for. It leads to the API server at host.
 func (b *bench) startLine(host string) (err error) {
 	network := b.config.Setting.Network
 	if network == loopback {
@@ -50,7 +51,7 @@ func (b *bench) startLine(host string) (err error) {
 	return nil
 }
 
-// through returns the configuration with which a contender reaches the API server.
+// through returns a client configuration with which a contender reaches the API server through the network.
 func (l *line) through(config *rest.Config) *rest.Config {
 	if l.host != "" {
 		config = rest.CopyConfig(config)

@@ -11,34 +11,34 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Lap is the result of one contender's run of one workload.
+// Lap is the result of one workload, run once by one contender.
 type Lap struct {
-	// Figures by the keys of the table Figures.
+	// Figures by their keys; the list Figures describes them.
 	Figures map[string]float64 `json:"figures"`
-	// Requests is the number of requests for each pod of the workload, by verb and resource: "create pods". Events and
-	// Leases are not included.
+	// Requests is the number of requests for each pod of the workload, by verb and resource, such as "create pods". It
+	// does not include Events and Leases.
 	Requests map[string]float64 `json:"requests"`
-	// Others is the share of the machine that other processes used meanwhile; 1 is all processors.
+	// Others is the share of the machine that other processes used during the lap; 1 is all processors.
 	Others float64 `json:"others"`
-	// Jobs and Pods of the workload; Pods includes those that fail.
+	// Jobs and Pods are the numbers of the workload. Pods includes those that fail.
 	Jobs int `json:"jobs"`
 	Pods int `json:"pods"`
 	// Failed is the number of pods that fail.
 	Failed int `json:"failed"`
-	// Runs is the number of Jobs that CronJobs made.
+	// Runs is the number of Jobs that CronJobs created.
 	Runs int `json:"runs,omitempty"`
-	// Late is the number of Jobs that took so long that they published their progress.
+	// Late is the number of Jobs that took a second or longer, so that they also published their progress.
 	Late int `json:"late"`
 	// Seconds is the sum over all Jobs of the time from creation to end.
 	Seconds float64 `json:"seconds"`
 	found
 }
 
-// found is what is wrong in the outcome of a workload.
+// found describes what is wrong in the outcome of a workload.
 type found struct {
-	// Wrong describes it; empty: nothing is wrong. A lap with it has no figures.
+	// Wrong describes the errors in words; empty: nothing is wrong. A lap with errors has no figures.
 	Wrong string `json:"wrong,omitempty"`
-	// Duplicates is the number of pods too many, Losses that of pods too few.
+	// Duplicates is the number of pods too many, Losses the number of pods too few.
 	Duplicates int `json:"duplicates"`
 	Losses     int `json:"losses"`
 }
@@ -69,7 +69,7 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 	if lap.found, err = r.check(ctx); err != nil || lap.Wrong != "" {
 		return Lap{found: lap.found}, err
 	}
-	lap.Pods = r.pods() // check may have found how many pods failed
+	lap.Pods = r.pods() // check may have changed the expected number of failed pods
 	for _, s := range r.shapes {
 		lap.Failed += s.fail
 	}
@@ -91,14 +91,15 @@ func (r *run) measure(ctx context.Context) (Lap, error) {
 		lap.Figures[keyStatus] += lap.Requests[verb+" jobs/status"] * pods / float64(max(1, lap.Jobs))
 	}
 	for what, n := range lap.Requests {
-		if !strings.HasPrefix(what, "watch ") { // the API server sometimes ends a watch when a burst does not get through
+		// the API server may end a watch in a burst, so new watches are not counted
+		if !strings.HasPrefix(what, "watch ") {
 			lap.Figures[keyRequests] += n
 		}
 	}
 	return lap, nil
 }
 
-// orWrong adds the state of the Jobs to an error: it often has the reason.
+// orWrong adds to an error what is wrong with the Jobs by now: often this is the reason.
 func (r *run) orWrong(ctx context.Context, err error) error {
 	found, checking := r.check(context.WithoutCancel(ctx))
 	if found.Wrong == "" {
@@ -107,7 +108,7 @@ func (r *run) orWrong(ctx context.Context, err error) error {
 	return fmt.Errorf("%w; by then: %s", err, found.Wrong)
 }
 
-// pods returns how many pods the workload should make.
+// pods returns how many pods the workload should create.
 func (r *run) pods() (n int) {
 	for _, s := range r.shapes {
 		n += int(s.pods) + s.fail
@@ -115,11 +116,11 @@ func (r *run) pods() (n int) {
 	return n
 }
 
-// point is a mark with the costs of one run.
+// point holds the costs of one run up to one moment.
 type point struct {
 	mark
 	ledger   ledger
-	requests []controlplane.Write // since the point before
+	requests []controlplane.Write // requests since the previous point
 }
 
 func (r *run) point() (p point, err error) {
@@ -141,7 +142,7 @@ func (r *run) point() (p point, err error) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// quantile returns the smallest value that is at least as large as so many percent of all; it sorts all.
+// quantile returns the smallest value that at least percent of all values do not exceed. It sorts all.
 func quantile(all []time.Duration, percent int) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -150,9 +151,9 @@ func quantile(all []time.Duration, percent int) time.Duration {
 	return all[(len(all)*percent+99)/100-1]
 }
 
-// costs adds the figures that come from the kernel and from the log.
+// costs adds the figures that are read from the kernel and from the log.
 func (r *run) costs(figures map[string]float64, before, after point, pods float64) {
-	// The use of a killed process counts, too. The process after it began at zero.
+	// Add what a killed process used. The counters of its successor began at zero.
 	cpu := r.gone.cpu + after.contender.cpu - before.contender.cpu
 	written := r.gone.written + after.contender.written - before.contender.written
 	figures[keyCPU] = milliseconds(cpu) / pods
@@ -179,8 +180,8 @@ func (r *run) costs(figures map[string]float64, before, after point, pods float6
 	}
 }
 
-// others returns the share of the machine that processes other than the bench used between two marks. gone is CPU time
-// of processes of the bench that are in neither mark.
+// others returns the share of the machine that processes outside the bench used between two marks. gone is the CPU time
+// of killed processes of the bench, which are in neither mark.
 func others(before, after mark, gone time.Duration) float64 {
 	own := gone
 	for _, p := range [][2]usage{
@@ -193,7 +194,8 @@ func others(before, after mark, gone time.Duration) float64 {
 	return max(0, float64(busy-own)/float64(after.machine.all-before.machine.all))
 }
 
-// perPod returns a user's requests for each pod; Events separately. It leaves out Leases and SelfSubjectAccessReviews.
+// perPod returns the number of a user's requests for each pod, and separately that of requests for Events. It omits
+// Leases and SelfSubjectAccessReviews.
 func perPod(requests []controlplane.Write, user string, pods float64) (all map[string]float64, events float64) {
 	counts := map[string]int{}
 	for _, w := range requests {

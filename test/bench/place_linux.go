@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// halves divides the processors of this process: the first half for server and bench, the second for the contender.
+// halves divides the processors of this process: the first half is for server and bench, the second for the contender.
 func halves() (server, contender unix.CPUSet, err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -32,8 +32,8 @@ func halves() (server, contender unix.CPUSet, err error) {
 	return server, contender, nil
 }
 
-// pin restricts a process, and the processes that it starts later, to processors. A thread that is created meanwhile
-// may escape, so pin repeats until it finds no thread elsewhere.
+// pin restricts a process, and the processes that it starts later, to some processors. A thread that is created in the
+// meantime may escape, so pin repeats until all threads are restricted.
 func pin(pid int, to unix.CPUSet) error {
 	for again := true; again; {
 		again = false
@@ -59,8 +59,8 @@ func pin(pid int, to unix.CPUSet) error {
 	return nil
 }
 
-// divide gives this process, and so the control plane that it starts, the first half of the processors. It returns a
-// function that gives a contender the other half.
+// divide moves this process to the first half of the processors. The control plane, which it starts later, is there
+// too. It returns a function that moves a contender to the other half.
 func divide() (pinned func(pid int) error, err error) {
 	server, contender, err := halves()
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 // tick is the unit of CPU times in /proc: USER_HZ, which is 100 on every platform that Go supports.
 const tick = 10 * time.Millisecond
 
-// usage is what a process has used since it started.
+// usage holds what a process has used since it started.
 type usage struct {
 	cpu     time.Duration // user and system
-	written uint64        // bytes that it made the kernel write to a disk
+	written uint64        // bytes that it made the kernel write to disks
 	rss     uint64        // resident bytes now, without the program's own pages
 	peak    uint64        // most resident bytes so far, without the program's own pages
 }
 
-// usageOf reads the usage of a process from /proc.
+// usageOf reads the usage of a process from /proc/PID.
 func usageOf(pid int) (usage, error) {
 	var u usage
 	dir := fmt.Sprintf("/proc/%d/", pid)
@@ -28,9 +28,9 @@ func usageOf(pid int) (usage, error) {
 	if err != nil {
 		return u, fmt.Errorf("read what process %d has used: %w", pid, err)
 	}
-	// The second field is the program's name in parentheses, and may contain anything.
+	// The second field is the name of the program in parentheses, and may contain spaces and parentheses.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const utime, stime = 11, 12 // counted from the third field of proc(5)
+	const utime, stime = 11, 12 // positions after the name; proc(5) calls them fields 14 and 15
 	for _, i := range []int{utime, stime} {
 		ticks, err := strconv.ParseUint(fields[i], 10, 64)
 		if err != nil {
@@ -53,9 +53,9 @@ func usageOf(pid int) (usage, error) {
 	return u, err
 }
 
-// programOf returns how many bytes of the program file of a process are mapped and resident. The number depends on what
-// the kernel had in its cache, because it also maps neighbouring pages: the same idle program was seen with 20 MiB and
-// with 45 MiB. So these pages are left out of the comparison.
+// programOf returns how many bytes of a process's program file are mapped and resident. This number depends on what the
+// kernel had in its cache, because it also maps neighbouring pages: the same idle program was seen with 20 MiB and with
+// 45 MiB. So these bytes are subtracted from the memory of a process.
 func programOf(pid int) (uint64, error) {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -68,12 +68,12 @@ func programOf(pid int) (uint64, error) {
 	return residentOf(string(maps), program)
 }
 
-// residentOf sums the resident bytes of a file's mappings in the text of smaps (proc(5)).
+// residentOf returns the resident bytes of all mappings of a file, from the text of /proc/PID/smaps (proc(5)).
 func residentOf(maps, file string) (sum uint64, err error) {
 	own := false
 	for line := range strings.Lines(maps) {
 		fields := strings.Fields(line)
-		if !strings.HasSuffix(fields[0], ":") { // a mapping's first line: addresses, …, file
+		if !strings.HasSuffix(fields[0], ":") { // first line of a mapping: addresses, …, file
 			own = len(fields) > 5 && strings.Join(fields[5:], " ") == file
 		} else if own && fields[0] == "Rss:" {
 			kib, err := strconv.ParseUint(fields[1], 10, 64)
@@ -86,7 +86,7 @@ func residentOf(maps, file string) (sum uint64, err error) {
 	return sum, nil
 }
 
-// lineOf returns the number after a name in a file of /proc.
+// lineOf returns the number that follows a name at the begin of a line, in a file of /proc.
 func lineOf(path, name string) (uint64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -104,8 +104,8 @@ func lineOf(path, name string) (uint64, error) {
 	return 0, fmt.Errorf("read %s: there is no %s", path, name)
 }
 
-// machine is the CPU time of all processors, in total and busy. Time that the hypervisor gave to others counts as busy:
-// it was not available here.
+// machine holds the CPU time of all processors, in total and busy. Time that the hypervisor gave to other machines
+// counts as busy, because it was not available here.
 type machine struct{ all, busy time.Duration }
 
 func machineNow() (machine, error) {
@@ -115,7 +115,7 @@ func machineNow() (machine, error) {
 	}
 	line, _, _ := strings.Cut(string(text), "\n")
 	var m machine
-	// cpu user nice system idle iowait irq softirq steal; guest times are part of user.
+	// The fields: user nice system idle iowait irq softirq steal. Guest times are part of user.
 	for i, field := range strings.Fields(line)[1:9] {
 		ticks, err := strconv.ParseUint(field, 10, 64)
 		if err != nil {

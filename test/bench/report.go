@@ -16,7 +16,7 @@ type Report struct {
 	Processor  string        `json:"processor"`
 	CPUs       int           `json:"cpus"`
 	Took       time.Duration `json:"took"`
-	// Bench is the CPU time of the bench itself: kubelet, stopwatch, and the creation and check of Jobs.
+	// Bench is the CPU time that the bench itself used: kubelet, stopwatch, creation and check of Jobs.
 	Bench    time.Duration `json:"bench_cpu"`
 	Outcomes []*Outcome    `json:"workloads"`
 	Dir      string        `json:"-"`
@@ -27,17 +27,17 @@ type Outcome struct {
 	Workload string           `json:"workload"`
 	Title    string           `json:"title"`
 	Laps     map[string][]Lap `json:"laps"` // by contender, in the order of the rounds
-	// Medians over the rounds, by contender and figure.
+	// Medians are the medians over the rounds, by contender and figure.
 	Medians map[string]map[string]float64 `json:"medians"`
-	// Ratios are ours ÷ the built-in's in the same round; the median over the rounds, by figure.
+	// Ratios are ours ÷ the built-in's value in the same round, by figure. Each is the median over the rounds.
 	Ratios map[string]float64 `json:"ratios"`
-	// Requests are medians for each pod, by contender, verb and resource.
+	// Requests are the medians of requests for each pod, by contender, verb and resource.
 	Requests map[string]map[string]float64 `json:"requests"`
-	// Others is the largest share of the machine that other processes had in any lap.
+	// Others is the largest share of the machine that other processes had in a lap.
 	Others float64 `json:"others"`
 }
 
-// Wrong lists the wrong outcomes, one line for each lap.
+// Wrong lists the wrong outcomes, with one line for each lap.
 func (r *Report) Wrong() (lines []string) {
 	for _, o := range r.Outcomes {
 		for _, name := range contenders {
@@ -51,7 +51,7 @@ func (r *Report) Wrong() (lines []string) {
 	return lines
 }
 
-// summarise computes everything that follows from the laps, without those with a wrong outcome.
+// summarise computes medians and ratios from the laps. Laps with a wrong outcome are left out.
 func (o *Outcome) summarise() {
 	o.Medians, o.Requests, o.Ratios = map[string]map[string]float64{}, map[string]map[string]float64{}, map[string]float64{}
 	for name, laps := range o.Laps {
@@ -66,7 +66,7 @@ func (o *Outcome) summarise() {
 			collect(figures, lap.Figures)
 			collect(requests, lap.Requests)
 		}
-		for kind := range requests { // a kind that is missing in a round counts as 0 there
+		for kind := range requests { // a kind of request that is missing in a round counts as 0 there
 			for len(requests[kind]) < right {
 				requests[kind] = append(requests[kind], 0)
 			}

@@ -9,20 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// firstBackoff is the wait after the first failed pod of a place; each further failure doubles it. The controller
-// counts from the end of the container, which is stored in whole seconds.
+// firstBackoff is the wait after the first failed pod. Each further failure of a Job without limits per index doubles
+// it. The controller counts from the end of the container, which is stored in whole seconds.
 const firstBackoff = 10 * time.Second
 
-// retries measures how late replacements of failed pods come, in Jobs that have a backoff for each index, or only one
-// pod. The zero value has seen none.
+// retries measures how late the replacement of a failed pod comes after its backoff. It works for Jobs with a backoff
+// for each index, and for Jobs with one pod.
 type retries struct {
-	due    map[string]time.Time // by index: when its next pod may be created
-	failed int                  // failed pods of a Job of one pod
+	due    map[string]time.Time // by index: the time from which its next pod may be created
+	failed int                  // number of failed pods, for a Job with one pod
 	seen   map[types.UID]bool   // pods that failed
 	late   []time.Duration      // negative for a pod that came too early
 }
 
-// see takes a pod of a shape, as seen at a time. first: the pod was not seen before.
+// see reports a change of a pod of a shape, as seen at now. first says that the pod was not seen before.
 func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
 	index := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	if !of.perIndex && of.pods != 1 {
@@ -42,7 +42,7 @@ func (r *retries) see(pod *corev1.Pod, of shape, first bool, now time.Time) {
 	backoff := firstBackoff << r.failed
 	if of.perIndex {
 		before, err := strconv.Atoi(pod.Annotations[batchv1.JobIndexFailureCountAnnotation])
-		if err != nil || before > 0 { // an index that failed twice is not tried again
+		if err != nil || before > 0 { // the index failed a second time, which is its limit
 			return
 		}
 		backoff = firstBackoff

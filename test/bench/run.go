@@ -17,26 +17,26 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// patience is the longest time of a lap; the longest lap takes a few minutes.
+// patience limits the time of a lap. The longest lap takes a few minutes.
 const patience = 15 * time.Minute
 
-// run is one workload, run by one contender.
+// run is one workload while one contender runs it.
 type run struct {
 	*bench
 	workload  *workload
 	contender *contender
 	namespace string
-	dir       string // of the contender
+	dir       string // where the contender keeps its state
 
 	process *process
-	looker  *process // the observer; nil: none
-	gone    usage    // usage of killed processes of the contender
-	shapes  []shape  // of the created Jobs
-	crons   crons    // of w11 and w12
+	looker  *process // the observer; nil: no observer
+	gone    usage    // what killed processes of the contender used
+	shapes  []shape  // the created Jobs and their expected outcome
+	crons   crons    // the CronJobs of w11 and w12
 	extra   map[string]float64
 }
 
-// lap makes a contender run a workload, measures and checks it, and cleans up.
+// lap makes a contender run a workload. It measures the costs, checks the outcome and cleans up.
 func (b *bench) lap(ctx context.Context, w *workload, c *contender) (lap Lap, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it was not over within %s", patience))
 	defer cancel()
@@ -67,7 +67,7 @@ func (b *bench) newRun(ctx context.Context, w *workload, c *contender) (*run, er
 	return r, nil
 }
 
-// namespace creates a namespace that the stopwatch watches.
+// namespace creates a namespace, and lets the stopwatch watch it.
 func (b *bench) namespace(ctx context.Context) (string, error) {
 	b.namespaces++
 	name := fmt.Sprintf("bench-%d", b.namespaces)
@@ -79,8 +79,9 @@ func (b *bench) namespace(ctx context.Context) (string, error) {
 	return name, b.cp.AwaitNamespace(ctx, name)
 }
 
-// start starts the contender, and returns when it has run a first Job and has come to rest, so that it is warm. It
-// returns the time from the start of the process until the pod of that Job was seen; the Job existed before.
+// start starts the contender, and returns when it is warm: it has run a first Job and has come to rest. The Job is
+// created before the process starts. The result is the time from the start of the process until the pod of this Job is
+// seen.
 func (r *run) start(ctx context.Context) (time.Duration, error) {
 	namespace, err := r.bench.namespace(ctx)
 	if err != nil {
@@ -108,7 +109,7 @@ func (r *run) start(ctx context.Context) (time.Duration, error) {
 	return took, errors.Join(r.rest(ctx), r.clearIn(ctx, namespace))
 }
 
-// create creates Jobs, several at a time, and returns when the API server has answered all.
+// create creates Jobs, several at a time, and returns when the API server has answered all requests.
 func (r *run) create(ctx context.Context, shapes ...shape) error {
 	shapes = r.foretell(shapes)
 	g, ctx := errgroup.WithContext(ctx)
@@ -119,7 +120,7 @@ func (r *run) create(ctx context.Context, shapes ...shape) error {
 	return g.Wait()
 }
 
-// foretell notes the Jobs that will be created and their expected outcome. It returns the shapes to create.
+// foretell remembers the Jobs that will be created and the outcome that is expected. It returns the shapes to create.
 func (r *run) foretell(shapes []shape) []shape {
 	shapes = slices.Clone(shapes)
 	for i := range shapes {
@@ -139,7 +140,7 @@ func (r *run) createIn(ctx context.Context, namespace string, s shape) error {
 	return nil
 }
 
-// await waits until done returns true for the workload's namespace. It returns an error if the contender ends.
+// await waits until done returns true for the namespace of the workload. It returns an error if the contender ends.
 func (r *run) await(ctx context.Context, done func(*field) bool) error {
 	return r.awaitIn(ctx, r.namespace, done)
 }
@@ -158,10 +159,10 @@ func (r *run) finish(ctx context.Context) error {
 	return nil
 }
 
-// quiet is how long a contender must send no request to count as at rest.
+// quiet is how long a contender must send no request until it counts as at rest.
 const quiet = time.Second
 
-// rest returns when the contender has come to rest: writes after the end of a Job are part of its cost.
+// rest returns when the contender has come to rest. What it writes after the end of a Job is part of its cost.
 func (r *run) rest(ctx context.Context) error {
 	poll := time.NewTicker(quiet / 10)
 	defer poll.Stop()
@@ -185,7 +186,7 @@ func (r *run) rest(ctx context.Context) error {
 	}
 }
 
-// clear stops the contender and removes everything that the lap left in the cluster.
+// clear stops the contender and deletes everything that the lap created in the cluster.
 func (r *run) clear(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("clearing up was not over within two minutes"))
 	defer cancel()
@@ -217,7 +218,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	if err != nil {
 		return fmt.Errorf("list what is left: %w", err)
 	}
-	for i := range left.Items { // only after a wrong outcome: pods that still have a finalizer
+	for i := range left.Items { // pods that still have a finalizer, which happens only after a wrong outcome
 		pod := &left.Items[i]
 		pod.Finalizers = nil
 		if _, err := r.client.CoreV1().Pods(namespace).Update(ctx, pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
@@ -227,7 +228,7 @@ func (r *run) clearIn(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// mark is the usage of all processes at one time.
+// mark holds the usage of all processes at one moment.
 type mark struct {
 	at        time.Time
 	machine   machine
@@ -240,12 +241,12 @@ type mark struct {
 	self      usage
 }
 
-// cluster returns the CPU time of the cluster, without the bench, its kubelets and its network.
+// cluster returns the CPU time of the cluster, without the bench and its simulated kubelets and network.
 func (m *mark) cluster() time.Duration {
 	return m.contender.cpu + m.observer.cpu + m.server.cpu + m.etcd.cpu + m.around.cpu
 }
 
-// mark reads the usage of all processes. pid is the contender's, looker the observer's; 0: none.
+// mark reads the usage of all processes. pid is the contender, looker the observer; 0 stands for none.
 func (b *bench) mark(pid, looker int) (m mark, err error) {
 	m.at = time.Now()
 	if m.machine, err = machineNow(); err != nil {

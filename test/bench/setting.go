@@ -11,31 +11,32 @@ import (
 	"github.com/jobledger/jobledger/test/bench/link"
 )
 
-// Setting is the cluster that the contenders run in. The zero value stands for the defaults.
+// Setting describes the cluster in which the contenders run. Empty fields get their defaults.
 type Setting struct {
 	// Profile selects how pods live: life (default), instant or cluster.
 	Profile string `json:"profile"`
-	// Network is between a contender and its API server: loopback (default), 2ms or 20ms. Kubelets and the stopwatch
-	// are next to the server.
+	// Network is the network between a contender and its API server: loopback (default), 2ms or 20ms (round trip).
+	// Kubelets and the stopwatch always use loopback.
 	Network string `json:"network"`
-	// Place is where the server runs: on the "same" processors as the contender (default), or on "other" ones: then the
-	// contender has the second half of the processors, and everything else has the first.
+	// Place says on which processors the server runs: the "same" as the contender (default), or "other" ones. Then the
+	// contender has the second half of the processors, and all other processes have the first.
 	Place string `json:"place"`
 	// Seed determines how long pods run and which fail.
 	Seed uint64 `json:"seed"`
 }
 
-// Profiles.
+// Profiles: how pods live.
 const (
-	// Life: pods are scheduled, become ready, run and end. Our scheduler and kubelets write each step separately.
+	// Life: pods are scheduled, become ready, run and end. The bench simulates scheduler and kubelets, and each step is
+	// a separate write.
 	Life = "life"
-	// Instant: every pod ends, with one write, as soon as it appears.
+	// Instant: every pod ends as soon as it appears, with one write.
 	Instant = "instant"
-	// Cluster: the real kube-scheduler, and kwok as the kubelets.
+	// Cluster: the real kube-scheduler assigns pods, and kwok simulates the kubelets.
 	Cluster = "cluster"
 )
 
-// Places.
+// Places: which processors the server has.
 const (
 	same  = "same"
 	other = "other"
@@ -43,14 +44,14 @@ const (
 
 const loopback = "loopback"
 
-// networks by name. A round trip is twice the delay.
+// networks are the networks that a setting can name. The names are round trips, twice the delay.
 var networks = map[string]link.Line{
 	loopback: {},
 	"2ms":    {Delay: time.Millisecond},
 	"20ms":   {Delay: 10 * time.Millisecond, Rate: 100e6 / 8},
 }
 
-// nodes is how many kubelets a cluster of profile Life has.
+// nodes is the number of kubelets in a cluster of profile Life.
 const nodes = 100
 
 func (s *Setting) setDefaults() error {
@@ -76,7 +77,7 @@ func (s *Setting) setDefaults() error {
 	return nil
 }
 
-// String names a setting briefly, without defaults and without the seed.
+// String describes a setting briefly, without defaults and without the seed.
 func (s Setting) String() string {
 	words := []string{s.Profile}
 	if s.Network != loopback {
@@ -88,7 +89,8 @@ func (s Setting) String() string {
 	return strings.Join(words, ", ")
 }
 
-// ParseSeed reads a seed: a number from 1, or "date" for today's, such as 20261128, which no figure was tuned to.
+// ParseSeed parses a seed: a number from 1, or "date" for today's date, such as 20261128. No figure can have been tuned
+// to today's date.
 func ParseSeed(text string, today time.Time) (uint64, error) {
 	if text == "date" {
 		text = today.UTC().Format("20060102")

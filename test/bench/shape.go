@@ -6,20 +6,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// shape is a Job and its expected outcome.
+// shape describes a Job and its expected outcome.
 type shape struct {
 	name              string
 	pods, parallelism int32
 	indexed           bool
-	fail              int  // how many of its pods fail and are replaced
+	fail              int  // number of its pods that fail and are replaced
 	perIndex          bool // each index has its own backoff limit
-	alike             bool // its pods end at once and succeed, in any profile
+	alike             bool // all its pods end at once and succeed, in any profile
 }
 
-// node is the nodeName of every pod of profile Instant, so that no scheduler is needed. No such node exists.
+// node is the nodeName of every pod of profile Instant, so that no scheduler is needed. No node has this name.
 const node = "bench"
 
-// job returns the Job of a shape in the setting of the run.
+// job returns the Job that a shape describes, for the profile of the run.
 func (r *run) job(s shape) *batchv1.Job {
 	job := s.job()
 	if r.config.Setting.Profile != Instant {

@@ -17,50 +17,51 @@ import (
 	"github.com/jobledger/jobledger/test/bench/kubelet"
 )
 
-// stopwatch notes the times of events, as seen through the API server. It has one field for each namespace.
+// stopwatch notes when events happen, as the API server shows them. It has one field for each watched namespace.
 type stopwatch struct {
 	mu     sync.Mutex
 	fields map[string]*field
 }
 
-// field has the events of one namespace.
+// field holds the events of one namespace.
 type field struct {
 	jobs    map[string]*timing
 	pods    map[types.UID]*podSeen
-	changed chan struct{} // closed and replaced at every change
+	changed chan struct{} // closed and replaced after every change
 
-	finished, ended, tracked int // Jobs; pods that ended; pods with a finalizer now
-	delivered                int // Jobs with a pod end that a subscriber has received
+	finished, ended, tracked int // numbers of finished Jobs, of ended pods, and of pods with a finalizer now
+	delivered                int // number of Jobs of which a subscriber has received the end of a pod
 
-	lates, writes []time.Duration // of status writes of kubelets: delays of their begin, and times until their answers
+	// about status writes of kubelets: how late they began, and how long their answers took
+	lates, writes []time.Duration
 }
 
-// timing is the life of one Job. A time that has not come yet is zero.
+// timing holds the times in the life of one Job. A time is zero until it comes.
 type timing struct {
-	asked    time.Time // just before its creation was requested; for a CronJob's: it was first seen
-	created  time.Time // the API server answered the create; for a CronJob's: it was first seen
-	firstPod time.Time // its first pod was seen
-	lastEnd  time.Time // the API server answered the newest end of one of its pods
-	finished time.Time // it was seen Complete or Failed
+	asked    time.Time // just before the create request; for a Job of a CronJob: when it was first seen
+	created  time.Time // when the API server answered the create; for a Job of a CronJob: when it was first seen
+	firstPod time.Time // when its first pod was seen
+	lastEnd  time.Time // when the API server answered the write that ended its latest pod
+	finished time.Time // when it was seen Complete or Failed
 
-	delivered time.Time // a subscriber received the record of the first end of one of its pods
+	delivered time.Time // when a subscriber received the first record about the end of one of its pods
 
 	shape   shape
-	fates   fates          // nil: alike
-	before  map[string]int // pods seen so far, by their place in the Job
+	fates   fates          // how its pods live; nil: all succeed at once
+	before  map[string]int // number of pods seen so far, by their place in the Job (the completion index)
 	retries retries
 	succession
 }
 
 type podSeen struct {
 	job     *timing
-	tracked bool      // it has a finalizer
-	ended   time.Time // the API server answered its end
+	tracked bool      // has a finalizer now
+	ended   time.Time // when the API server answered the write that ended it
 }
 
 func newStopwatch() *stopwatch { return &stopwatch{fields: map[string]*field{}} }
 
-// open begins to note the events of a namespace.
+// open starts to note the events of a namespace.
 func (s *stopwatch) open(namespace string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +75,8 @@ func (s *stopwatch) shut(namespace string) {
 	delete(s.fields, namespace)
 }
 
-// in calls f with the field of a namespace, if it is open, and then wakes the waiters.
+// in calls f with the field of a namespace, unless the namespace was shut. Then it wakes everything that waits in
+// await.
 func (s *stopwatch) in(namespace string, f func(*field)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +87,8 @@ func (s *stopwatch) in(namespace string, f func(*field)) {
 	}
 }
 
-// job returns the timing of a Job. A pod of the Job may be seen before the create is answered, so job creates it if
-// needed.
+// job returns the timing of a Job, and creates it if needed: a pod of the Job may be seen before its create is
+// answered.
 func (f *field) job(name string) *timing {
 	t := f.jobs[name]
 	if t == nil {
@@ -98,18 +100,18 @@ func (f *field) job(name string) *timing {
 
 func newTiming() *timing { return &timing{fates: alike, before: map[string]int{}} }
 
-// foretell sets the shape of a coming Job, and how its pods live.
+// foretell sets the shape of a Job that will be created, and how its pods live.
 func (s *stopwatch) foretell(namespace string, of shape, how fates) {
 	s.in(namespace, func(f *field) { f.job(of.name).shape, f.job(of.name).fates = of, how })
 }
 
-// expect notes that a Job is about to be created.
+// expect notes that a Job will be created now.
 func (s *stopwatch) expect(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) { f.job(job).asked = now })
 }
 
-// created notes that the create of a Job was answered.
+// created notes that the API server answered the create of a Job.
 func (s *stopwatch) created(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) { f.job(job).created = now })
@@ -150,7 +152,7 @@ func (s *stopwatch) podChanged(kind watch.EventType, pod *corev1.Pod) {
 	})
 }
 
-// podFate is called by the kubelet once for each pod.
+// podFate returns how a pod lives. The kubelet calls it once for each pod.
 func (s *stopwatch) podFate(pod *corev1.Pod) (fate kubelet.Fate) {
 	s.in(pod.Namespace, func(f *field) {
 		if p := f.pods[pod.UID]; p != nil {
@@ -180,7 +182,7 @@ func (s *stopwatch) podEnded(pod *corev1.Pod) {
 	})
 }
 
-// podDelivered notes that a subscriber received the record of the end of a Job's pod.
+// podDelivered notes that a subscriber received the record about the end of a pod of a Job.
 func (s *stopwatch) podDelivered(namespace, job string) {
 	now := time.Now()
 	s.in(namespace, func(f *field) {
@@ -195,7 +197,7 @@ func (s *stopwatch) jobChanged(job *batchv1.Job) {
 	now := time.Now()
 	s.in(job.Namespace, func(f *field) {
 		t := f.job(job.Name)
-		if t.asked.IsZero() { // the contender made it, for a CronJob
+		if t.asked.IsZero() { // the contender created it for a CronJob
 			t.asked, t.created = now, now
 		}
 		if t.finished.IsZero() && finished(job) {
@@ -215,8 +217,7 @@ func finished(job *batchv1.Job) bool {
 	return false
 }
 
-// follow watches Jobs from now on until ctx ends, which is no error. It returns when the watch has begun. wait returns
-// the error of the watch.
+// follow begins to watch Jobs. wait continues until ctx ends, which is no error, and returns the error of the watch.
 func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wait func() error, err error) {
 	list, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -250,7 +251,7 @@ func (s *stopwatch) follow(ctx context.Context, client kubernetes.Interface) (wa
 	}, nil
 }
 
-// await calls done after every change of the namespace, and returns when done returns true.
+// await returns when done returns true for the namespace. It calls done after every change there.
 func (s *stopwatch) await(ctx context.Context, namespace string, done func(*field) bool) error {
 	for {
 		s.mu.Lock()
@@ -268,5 +269,5 @@ func (s *stopwatch) await(ctx context.Context, namespace string, done func(*fiel
 	}
 }
 
-// over reports whether that many Jobs are finished and no pod has a finalizer.
+// over reports whether at least that many Jobs are finished and no pod has a finalizer.
 func (f *field) over(jobs int) bool { return f.finished >= jobs && f.tracked == 0 }

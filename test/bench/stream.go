@@ -19,8 +19,8 @@ import (
 )
 
 // streamed creates Jobs at a steady pace, while a subscriber to the contender's NATS stream notes when it receives the
-// ends of their pods. The subscriber runs in this process, like the stopwatch; otherwise it is like any program that
-// uses the Go package.
+// ends of their pods. The subscriber uses our Go package, as any program may. It runs in this process, beside the
+// stopwatch.
 func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
@@ -50,15 +50,16 @@ func streamed(ctx context.Context, r *run, s sizes) (err error) {
 	return nil
 }
 
-// listen reads all events of the stream until ctx ends. It closes begun at the first event, which is older than the
-// workload.
+// listen reads all events of the stream until ctx ends. It closes begun at the first event, which comes before those of
+// the workload.
 func (r *run) listen(ctx context.Context, begun chan<- struct{}) error {
 	url, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS"))
 	if err != nil {
 		return fmt.Errorf("find the NATS server of %s: %w", r.contender.name, err)
 	}
 	secret, err := os.ReadFile(filepath.Join(logIn(r.dir), "NATS.reader"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // an older program to compare with may have none
+	// older programs, which can be compared with this one, have no such file
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the secret for readers of %s: %w", r.contender.name, err)
 	}
 	conn, err := dial.Config{URL: strings.TrimSpace(string(url))}.Connect(natsgo.UserInfo("reader", strings.TrimSpace(string(secret))))

@@ -2,21 +2,21 @@ package bench
 
 import "time"
 
-// succession measures what follows the ends of one Job's pods. The zero value has seen none.
+// succession measures how soon a Job reacts to the ends of its pods.
 type succession struct {
-	ends []time.Time // of pods, in the order of the API server's answers
-	seen int         // number of pods
+	ends []time.Time // when the API server answered the writes that ended pods, in this order
+	seen int         // number of pods so far
 
-	successors  []time.Duration // from the end of a pod until its successor was seen
-	released    []time.Duration // from the end of a pod until it was seen without finalizer
-	lastRelease time.Time       // when the newest of these was seen
+	successors  []time.Duration // times from the end of a pod until its successor was seen
+	released    []time.Duration // times from the end of a pod until it was seen without finalizer
+	lastRelease time.Time       // when a pod was last seen to lose its finalizer
 }
 
 func (t *timing) podEnded(at time.Time) { t.ends = append(t.ends, at) }
 
-// podSeen takes a pod that was not seen before. A Job keeps as many pods as its parallelism allows: the first end makes
-// room for the first pod after these, and so on. Retries of an index are not included: they wait for a backoff, see
-// retries.
+// podSeen notes a pod that was not seen before. A Job keeps as many pods as its parallelism allows. So with parallelism
+// 10 the 11th pod is the successor of the first pod that ended, and so on. Retries of an index are left out: they wait
+// for a backoff, which the type retries measures.
 func (t *timing) podSeen(at time.Time) {
 	freed := t.seen - int(t.shape.parallelism)
 	t.seen++
@@ -26,8 +26,8 @@ func (t *timing) podSeen(at time.Time) {
 	t.successors = append(t.successors, at.Sub(t.ends[freed]))
 }
 
-// podReleased notes that a pod was seen without its finalizer. The answer to the write of its end may come later than
-// that.
+// podReleased notes that a pod was seen without its finalizer. ended is zero if the API server has not yet answered the
+// write of the pod's end: then the delay counts as 0.
 func (t *timing) podReleased(ended, at time.Time) {
 	if ended.IsZero() {
 		ended = at
@@ -36,5 +36,5 @@ func (t *timing) podReleased(ended, at time.Time) {
 	t.lastRelease = at
 }
 
-// releasedLate returns how long after the end of the Job its last pod still had a finalizer.
+// releasedLate returns how long after the end of the Job its last pod lost the finalizer.
 func (t *timing) releasedLate() time.Duration { return max(0, t.lastRelease.Sub(t.finished)) }

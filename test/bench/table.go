@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Write prints the report for people: medians and ratios of every workload, the ratios of the baseline if there is one,
-// and facts about the run.
+// Write prints the report as a table: medians and ratios of every workload, beside them the ratios of the baseline, and
+// facts about the run.
 func (r *Report) Write(w io.Writer, base Baseline) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	before := base.ratios(r)
@@ -62,7 +62,8 @@ func (o *Outcome) row(w io.Writer, f Figure, before map[string]float64) {
 	fmt.Fprintf(w, "  %s\t%s\t%s\n", f.Title, strings.Join(cells, "\t"), note)
 }
 
-// verdict reports whether a ratio differs from the baseline: by more than a quarter, or a twentieth for counts.
+// verdict says how a ratio compares with the baseline. A difference of less than a quarter is ignored, for counts one
+// of less than a twentieth.
 func verdict(f Figure, ratio, was float64) string {
 	margin := 1.25
 	if f.Count {
@@ -105,7 +106,7 @@ func (o *Outcome) faults(name string) string {
 	return fmt.Sprintf("%d, %d", duplicates, losses)
 }
 
-// processor returns the kernel's name of the processors.
+// processor returns the name that the kernel gives the processors.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -9,30 +9,30 @@ import (
 	"time"
 )
 
-// workload is a task for a Job controller.
+// workload is a task that the contenders do, such as "500 Jobs of one pod at once".
 type workload struct {
 	name string
-	says string // with one %d for each number of sizes
+	says string // its title, with one %d for each number in sizes
 	full sizes
-	fast sizes // with Config.Quick
+	fast sizes // the smaller numbers for Config.Quick
 	// prepare, if set, creates what must exist before the measurement begins.
 	prepare func(ctx context.Context, r *run, s sizes) error
-	// drive creates the Jobs and returns when they are over.
+	// drive creates the Jobs and returns when they have finished.
 	drive func(ctx context.Context, r *run, s sizes) error
-	// measure, if set, does the whole lap in place of drive.
+	// measure, if set, runs the whole lap instead of drive.
 	measure func(ctx context.Context, r *run) (Lap, error)
-	// rounds, if not 0, is the greatest number of rounds, for workloads that take minutes.
+	// rounds, if not 0, is the largest number of rounds, for a workload that takes minutes.
 	rounds int
-	// smallOnly: only Jobs of one pod count for the latencies.
+	// smallOnly: latencies are measured only for Jobs of one pod.
 	smallOnly bool
 	// alike: all pods end at once and succeed, in any profile.
 	alike bool
-	// only, if not empty, is the only contender that runs it; flags are its additional flags.
+	// only, if not empty, names the only contender that runs it. flags are additional flags for this contender.
 	only  string
 	flags []string
 }
 
-// sizes are the numbers of a workload, in the order of its title.
+// sizes are the numbers in the title of a workload, in that order.
 type sizes []int
 
 func (w *workload) sizes(quick bool) sizes {
@@ -110,7 +110,7 @@ var workloads = []*workload{
 	},
 }
 
-// choose returns the workloads of these names; all if there are no names.
+// choose returns the workloads with these names, or all if there are no names.
 func choose(names []string) ([]*workload, error) {
 	if len(names) == 0 {
 		return workloads, nil
@@ -208,7 +208,7 @@ func killed(ctx context.Context, r *run, s sizes) error {
 	if r.process, err = r.contender.start(r.dir); err != nil {
 		return err
 	}
-	// Requests that the killed process had sent have arrived by the time the new process is started.
+	// Requests that the killed process had sent have arrived before the new process starts.
 	before := 0
 	r.watch.in(r.namespace, func(f *field) { before = len(f.pods) })
 	if err := r.await(ctx, func(f *field) bool { return len(f.pods) > before || f.over(len(r.shapes)) }); err != nil {
@@ -238,7 +238,7 @@ func beside(ctx context.Context, r *run, s sizes) error {
 	return r.finish(ctx)
 }
 
-// every calls f n times, once in each interval, with 0 to n-1. It stops when ctx ends.
+// every calls f with 0 to n-1, once in each interval. It stops when ctx ends.
 func every(ctx context.Context, interval time.Duration, n int, f func(i int) error) error {
 	ticks := time.NewTicker(interval)
 	defer ticks.Stop()

@@ -1,7 +1,7 @@
 // Package beside runs the real controllers of Kueue and of JobSet beside Jobledger, on a real API server with simulated
 // nodes. So the tests see what these tools really do to Jobs.
 //
-// Each scenario is played twice. In one cluster the built-in Job controller runs, and Jobledger has the Jobs that name
+// Each scenario runs twice. In one cluster the built-in Job controller runs, and Jobledger runs only the Jobs that name
 // it (--manage=delegated). In the other Jobledger runs all Jobs (--manage=all). Each scenario has its own namespace,
 // queues and Jobledger. Kueue and JobSet are built from their modules (test/tools), installed from the manifests of
 // their releases, and run with the rights of these manifests. Differences from a release: they listen on loopback, so

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// build is the build of one program.
+// build holds what is needed to build one program.
 type build struct {
 	program
 	version  string
@@ -23,8 +23,8 @@ type build struct {
 	dir      string
 }
 
-// run builds the program into a temporary name, renames it and then writes the stamp. So a stamp never stands beside a
-// program that it does not describe.
+// run builds the program into a temporary file, renames the file, and then writes the stamp. So a stamp always
+// describes the program beside it.
 func (b build) run(ctx context.Context, p *progress) error {
 	stamp := stampPath(b.dir, b.label())
 	if err := os.Remove(stamp); err != nil && !os.IsNotExist(err) {
@@ -47,7 +47,7 @@ func (b build) run(ctx context.Context, p *progress) error {
 	return os.WriteFile(stamp, []byte(b.stamp(b.version)), 0o644)
 }
 
-// compile builds the program. It counts the packages first, so that progress can be shown as a part of them.
+// compile builds the program. It first counts its packages, so that progress can be shown as a fraction.
 func (b build) compile(ctx context.Context, output string, p *progress) error {
 	var packages bytes.Buffer
 	if err := b.goCommand(ctx, p, &packages, "list", "-deps", b.pkg); err != nil {
@@ -58,8 +58,8 @@ func (b build) compile(ctx context.Context, output string, p *progress) error {
 	return b.goCommand(ctx, p, io.Discard, args...)
 }
 
-// goCommand runs a go command in the tools module, with low priority so that the machine stays usable. When ctx ends,
-// the command and its compilers are stopped. If the command fails, the error has the last lines of its output.
+// goCommand runs a go command in the tools module, with low priority, so that the machine stays usable. When ctx ends,
+// it stops the command and its compilers. If the command fails, the error contains the last lines of its output.
 func (b build) goCommand(ctx context.Context, p *progress, stdout io.Writer, args ...string) error {
 	argv := append([]string{"go"}, args...)
 	if nice, err := exec.LookPath("nice"); err == nil {
@@ -86,7 +86,7 @@ func (b build) goCommand(ctx context.Context, p *progress, stdout io.Writer, arg
 	}
 }
 
-// withoutModFlag drops -mod and -modfile, which the caller has set for its own module.
+// withoutModFlag removes -mod and -modfile from flags, because they belong to the caller's own module.
 func withoutModFlag(flags string) string {
 	var kept []string
 	for _, f := range strings.Fields(flags) {
@@ -97,15 +97,15 @@ func withoutModFlag(flags string) string {
 	return strings.Join(kept, " ")
 }
 
-// keepLines is how many lines a follower keeps of a failed build.
+// keepLines is the number of output lines that a follower keeps, for the error of a failed build.
 const keepLines = 40
 
-// follower reads the output of go build -v. A line that is a package path, or a download, is progress. All other lines
-// are complaints; the last of them are kept. It is not safe for concurrent use: os/exec writes to it from one
+// follower reads the output of go build -v. A line with a package path or a download counts as progress. Of all other
+// lines, which are complaints, it keeps the last ones. It is not safe for concurrent use: os/exec writes to it from one
 // goroutine, and complaint is called after that goroutine has ended.
 type follower struct {
 	progress *progress
-	partial  []byte // the unfinished last line
+	partial  []byte // the last line, if its end was not read yet
 	kept     []string
 }
 

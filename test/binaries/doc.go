@@ -1,5 +1,5 @@
-// Package binaries builds the programs of a Kubernetes control plane from their Go modules, once, and returns where
-// they are.
+// Package binaries builds the programs of a Kubernetes control plane from their Go modules, once, and returns their
+// paths.
 //
 // The versions are those of test/tools/go.mod, a separate module. So the dependencies of Kubernetes, etcd and kwok do
 // not mix with those of Jobledger, and a change of Jobledger's modules does not rebuild Kubernetes.

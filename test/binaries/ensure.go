@@ -11,19 +11,20 @@ import (
 	"time"
 )
 
-// Config says what to build and where. The zero value builds from the repository around the working directory into its
-// bin/controlplane, and reports progress on standard error.
+// Config says which programs to build, and where to put them. With the zero value, the source is the repository that
+// contains the working directory, the programs go into its bin/controlplane, and progress goes to standard error.
 type Config struct {
-	// Root of the repository; empty: FindRoot.
+	// Root is the root of the repository; empty: FindRoot.
 	Root string
 	// Dir receives the programs; empty: bin/controlplane under Root.
 	Dir string
-	// Programs are the names of the needed programs; empty: those of Cluster.
+	// Programs are the names of the programs; empty: those of Cluster.
 	Programs []string
-	// Minor is one of Minors: programs of Kubernetes that exist for it have that version; empty: that of test/tools.
+	// Minor is one of Minors. Programs of Kubernetes that exist in that version are taken from it. Empty: all have the
+	// version of test/tools.
 	Minor string
-	// Progress receives what is built, how far it is and how long it will take; nil: standard error. If nothing has to
-	// be built, nothing is written.
+	// Progress receives what is being built, how far it is and how long it may take; nil: standard error. Nothing is
+	// written if nothing has to be built.
 	Progress io.Writer
 }
 
@@ -50,14 +51,14 @@ func (c *Config) setDefaults() error {
 	return nil
 }
 
-// Set is a directory with current programs.
+// Set is a directory with programs that are up to date.
 type Set struct {
 	dir      string
 	minor    string // see Config.Minor
 	versions map[origin]string
 }
 
-// Path returns the file of the named program.
+// Path returns the path of a program.
 func (s Set) Path(name string) string {
 	if p, ok := find(name, s.minor); ok {
 		name = p.file()
@@ -65,7 +66,7 @@ func (s Set) Path(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
-// Version returns the version of the named program's module, such as v1.37.2, or "" for an unknown name.
+// Version returns the version of a program's module, such as v1.37.2; empty for an unknown name.
 func (s Set) Version(name string) string {
 	p, ok := find(name, s.minor)
 	if !ok {
@@ -74,9 +75,9 @@ func (s Set) Version(name string) string {
 	return s.versions[p.origin()]
 }
 
-// Ensure builds those of the requested programs that are missing or have another version, and returns when all are
-// current. If all are current, it only reads a few small files. When ctx ends, it stops the build and returns ctx's
-// error; programs that are finished by then stay.
+// Ensure builds those of the requested programs that are missing or have another version, and returns when all are up
+// to date. If all are, it only reads a few small files. When ctx ends, it stops the build and returns ctx's error;
+// programs that are finished by then stay.
 func Ensure(ctx context.Context, c Config) (Set, error) {
 	if err := c.setDefaults(); err != nil {
 		return Set{}, err
@@ -100,7 +101,7 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	}
 	defer lock.release()
 
-	todo := stale(set, c.Programs) // checked again: the last holder of the lock may have built them
+	todo := stale(set, c.Programs) // check again: another process may have built them while it held the lock
 	if len(todo) == 0 {
 		return set, nil
 	}
@@ -123,12 +124,12 @@ func Ensure(ctx context.Context, c Config) (Set, error) {
 	return set, nil
 }
 
-// stampDir, in the directory of the programs, holds one stamp per program and the lock.
+// stampDir is a directory beside the programs. It contains a stamp for each program, and the lock.
 const stampDir = ".controlplane"
 
 func stampPath(dir, name string) string { return filepath.Join(dir, stampDir, name+".stamp") }
 
-// stale returns the programs that must be built.
+// stale returns those of the needed programs that must be built.
 func stale(s Set, needed []string) []program {
 	var out []program
 	for _, p := range programs {

@@ -22,54 +22,55 @@ const (
 	Scheduler         = "kube-scheduler"
 	Kwok              = "kwok"
 	Etcdctl           = "etcdctl" // takes backups of etcd
-	Etcdutl           = "etcdutl" // restores them
+	Etcdutl           = "etcdutl" // restores backups of etcd
 	Kubelet           = "kubelet"
 	Kubectl           = "kubectl"
 	Containerd        = "containerd"
 	ContainerdShim    = "containerd-shim-runc-v2"
-	Ctr               = "ctr" // gives images to containerd
+	Ctr               = "ctr" // imports images into containerd
 	CoreDNS           = "coredns"
 	E2E               = "e2e.test" // the end-to-end specs of Kubernetes
 	Kueue             = "kueue"    // suspends and resumes Jobs by quota
-	JobSet            = "jobset"   // makes groups of Jobs
+	JobSet            = "jobset"   // creates groups of Jobs
 	Helm              = "helm"
 	Kustomize         = "kustomize"
-	VersityGW         = "versitygw" // an S3 server that keeps objects as files of a directory
+	VersityGW         = "versitygw" // an S3 server that stores objects as files in a directory
 )
 
-// Cluster are the programs that a cluster runs. Etcdctl and Etcdutl are built only when a test takes a backup.
+// Cluster are the programs that run in every cluster. Etcdctl and Etcdutl are built only for a test that takes a
+// backup.
 var Cluster = []string{Etcd, APIServer, ControllerManager, Scheduler, Kwok}
 
-// Node are the programs of a real node, which runs containers, and of its DNS, and kubectl.
+// Node are the programs of a real node, which runs containers, of its DNS, and kubectl.
 var Node = []string{Kubelet, Kubectl, Containerd, ContainerdShim, Ctr, CoreDNS}
 
-// Minors are the older minor versions of Kubernetes that can be built, too: API server, controllers and scheduler, when
-// a test asks for them (Config.Minor). Each has its own go.mod.
+// Minors are the older minor versions of Kubernetes. Their API server, controllers and scheduler are built if a test
+// asks for them (Config.Minor). Each minor has its own go.mod.
 var Minors = []string{"1.32", "1.33", "1.34", "1.35", "1.36"}
 
-// Beside are the programs that tests run beside Jobledger, and kubectl, which reads the manifests of their releases.
+// Beside are the controllers that tests run beside Jobledger, and kubectl, which reads the manifests of their releases.
 var Beside = []string{Kubectl, Kueue, JobSet}
 
-// Installers install charts and manifests, as administrators do.
+// Installers are programs that install charts and manifests, as administrators do.
 var Installers = []string{Helm, Kustomize}
 
-// Buckets is the S3 server that copies of logs are put to.
+// Buckets is the S3 server to which controllers copy their logs.
 var Buckets = []string{VersityGW}
 
-// program is one program to build.
+// program is a program that can be built.
 type program struct {
 	name   string
 	pkg    string // import path of its main package
-	module string // the module that determines its version
-	tools  string // directory below test/tools with its go.mod; empty: test/tools itself
-	// cold is how long the build takes on two idle cores with an empty build cache, after the programs before it in the
-	// list.
+	module string // module whose version is the program's
+	tools  string // directory below test/tools that has its go.mod; empty: test/tools itself
+	// cold is the time of the build on two idle cores with an empty build cache, after the programs that precede it in
+	// the list.
 	cold time.Duration
-	// vars returns the values that the linker sets, for a version such as v1.37.2.
+	// vars returns the variables that the linker sets, for a version such as v1.37.2.
 	vars func(version string) []string
 }
 
-// minor returns the minor of Minors that the program belongs to; empty: none.
+// minor returns the older minor version, one of Minors, to which the program belongs; empty: none.
 func (p program) minor() string {
 	minor, older := strings.CutPrefix(p.tools, olderPrefix)
 	if !older {
@@ -78,19 +79,19 @@ func (p program) minor() string {
 	return minor
 }
 
-// olderPrefix begins the names of the directories of Minors below test/tools.
+// olderPrefix is the first part of the names of the directories of Minors, below test/tools.
 const olderPrefix = "kubernetes-"
 
-// origin determines the version of a program: a module that a go.mod requires.
+// origin identifies the version of a program: a module that a certain go.mod requires.
 type origin struct{ tools, module string }
 
 func (p program) origin() origin { return origin{p.tools, p.module} }
 
-// file returns the program's path in the directory. Older minors have their own directories, because a program must
-// keep its file name: it uses that name in the managed fields of objects.
+// file returns the path of the program in the directory of programs. Older minors have subdirectories, because a
+// program must keep its file name: it writes that name into the managed fields of objects.
 func (p program) file() string { return filepath.Join(p.minor(), p.name) }
 
-// label is unique among all programs.
+// label returns a name that is unique among all programs.
 func (p program) label() string {
 	if minor := p.minor(); minor != "" {
 		return p.name + "-" + minor
@@ -98,10 +99,10 @@ func (p program) label() string {
 	return p.name
 }
 
-// programs are all programs, in the order of building.
+// programs lists all programs, in the order in which they are built.
 var programs = slices.Concat(ours, olderKubernetes())
 
-// olderKubernetes are the programs of each of Minors.
+// olderKubernetes returns the programs of all Minors.
 func olderKubernetes() (all []program) {
 	for _, minor := range Minors {
 		tools := olderPrefix + minor
@@ -114,7 +115,7 @@ func olderKubernetes() (all []program) {
 	return all
 }
 
-// find returns the program of that name, in the version of the minor if there is one.
+// find returns the program of that name: that of the minor version if there is one, else the current one.
 func find(name, minor string) (program, bool) {
 	for _, of := range []string{minor, ""} {
 		i := slices.IndexFunc(programs, func(p program) bool { return p.name == name && p.minor() == of })
@@ -125,8 +126,8 @@ func find(name, minor string) (program, bool) {
 	return program{}, false
 }
 
-// ours are the programs with versions in test/tools and the modules below it that are not older minors. They are in the
-// order of building: each reuses what the ones before it compiled.
+// ours lists the programs whose versions are in test/tools or in modules below it, without the older minors. Each
+// reuses what the programs before it have compiled, so the list is in the order of building.
 var ours = []program{
 	{Etcd, "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3", "", 75 * time.Second, noVars},
 	{APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule, "", 285 * time.Second, kubernetesVars},
@@ -149,11 +150,11 @@ var ours = []program{
 	{VersityGW, versityModule + "/cmd/versitygw", versityModule, "versitygw", 60 * time.Second, versityVars},
 }
 
-// pace is how fast this machine builds: the time of the builds so far, and their time on two idle cores with an empty
-// cache.
+// pace says how fast this machine builds: the time of the builds so far, and the time that they take on two idle cores
+// with an empty cache.
 type pace struct{ took, cold time.Duration }
 
-// estimate returns how long a build takes here that takes `cold` on two idle cores.
+// estimate returns the expected time of a build here that takes cold on two idle cores.
 func (p pace) estimate(cold time.Duration) time.Duration {
 	if p.cold == 0 {
 		return cold
@@ -163,8 +164,8 @@ func (p pace) estimate(cold time.Duration) time.Duration {
 
 func noVars(string) []string { return nil }
 
-// kubernetesVars are the variables that the release build of Kubernetes sets. Without them /version says v0.0.0-master,
-// and clients that compare versions take the server for a very old one.
+// kubernetesVars returns the variables that the release build of Kubernetes sets. Without them /version says
+// v0.0.0-master, and clients that compare versions take the server for a very old one.
 func kubernetesVars(version string) []string {
 	mm := strings.TrimPrefix(semver.MajorMinor(version), "v")
 	major, minor, _ := strings.Cut(mm, ".")
@@ -180,7 +181,8 @@ func kubernetesVars(version string) []string {
 	return vars
 }
 
-// ownPrefix begins the import paths of our own main packages, which are in modules that require the program to build.
+// ownPrefix is the first part of the import paths of our own main packages for such programs. Their modules require the
+// program.
 const ownPrefix = "github.com/jobledger/jobledger/"
 
 const kubernetesModule = "k8s.io/kubernetes"
@@ -196,7 +198,7 @@ const (
 	jobSetModule = "sigs.k8s.io/jobset"
 )
 
-// Without these, kueue and jobset use v0.0.0 in their user agent.
+// kueueVars sets the version in the user agents of kueue, which is v0.0.0 without it. jobSetVars does the same.
 func kueueVars(version string) []string {
 	return []string{kueueModule + "/pkg/version.GitVersion=" + version}
 }
@@ -226,8 +228,8 @@ func kwokVars(version string) []string {
 	return []string{"sigs.k8s.io/kwok/pkg/consts.Version=" + version}
 }
 
-// verb returns the go command that builds the program. The end-to-end specs are the tests of a package, built without
-// vet: to vet all their imports takes longer than the build.
+// verb returns the go command and flags that build the program. The end-to-end specs are the tests of a package. They
+// are built without vet, because to vet all their imports takes longer than the build.
 func (p program) verb() []string {
 	if p.name == E2E {
 		return []string{"test", "-c", "-vet=off", "-v"}
@@ -235,7 +237,8 @@ func (p program) verb() []string {
 	return []string{"build", "-v"}
 }
 
-// ldflags omits the symbol table and the debug information: these programs are not debugged, and linking is faster.
+// ldflags returns flags that omit the symbol table and the debug information, because nobody debugs these programs, and
+// linking is faster.
 func (p program) ldflags(version string) string {
 	flags := "-s -w"
 	for _, v := range p.vars(version) {
@@ -244,14 +247,14 @@ func (p program) ldflags(version string) string {
 	return flags
 }
 
-// stamp returns the text of the stamp file of a current program.
+// stamp returns the text of the stamp file of a program that is up to date.
 func (p program) stamp(version string) string {
 	return fmt.Sprintf("%s %s %s/%s %s\n", p.pkg, version, runtime.GOOS, runtime.GOARCH, p.ldflags(version))
 }
 
-// versions reads the module versions that toolsDir/go.mod requires, and those of the modules below it.
+// versions returns the module versions that toolsDir/go.mod and the go.mod files below it require.
 func versions(toolsDir string) (map[origin]string, error) {
-	found := make(map[origin]string) // of all programs
+	found := make(map[origin]string) // versions of all programs
 	read := make(map[string]map[string]string)
 	for _, p := range programs {
 		path := filepath.Join(toolsDir, p.tools, "go.mod")
@@ -288,11 +291,11 @@ func requirements(path string) (map[string]string, error) {
 	return required, nil
 }
 
-// toolsMarker identifies the repository: its path of the tools module.
+// toolsMarker is the path of a file that only the root of the repository has: the go.mod of the tools.
 const toolsMarker = "test/tools/go.mod"
 
-// FindRoot returns the root of the Jobledger repository: the nearest directory at or above the working directory that
-// holds test/tools/go.mod.
+// FindRoot returns the root of the Jobledger repository: the nearest directory, at or above the working directory, that
+// contains test/tools/go.mod.
 func FindRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far one build is: on a terminal as one changing line, elsewhere as a line from time to time. Its
-// methods may be called from any goroutine.
+// progress shows how far a build is: as one changing line on a terminal, elsewhere as a line every 15 s. Its methods
+// may be called from any goroutine.
 type progress struct {
 	w        io.Writer
 	prefix   string
@@ -22,8 +22,8 @@ type progress struct {
 	stopped  sync.WaitGroup
 
 	mu       sync.Mutex
-	packages int // of the program; 0: unknown
-	built    int // compiled so far, without those from the build cache
+	packages int // number of the program's packages; 0: unknown
+	built    int // packages compiled so far, without those in the build cache
 	noted    string
 }
 
@@ -79,7 +79,7 @@ func (p *progress) note(s string) {
 	p.noted = s
 }
 
-// line returns one line of progress without its line end.
+// line returns the line that shows the progress.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *progress) show() {
 	fmt.Fprintln(p.w, p.line())
 }
 
-// end stops the goroutine and prints how the build ended.
+// end stops the goroutine, and prints whether the build succeeded.
 func (p *progress) end(ok bool) {
 	close(p.stop)
 	p.stopped.Wait()

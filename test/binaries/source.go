@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Source returns the directory, in Go's module cache, of the module that the named program is built from. It also has
-// the manifests that install the program.
+// Source returns the directory, in Go's module cache, of the module from which a program is built. The directory also
+// contains the manifests that install the program.
 func Source(ctx context.Context, name string) (string, error) {
 	root, err := FindRoot()
 	if err != nil {

@@ -76,7 +76,7 @@ func count(r results) string {
 	return fmt.Sprintf("%d passed, %d failed, %d skipped", n[passed], n[failed], n[skipped])
 }
 
-// longest limits the text about why a spec did not pass.
+// longest limits the length of the text that says why a spec did not pass.
 const longest = 200
 
 func cellOf(r result) string {
@@ -96,7 +96,7 @@ func cellOf(r result) string {
 // cell escapes a text for a table.
 func cell(text string) string { return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text) }
 
-// rows returns the specs of a page, in its order.
+// rows returns the names of the specs in the table of a page, in its order.
 func rows(page string) []string {
 	var found []string
 	_, table, _ := strings.Cut(page, "|---|---|---|\n")

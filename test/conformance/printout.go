@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// printout is the output of kubectl for a command, after plain.
+// printout is a kubectl command of a spec and its output, without the parts that differ from run to run.
 type printout struct{ Command, Text string }
 
-// named are the lines in which the contenders may differ, with the reason.
+// named lists the lines in which Jobledger and the built-in controller may differ, with the reason.
 var named = []struct{ line, why string }{
 	{`^ *annotations:$`, "of a pod, which the built-in controller gives none"},
 	{`^ *jobledger\.dev/(command|command-seal|template|term): `, "annotations by which a pod is known again as the one that a record asked for"},
 }
 
-// differences returns the lines that only one contender printed for a command, without the named lines.
+// differences returns the lines that only one of the controllers printed for a command, except the named lines.
 func differences(ours, builtin []printout) []string {
 	var found []string
 	for i, o := range ours {
@@ -38,7 +38,7 @@ func differences(ours, builtin []printout) []string {
 	return found
 }
 
-// without returns the lines of has that not lacks, or has less often.
+// without returns the lines of has that are not in not, or that are there less often.
 func without(has, not []string) []string {
 	rest := slices.Clone(not)
 	return slices.DeleteFunc(slices.Clone(has), func(line string) bool {

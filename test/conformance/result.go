@@ -18,30 +18,30 @@ const (
 	skipped = "skipped"
 )
 
-// result is the outcome of one spec with one contender.
+// result is the outcome of a spec with one of the controllers.
 type result struct {
 	Outcome string
 	Said    string  `json:",omitempty"` // why it failed or was skipped
 	Seconds float64 // how long it took
 }
 
-// results are those of a contender, by the name of the spec.
+// results are the outcomes with one controller, by the name of the spec.
 type results map[string]result
 
-// record is the result of a contender's runs. It is kept until the page is written.
+// record holds the outcomes with one controller. It is stored in a file until the page is written.
 type record struct {
 	Version string // of Kubernetes
 	Specs   results
 }
 
-// junit has the fields that are read from a JUnit report.
+// junit has those fields of a JUnit report that are read here.
 type junit struct {
 	Cases []struct {
 		Name    string  `xml:"name,attr"`
 		Status  string  `xml:"status,attr"`
 		Seconds float64 `xml:"time,attr"`
 		Failure *struct {
-			Text string `xml:",chardata"` // the first line has the reason, the next the place
+			Text string `xml:",chardata"` // the first line has the reason, the second the place in the code
 		} `xml:"failure"`
 		Skipped *struct {
 			Message string `xml:"message,attr"`
@@ -49,8 +49,8 @@ type junit struct {
 	} `xml:"testsuite>testcase"`
 }
 
-// readReport reads the outcome of a spec from the report of a process that ran only this spec. A spec that skipped
-// itself has a reason; a spec that was not begun has failed.
+// readReport returns the outcome of a spec from the report of a process that ran only this spec. A skipped spec has a
+// reason. A spec that was not started counts as failed.
 func readReport(text []byte, spec string) (result, error) {
 	var report junit
 	if err := xml.Unmarshal(text, &report); err != nil {
@@ -78,7 +78,7 @@ func readReport(text []byte, spec string) (result, error) {
 	return result{}, fmt.Errorf("the report has no spec %q", spec)
 }
 
-// file returns the path of a contender's record.
+// file returns the path of the file with the record of a controller.
 func file(contender string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {

@@ -13,25 +13,25 @@ import (
 	"time"
 )
 
-// Write is one write request that the API server answered, successfully or not. It has the fields of the audit event
-// that tests use.
+// Write is one write request that the API server answered, with success or not. It has the fields of the audit event
+// that tests need.
 type Write struct {
-	// ID is the request's header Audit-ID, or an ID that the API server made.
+	// ID is the request's header Audit-ID, or an ID that the API server generated.
 	ID string
-	// User is the user of the request, or the one that it impersonated: admin, the name given to UserConfig, or
+	// User is the user who sent the request, or whom the sender impersonated: admin, a name given to UserConfig, or
 	// system:serviceaccount:NAMESPACE:NAME.
 	User string
 	// Verb is create, update, patch, delete or deletecollection; with Options.AuditReads also get, list or watch.
 	Verb string
-	// Group is the API group of the resource, empty for the core.
+	// Group is the API group of the resource; empty for the core group.
 	Group string
-	// Resource is the plural, with the subresource if there is one: pods, jobs/status.
+	// Resource is the plural name, with the subresource if there is one: pods, jobs/status.
 	Resource string
-	// Namespace and Name of the object. Name is empty for a create with generateName and for deletecollection.
+	// Namespace and Name identify the object. Name is empty for a create with generateName and for deletecollection.
 	Namespace, Name string
-	// UID and Version of the object in the body of an update.
+	// UID and Version are those of the object in the body of an update.
 	UID, Version string
-	// Body is the body of the request as JSON, with Options.AuditBodies. Only WritesSince returns it: it is not kept.
+	// Body is the body of the request as JSON, with Options.AuditBodies. Only WritesSince returns it, to save memory.
 	Body string
 	// Code is the HTTP status of the answer. Message is the text of a refusal.
 	Code    int
@@ -51,22 +51,22 @@ func (cp *ControlPlane) auditLog() string {
 	return cp.path("audit.log")
 }
 
-// Writes returns the write requests answered so far, in the order of their answers. The API server logs a request just
-// after it has answered, so a caller that has the answer may have to call Writes again.
+// Writes returns the write requests that were answered so far, in the order of the answers. The API server logs a
+// request shortly after the answer, so a caller that has received an answer may have to call Writes again.
 func (cp *ControlPlane) Writes() (writes []Write, err error) {
 	err = cp.eachWrite(func(w *Write) { writes = append(writes, *w) })
 	return writes, err
 }
 
-// audited is the part of the audit log that was read. Each line is read once: a control plane that many tests share
-// writes 50,000 lines, and each test reads them.
+// audited is the part of the audit log that was already read. Each line is read only once, because a control plane that
+// many tests share writes 50,000 lines, and each test asks for them.
 type audited struct {
 	mu     sync.Mutex
 	writes []Write
-	next   int64 // offset in the file
+	next   int64 // offset in the file at which to continue
 }
 
-// eachWrite calls do for each write that was answered so far, in order. do must not keep the pointer.
+// eachWrite calls do for each write that was answered so far, in order. do must not keep its argument.
 func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	a := &cp.audited
 	a.mu.Lock()
@@ -85,8 +85,8 @@ func (cp *ControlPlane) eachWrite(do func(*Write)) error {
 	return nil
 }
 
-// Forbidden returns the write requests of a user that were refused because no role grants them. It leaves out refusals
-// by a quota or a webhook. Reads are not in the audit log.
+// Forbidden returns the write requests of a user that were refused because no role allows them. Refusals by a quota or
+// a webhook are not included. Reads are not in the audit log.
 func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
 	err = cp.eachWrite(func(w *Write) {
 		if w.User == user && w.Code == http.StatusForbidden && strings.Contains(w.Message, "cannot "+w.Verb+" resource") {
@@ -96,8 +96,8 @@ func (cp *ControlPlane) Forbidden(user string) (refused []Write, err error) {
 	return refused, err
 }
 
-// WritesSince is Writes without the part of the audit log before offset, which is 0 or what an earlier call returned.
-// It returns the offset from which to go on.
+// WritesSince returns the writes after an offset in the audit log. The offset is 0, or what an earlier call returned as
+// next.
 func (cp *ControlPlane) WritesSince(offset int64) (writes []Write, next int64, err error) {
 	f, err := os.Open(cp.auditLog())
 	if err != nil {
@@ -111,7 +111,7 @@ func (cp *ControlPlane) WritesSince(offset int64) (writes []Write, next int64, e
 	return writes, offset + n, err
 }
 
-// CountWrites counts the writes for which keep, if not nil, reports true.
+// CountWrites counts the writes for which keep returns true; a nil keep counts all.
 func (cp *ControlPlane) CountWrites(keep func(Write) bool) (map[WriteKind]int, error) {
 	counts := make(map[WriteKind]int)
 	err := cp.eachWrite(func(w *Write) {
@@ -122,7 +122,7 @@ func (cp *ControlPlane) CountWrites(keep func(Write) bool) (map[WriteKind]int, e
 	return counts, err
 }
 
-// auditEvent is the part of an audit.k8s.io/v1 Event that we read.
+// auditEvent has those fields of an audit.k8s.io/v1 Event that are read here.
 type auditEvent struct {
 	AuditID          string    `json:"auditID"`
 	Verb             string    `json:"verb"`
@@ -149,8 +149,8 @@ type auditUser struct {
 	Username string `json:"username"`
 }
 
-// readAudit reads one event per line, and returns the size of these lines. A last line without an end is still being
-// written, so it is left for the next call.
+// readAudit reads one event per line, and returns the number of bytes of these lines. A last line without a line end is
+// still being written, so it is left for the next call.
 func readAudit(r io.Reader) (writes []Write, size int64, err error) {
 	lines := bufio.NewReader(r)
 	for {

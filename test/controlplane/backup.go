@@ -10,13 +10,14 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Backup writes a snapshot of the present etcd into a file.
+// Backup writes a snapshot of etcd into a file.
 func (cp *ControlPlane) Backup(ctx context.Context, file string) error {
 	return cp.tool(ctx, binaries.Etcdctl, "--endpoints="+cp.etcdSocket(), "snapshot", "save", file)
 }
 
-// Restore replaces the stored data by a backup. As when a cluster is restored, it kills every component, and starts
-// them again when etcd has the data of the backup. Revisions go back. It returns when the API server is ready.
+// Restore replaces the data in etcd by a backup. It does what an operator does: it kills every component, restores the
+// data directory of etcd, and starts the components again. Resource versions go back. It returns when the API server is
+// ready.
 func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	var running []string
 	cp.mu.Lock()
@@ -24,7 +25,7 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 		running = append(running, p.name)
 	}
 	cp.mu.Unlock()
-	for _, name := range slices.Backward(running) { // a component ends before those that it needs
+	for _, name := range slices.Backward(running) { // a component ends before the ones that it needs
 		if err := cp.Interrupt(name); err != nil {
 			return err
 		}
@@ -35,7 +36,7 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	if err := cp.tool(ctx, binaries.Etcdutl, "snapshot", "restore", file, "--data-dir="+cp.path("etcd")); err != nil {
 		return err
 	}
-	for _, name := range running { // etcd is the first, kube-apiserver the second
+	for _, name := range running { // etcd comes first, kube-apiserver second
 		old := cp.process(name)
 		cp.forget(old)
 		if err := cp.launch(name, old.argv[1:]...); err != nil {
@@ -51,8 +52,8 @@ func (cp *ControlPlane) Restore(ctx context.Context, file string) error {
 	return nil
 }
 
-// PrepareBackups builds the programs for Backup and Restore if they are missing. This may take long; the cluster runs
-// on.
+// PrepareBackups builds the programs for Backup and Restore if they are missing. This may take long; the cluster keeps
+// running.
 func (cp *ControlPlane) PrepareBackups(ctx context.Context) error {
 	_, err := binaries.Ensure(ctx, binaries.Config{
 		Dir: cp.opts.BinDir, Progress: cp.opts.Progress, Programs: []string{binaries.Etcdctl, binaries.Etcdutl},
@@ -60,7 +61,7 @@ func (cp *ControlPlane) PrepareBackups(ctx context.Context) error {
 	return err
 }
 
-// tool runs a program that is no component of a cluster, and waits for its end.
+// tool runs a program that is not part of the control plane, and waits until it ends.
 func (cp *ControlPlane) tool(ctx context.Context, name string, args ...string) error {
 	if err := cp.PrepareBackups(ctx); err != nil {
 		return err

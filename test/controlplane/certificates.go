@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// certificateLife is far longer than any test control plane runs.
+// certificateLife is much longer than any test control plane runs.
 const certificateLife = 30 * 24 * time.Hour
 
-// authority signs the certificates of the API server and of its clients. One authority for both is enough for tests.
+// authority signs the certificates of the API server and of its clients. Tests need no separate authorities for both.
 type authority struct {
 	key  crypto.Signer
 	cert *x509.Certificate
@@ -57,12 +57,12 @@ func certificateTemplate(subject pkix.Name) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      subject,
-		NotBefore:    now.Add(-time.Hour), // all processes use one clock, but it may be set back
+		NotBefore:    now.Add(-time.Hour), // the machine's clock may be set back a little
 		NotAfter:     now.Add(certificateLife),
 	}, nil
 }
 
-// server returns certificate and key, in PEM, for a server on loopback.
+// server returns certificate and key, in PEM, for a server on loopback and at ServiceIP.
 func (a *authority) server() (cert, key []byte, err error) {
 	template, err := certificateTemplate(pkix.Name{CommonName: "kube-apiserver"})
 	if err != nil {
@@ -123,7 +123,7 @@ func encodeKey(key *ecdsa.PrivateKey) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
 }
 
-// writeFiles writes each file readable by its owner only; some are keys.
+// writeFiles writes files that only their owner can read, because some contain keys.
 func writeFiles(files map[string][]byte) error {
 	for path, data := range files {
 		if err := os.WriteFile(path, data, 0o600); err != nil {

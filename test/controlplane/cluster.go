@@ -13,10 +13,10 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// nodeAnnotation, with the value fake, marks the nodes for which kwok plays the kubelet.
+// nodeAnnotation, with the value fake, marks nodes on which kwok simulates the kubelet.
 const nodeAnnotation = "kwok.x-k8s.io/node"
 
-// createNodes registers the nodes as a kubelet would, ready and with room for any number of pods.
+// createNodes registers the nodes as a kubelet would: ready, and with room for any number of pods.
 func (cp *ControlPlane) createNodes(ctx context.Context) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -31,7 +31,7 @@ func (cp *ControlPlane) createNodes(ctx context.Context) error {
 	return nil
 }
 
-// AddNode registers one more node like those of createNodes; change, if not nil, changes it first.
+// AddNode registers one more node of the same kind. change, if not nil, edits it first.
 func (cp *ControlPlane) AddNode(ctx context.Context, name string, change func(*corev1.Node)) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -77,7 +77,7 @@ func newNode(name, version string) *corev1.Node {
 	}
 }
 
-// CreateNamespace creates a namespace with a name that begins with prefix. It returns the name when pods can be created
+// CreateNamespace creates a namespace whose name begins with prefix. It returns the name as soon as pods can be created
 // in the namespace.
 func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
@@ -93,7 +93,7 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	return namespace.Name, cp.AwaitNamespace(ctx, namespace.Name)
 }
 
-// AwaitNamespace returns when pods can be created in a namespace: at once in a bare control plane.
+// AwaitNamespace returns when pods can be created in a namespace. In a bare control plane that is at once.
 func (cp *ControlPlane) AwaitNamespace(ctx context.Context, name string) error {
 	if cp.opts.Bare {
 		return nil
@@ -101,7 +101,7 @@ func (cp *ControlPlane) AwaitNamespace(ctx context.Context, name string) error {
 	return cp.awaitServiceAccount(ctx, name)
 }
 
-// awaitServiceAccount returns when the namespace has its default ServiceAccount; pods are refused before that.
+// awaitServiceAccount returns when the namespace has its default ServiceAccount. Before that, pods are refused.
 func (cp *ControlPlane) awaitServiceAccount(ctx context.Context, namespace string) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -114,7 +114,7 @@ func (cp *ControlPlane) awaitServiceAccount(ctx context.Context, namespace strin
 			return false, nil
 		}
 		if ctx.Err() != nil {
-			return false, nil // await returns a better error
+			return false, nil // the error that await returns is better
 		}
 		return err == nil, err
 	})

@@ -16,22 +16,23 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// etcdSocket is a Unix socket: unlike a port, no other process can take it first.
+// etcdSocket returns the address of etcd, a Unix socket. Unlike a port, no other process can take it.
 func (cp *ControlPlane) etcdSocket() string { return "unix://" + cp.path("etcd.sock") }
 
 func (cp *ControlPlane) startEtcd() error {
 	return cp.launch(binaries.Etcd,
 		"--data-dir="+cp.path("etcd"),
 		"--listen-client-urls="+cp.etcdSocket(),
-		"--advertise-client-urls=http://127.0.0.1:0", // no client uses it, and it cannot be a socket
+		"--advertise-client-urls=http://127.0.0.1:0", // unused, but etcd wants an address that is no socket
 		"--listen-peer-urls=http://127.0.0.1:0",
-		"--unsafe-no-fsync", // the data does not outlive the control plane
+		"--unsafe-no-fsync", // the data is removed with the control plane
 		"--log-level=warn",
 	)
 }
 
-// auditPolicy records every write once, when it was answered; optionally also reads, and bodies of requests. A watch is
-// recorded when it ends. The audit event of an update has the UID and version of the object even without its body.
+// auditPolicy returns an audit policy that records every write once, when it was answered. Options add reads, and
+// bodies of requests. A watch is recorded when it ends. The event of an update has the UID and version of the object
+// even without its body.
 func (cp *ControlPlane) auditPolicy() string {
 	verbs := "create, update, patch, delete, deletecollection"
 	if cp.opts.AuditReads {
@@ -51,7 +52,7 @@ rules:
 `
 }
 
-// startAPIServer starts the API server and returns when it is ready. Its port is reserved until Stop.
+// startAPIServer starts the API server and returns when it is ready. The port is reserved until Stop.
 func (cp *ControlPlane) startAPIServer(ctx context.Context) error {
 	files, err := cp.writeServerFiles()
 	if err != nil {
@@ -106,19 +107,19 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(port),
-		"--endpoint-reconciler-type=none",        // a loopback address is no endpoint
-		"--service-cluster-ip-range=10.0.0.0/24", // ServiceIP is its first address
+		"--endpoint-reconciler-type=none",        // a loopback address cannot be an endpoint
+		"--service-cluster-ip-range=10.0.0.0/24", // its first address is ServiceIP
 		"--tls-cert-file=" + f.cert,
 		"--tls-private-key-file=" + f.key,
 		"--client-ca-file=" + f.ca,
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + f.signingKey,
 		"--service-account-signing-key-file=" + f.signingKey,
-		// It taints new nodes not-ready, and the controller that would remove the taint does not run.
+		// This plugin taints new nodes as not ready, and the controller that removes the taint does not run.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--audit-policy-file=" + f.auditPolicy,
 		"--audit-log-path=" + cp.auditLog(),
-		"--audit-log-maxsize=100000", // megabytes: never rotated, because Writes reads one file
+		"--audit-log-maxsize=100000", // in MB: so that the log is never rotated, because Writes reads only one file
 		"--profiling=false",
 	}
 	if cp.opts.RealNodes {
@@ -127,7 +128,7 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 		args = append(args, "--authorization-mode=RBAC")
 	}
 	if cp.opts.Bare {
-		args = append(args, "--disable-admission-plugins=ServiceAccount") // in addition: the flag is a list
+		args = append(args, "--disable-admission-plugins=ServiceAccount") // one more: values of this flag add up
 	}
 	args = append(args, cp.gates()...)
 	if len(cp.opts.RuntimeConfig) > 0 {
@@ -136,7 +137,7 @@ func (cp *ControlPlane) apiServerArgs(port int, f serverFiles) []string {
 	return append(args, cp.opts.APIServerArgs...)
 }
 
-// Beginnings of the arguments that depend on the version of Kubernetes.
+// Flags whose values depend on the version of Kubernetes.
 const (
 	gatesFlag   = "--feature-gates="
 	runtimeFlag = "--runtime-config="
@@ -161,7 +162,7 @@ func (cp *ControlPlane) startControllerManager() error {
 		"--secure-port=0",
 		"--leader-elect=false",
 		"--controllers=" + strings.Join(cp.opts.controllers(), ","),
-		"--use-service-account-credentials=true", // each controller has its own user, in the audit log too
+		"--use-service-account-credentials=true", // each controller has a user of its own, which the audit log shows
 		"--service-account-private-key-file=" + cp.path("components/serviceaccount.key"),
 		"--root-ca-file=" + cp.path("components/ca.crt"),
 		"--kube-api-qps=1000",
@@ -208,14 +209,14 @@ func (cp *ControlPlane) startKwok() error {
 		"--kubeconfig="+kubeconfig,
 		"--config="+config,
 		"--manage-nodes-with-annotation-selector="+nodeAnnotation+"=fake",
-		"--node-lease-duration-seconds=0", // no controller watches the health of nodes
+		"--node-lease-duration-seconds=0", // no leases, because no controller watches the health of nodes
 	)
 }
 
 // poll is the time between two checks of a condition during a start.
 const poll = 50 * time.Millisecond
 
-// awaitAPIServer returns when the API server says that it is ready. It returns an error if the API server has ended.
+// awaitAPIServer returns when the API server reports that it is ready. It returns an error if the API server has ended.
 func (cp *ControlPlane) awaitAPIServer(ctx context.Context) error {
 	client, err := rest.HTTPClientFor(cp.admin)
 	if err != nil {
@@ -230,14 +231,14 @@ func (cp *ControlPlane) awaitAPIServer(ctx context.Context) error {
 		}
 		response, err := client.Do(request)
 		if err != nil {
-			return false, nil // it does not listen yet
+			return false, nil // the API server does not listen yet
 		}
 		response.Body.Close()
 		return response.StatusCode == http.StatusOK, nil
 	})
 }
 
-// await polls done until it returns true or an error, or until p or ctx ends.
+// await polls done until it returns true or an error, or until the process p or ctx ends.
 func (cp *ControlPlane) await(ctx context.Context, what string, p *process, done func() (bool, error)) error {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()

@@ -15,29 +15,30 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// ControlPlane is a running control plane; Start makes one.
+// ControlPlane is a running control plane. Start creates it.
 type ControlPlane struct {
 	opts     Options
 	programs binaries.Set
 	dir      string
 	ca       *authority
-	// host, admin and releasePort are set before Start returns, and then never changed.
+	// host, admin and releasePort are set before Start returns, and never change after that.
 	host        string
 	admin       *rest.Config
-	releasePort func() error // releases the port of host; nil if Start failed before it had one
+	releasePort func() error // releases the port of host; nil if Start failed before it reserved one
 	audited     audited
 
 	mu        sync.Mutex
-	processes []*process              // in the order of their start
-	replaced  map[string]binaries.Set // by component: the programs that it is one of, if not programs; see Replace
-	err       error                   // of the first process that ended by itself
-	stopped   bool
-	done      chan struct{} // closed when err is set or Stop was called
+	processes []*process // in the order of their start
+	// by component: the programs from which it runs, if these are not programs; see Replace
+	replaced map[string]binaries.Set
+	err      error // error of the first component that ended by itself
+	stopped  bool
+	done     chan struct{} // closed when err is set, or by Stop
 }
 
-// Start builds missing programs, starts a control plane and returns when it serves, its namespaces have ServiceAccounts
-// and its nodes exist. ctx limits only the start; the control plane runs until Stop. If Start fails, no process is
-// left, and the error says where the logs are.
+// Start builds missing programs, starts a control plane, and returns when it can be used: namespaces have
+// ServiceAccounts, and the nodes exist. ctx limits only the start; the control plane runs until Stop. If Start fails,
+// it leaves no process, and the error says where the logs are.
 func Start(ctx context.Context, opts Options) (*ControlPlane, error) {
 	if err := opts.validate(); err != nil {
 		return nil, err
@@ -86,7 +87,7 @@ func (cp *ControlPlane) start(ctx context.Context) error {
 	return nil
 }
 
-// startTheRest starts the components that make an API server a cluster. It returns when pods can be created and
+// startTheRest starts the components that are needed besides the API server. It returns when pods can be created and
 // scheduled.
 func (cp *ControlPlane) startTheRest(ctx context.Context) error {
 	components := []func() error{cp.startControllerManager, cp.startScheduler}
@@ -104,7 +105,7 @@ func (cp *ControlPlane) startTheRest(ctx context.Context) error {
 	return g.Wait()
 }
 
-// makeDir makes the directory of this control plane and its subdirectories.
+// makeDir creates the directory of this control plane and its subdirectories.
 func (cp *ControlPlane) makeDir() error {
 	if cp.dir = cp.opts.DataDir; cp.dir == "" {
 		dir, err := os.MkdirTemp("", "jobledger-controlplane-")
@@ -119,7 +120,7 @@ func (cp *ControlPlane) makeDir() error {
 	}
 	cp.dir = dir
 	for _, name := range []string{"etcd", "components", "logs"} {
-		// etcd refuses a data directory that others can read.
+		// etcd refuses a data directory that other users can read.
 		if err := os.MkdirAll(cp.path(name), 0o700); err != nil {
 			return fmt.Errorf("make a directory for the control plane: %w", err)
 		}
@@ -129,17 +130,17 @@ func (cp *ControlPlane) makeDir() error {
 
 func (cp *ControlPlane) path(name string) string { return filepath.Join(cp.dir, name) }
 
-// LogDir holds a log of each component.
+// LogDir returns the directory with a log of each component.
 func (cp *ControlPlane) LogDir() string { return cp.path("logs") }
 
-// Version is the version of the API server that runs, such as v1.37.2.
+// Version returns the version of the running API server, such as v1.37.2.
 func (cp *ControlPlane) Version() string {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
 	return cp.programsLocked(binaries.APIServer).Version(binaries.APIServer)
 }
 
-// programsLocked returns the set with the program of a component.
+// programsLocked returns the set of programs to which a component belongs.
 func (cp *ControlPlane) programsLocked(component string) binaries.Set {
 	if s, is := cp.replaced[component]; is {
 		return s
@@ -147,10 +148,11 @@ func (cp *ControlPlane) programsLocked(component string) binaries.Set {
 	return cp.programs
 }
 
-// Done is closed when a component has ended by itself, see Err, or when Stop is called.
+// Done returns a channel that is closed when a component has ended by itself (see Err), or when Stop is called.
 func (cp *ControlPlane) Done() <-chan struct{} { return cp.done }
 
-// Err is nil while everything runs, and after Stop if everything ran until then.
+// Err returns the error of the first component that ended by itself. It is nil while all run, and stays nil if all ran
+// until Stop.
 func (cp *ControlPlane) Err() error {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -178,15 +180,15 @@ func (cp *ControlPlane) PID(program string) int {
 	return 0
 }
 
-// Program returns the path of a program, for callers that run one more process of it.
+// Program returns the path of a program, for callers that run it once more.
 func (cp *ControlPlane) Program(name string) string {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
 	return cp.programsLocked(name).Path(name)
 }
 
-// Stop ends all processes. It removes what the control plane wrote, unless Keep is set or a component ended by itself:
-// then the error names the component and says where the logs are. A second call does nothing.
+// Stop ends all processes. It removes the files of the control plane, except with Keep or if a component ended by
+// itself. In that case the error names the component and says where the logs are. A second call does nothing.
 func (cp *ControlPlane) Stop() error {
 	cp.mu.Lock()
 	if cp.stopped {
@@ -205,7 +207,7 @@ func (cp *ControlPlane) Stop() error {
 	cp.mu.Unlock()
 
 	var errs []error
-	for _, p := range slices.Backward(processes) { // a component ends before those that it needs
+	for _, p := range slices.Backward(processes) { // a component ends before the ones that it needs
 		errs = append(errs, p.kill())
 	}
 	if cp.releasePort != nil {
@@ -219,7 +221,7 @@ func (cp *ControlPlane) Stop() error {
 	return errors.Join(errs...)
 }
 
-// KeepData makes Stop keep the data and the logs, as Options.Keep does.
+// KeepData makes Stop keep data and logs, like Options.Keep.
 func (cp *ControlPlane) KeepData() {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -241,8 +243,8 @@ func (cp *ControlPlane) launch(name string, args ...string) error {
 	return nil
 }
 
-// watch waits for a process to end and remembers the first one that ended by itself. It runs from the end of Start,
-// which watches its processes itself, to the end of the process.
+// watch waits for a process to end, and remembers the first one that ended by itself. It is started when Start has
+// succeeded; during Start, each step watches its process itself. It ends with the process.
 func (cp *ControlPlane) watch(p *process) {
 	<-p.ended
 	cp.mu.Lock()
@@ -254,7 +256,7 @@ func (cp *ControlPlane) watch(p *process) {
 	close(cp.done)
 }
 
-// process returns the process of the named component, nil when there is none.
+// process returns the process of a component; nil if there is none.
 func (cp *ControlPlane) process(name string) *process {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()
@@ -266,7 +268,7 @@ func (cp *ControlPlane) process(name string) *process {
 	return nil
 }
 
-// forget drops a process that has ended, so that another can take its place.
+// forget removes a process that has ended from the list, so that another one can be started for its component.
 func (cp *ControlPlane) forget(p *process) {
 	cp.mu.Lock()
 	defer cp.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 )
 
 // ForTest starts a control plane that runs until the end of the test. If the test fails, data and logs are kept, and
-// the test's log says where.
+// the test's output says where they are.
 //
-// Building missing programs can take longer than the time limit of go test for a package. Build them before with go run
+// To build missing programs can take longer than go test allows for a package. Build them before, with go run
 // ./cmd/cluster --build.
 func ForTest(t testing.TB, opts Options) *ControlPlane {
 	t.Helper()

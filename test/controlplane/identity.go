@@ -16,17 +16,18 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// mastersGroup may do everything; the API server does not check RBAC for its members.
+// mastersGroup is a group whose members may do everything: the API server does not check RBAC for them.
 const mastersGroup = "system:masters"
 
-// RESTConfig returns a client configuration of an administrator, without a client-side rate limit. The caller owns it.
+// RESTConfig returns a client configuration for an administrator, without a client-side rate limit. The caller may
+// change it.
 func (cp *ControlPlane) RESTConfig() *rest.Config { return rest.CopyConfig(cp.admin) }
 
 // Kubeconfig returns the path of the administrator's kubeconfig.
 func (cp *ControlPlane) Kubeconfig() string { return cp.path("kubeconfig") }
 
 // UserConfig returns a client configuration for a user in these groups, authenticated by a certificate. The user has no
-// rights until RBAC grants them, see Bind. The audit log has the user's name.
+// rights until RBAC grants some, see Bind. The audit log shows the user's name.
 func (cp *ControlPlane) UserConfig(name string, groups ...string) (*rest.Config, error) {
 	cert, key, err := cp.ca.client(name, groups)
 	if err != nil {
@@ -37,8 +38,8 @@ func (cp *ControlPlane) UserConfig(name string, groups ...string) (*rest.Config,
 	return c, nil
 }
 
-// ServiceAccountConfig returns a client configuration with a token of an existing ServiceAccount, valid for a day. Its
-// name in the audit log is system:serviceaccount:NAMESPACE:NAME.
+// ServiceAccountConfig returns a client configuration with a token of an existing ServiceAccount, valid for a day. The
+// audit log shows the user as system:serviceaccount:NAMESPACE:NAME.
 func (cp *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, name string) (*rest.Config, error) {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -56,7 +57,7 @@ func (cp *ControlPlane) ServiceAccountConfig(ctx context.Context, namespace, nam
 	return c, nil
 }
 
-// Bind gives a user a ClusterRole in all namespaces. user is a name of UserConfig or, for a ServiceAccount,
+// Bind binds a ClusterRole to a user in all namespaces. user is a name given to UserConfig, or for a ServiceAccount
 // system:serviceaccount:NAMESPACE:NAME.
 func (cp *ControlPlane) Bind(ctx context.Context, user, clusterRole string) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
@@ -108,7 +109,8 @@ func WriteKubeconfig(c *rest.Config, path string) error {
 	return nil
 }
 
-// anonymous returns a client configuration without credentials. QPS -1 means no limit: tests measure the server.
+// anonymous returns a client configuration without credentials and, because tests measure the server, without a rate
+// limit.
 func (cp *ControlPlane) anonymous() *rest.Config {
 	return &rest.Config{
 		Host:            cp.host,
@@ -117,7 +119,7 @@ func (cp *ControlPlane) anonymous() *rest.Config {
 	}
 }
 
-// componentKubeconfig makes a user for a component of the control plane and returns the path of its kubeconfig.
+// componentKubeconfig creates a user for a component of the control plane, and returns the path of its kubeconfig.
 func (cp *ControlPlane) componentKubeconfig(user string, groups ...string) (string, error) {
 	c, err := cp.UserConfig(user, groups...)
 	if err != nil {

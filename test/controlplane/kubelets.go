@@ -4,11 +4,11 @@ import (
 	"net/url"
 )
 
-// ServiceIP is the cluster IP of the Service kubernetes, at which pods reach the API server. The certificate of the API
-// server includes it.
+// ServiceIP is the cluster IP of the Service kubernetes, at which pods reach the API server. The API server's
+// certificate is also valid for it.
 const ServiceIP = "10.0.0.1"
 
-// kubeletArgs let kubelets join: the API server knows them as nodes, and calls them for logs and exec.
+// kubeletArgs returns arguments with which the API server accepts real kubelets, and calls them for logs and exec.
 func (cp *ControlPlane) kubeletArgs() []string {
 	return []string{
 		"--authorization-mode=Node,RBAC",
@@ -20,7 +20,7 @@ func (cp *ControlPlane) kubeletArgs() []string {
 	}
 }
 
-// writeKubeletClient writes the certificate that authenticates the API server to kubelets.
+// writeKubeletClient writes the certificate with which the API server authenticates to kubelets.
 func (cp *ControlPlane) writeKubeletClient() error {
 	cert, key, err := cp.ca.client("kube-apiserver", []string{mastersGroup})
 	if err != nil {
@@ -32,14 +32,14 @@ func (cp *ControlPlane) writeKubeletClient() error {
 	})
 }
 
-// KubeletFiles returns the files that a kubelet needs to join as that node: a kubeconfig, and the certificate authority
+// KubeletFiles returns the files that a kubelet needs to join as a node: its kubeconfig, and the certificate authority
 // of the clients that may call it.
 func (cp *ControlPlane) KubeletFiles(node string) (kubeconfig, ca string, err error) {
 	kubeconfig, err = cp.componentKubeconfig("system:node:"+node, "system:nodes")
 	return kubeconfig, cp.path("components/ca.crt"), err
 }
 
-// Address returns host and port of the API server.
+// Address returns the host and port of the API server.
 func (cp *ControlPlane) Address() (string, error) {
 	at, err := url.Parse(cp.host)
 	if err != nil {

@@ -10,58 +10,59 @@ import (
 	"time"
 )
 
-// Options configure a control plane. The zero value has one node, RBAC, and no controller that touches Jobs.
+// Options configures a control plane. The zero value has one node, RBAC, and no controller that changes Jobs.
 type Options struct {
-	// Bare runs only etcd and kube-apiserver: no controller, no scheduler, no nodes, no kwok, and pods need no
-	// ServiceAccount. It is for measurements, which would count the writes of other components, too.
+	// Bare starts only etcd and kube-apiserver: no controllers, no scheduler, no nodes, no kwok; and pods need no
+	// ServiceAccount. It is for measurements that would otherwise include the writes of other components.
 	Bare bool
 	// BuiltinBatch also runs the job, cronjob and ttl-after-finished controllers of kube-controller-manager.
 	BuiltinBatch bool
-	// Controllers are further controllers of kube-controller-manager, by their names there.
+	// Controllers are further controllers of kube-controller-manager, by name.
 	Controllers []string
-	// Nodes is the number of nodes: node-0 and so on; 0 means 1. A node takes any number of pods.
+	// Nodes is the number of nodes (node-0 and so on); 0 means 1. A node accepts any number of pods.
 	Nodes int
-	// RealNodes: kubelets join by themselves, see KubeletFiles. There is no simulated node and no kwok.
+	// RealNodes: real kubelets join by themselves, see KubeletFiles. There are no simulated nodes and no kwok.
 	RealNodes bool
 
-	// PodOutcome and PodRunFor are jq queries on a pod. They return its Outcome, and how long it runs, such as "200ms";
-	// empty: the pod's annotations decide.
+	// PodOutcome and PodRunFor are jq queries on a pod. They return its Outcome, and how long it runs, such as "200ms".
+	// If empty, the pod's annotations decide.
 	PodOutcome, PodRunFor string
 
 	// AuditLog is the file for the audit log of all writes; empty: a file in DataDir. See Writes.
 	AuditLog string
-	// AuditReads adds reads to the audit log, and so to Writes and the methods that use it.
+	// AuditReads adds reads to the audit log, so that Writes and the methods that use it return them, too.
 	AuditReads bool
 	// AuditBodies adds the bodies of creates, patches and deletes to the audit log: see Write.Body.
 	AuditBodies bool
-	// Minor is an older version of Kubernetes, one of binaries.Minors; empty: the version of test/tools. Its API
-	// server, controllers and scheduler run, and are built if they are missing. They end if they get gates or API
-	// versions that they do not know.
+	// Minor is an older version of Kubernetes, one of binaries.Minors; empty: the version of test/tools. API server,
+	// controllers and scheduler have this version, and are built if they are missing. A component ends if it gets a
+	// feature gate or an API version that it does not know.
 	Minor string
-	// FeatureGates are set on kube-apiserver, kube-controller-manager and kube-scheduler.
+	// FeatureGates are set for kube-apiserver, kube-controller-manager and kube-scheduler.
 	FeatureGates map[string]bool
 	// RuntimeConfig enables and disables API versions, such as "scheduling.k8s.io/v1alpha1": true.
 	RuntimeConfig map[string]bool
-	// APIServerArgs and ControllerManagerArgs come after our own arguments, so that they win.
+	// APIServerArgs and ControllerManagerArgs follow our own arguments, so they override them.
 	APIServerArgs         []string
 	ControllerManagerArgs []string
 
-	// BinDir holds the programs; empty: bin/controlplane of the repository around the working directory.
+	// BinDir is the directory of the programs; empty: bin/controlplane of the repository that contains the working
+	// directory.
 	BinDir string
-	// DataDir is created and holds data, logs, certificates and kubeconfigs; empty: a new directory for temporary files.
+	// DataDir is created, for data, logs, certificates and kubeconfigs; empty: a new temporary directory.
 	DataDir string
 	// Keep makes Stop keep DataDir.
 	Keep bool
-	// Timeout limits how long Start waits for the control plane once the programs are built; 0 means 5 min. A start
-	// takes ten seconds on an idle machine, but several may start at a time on a busy one. If a program ends, Start
-	// fails at once.
+	// Timeout limits how long Start waits for the control plane after the programs are built; 0 means 5 min. A start
+	// takes 10 s on an idle machine, but several may happen at once on a busy one. If a program ends, Start fails at
+	// once.
 	Timeout time.Duration
-	// Progress receives the progress of a build, if anything is built; nil: standard error.
+	// Progress receives the progress of a build, if there is one; nil: standard error.
 	Progress io.Writer
 }
 
-// WithGangs returns the options and, unless they say otherwise, what gangs of Kubernetes 1.37 need: gates, the API of
-// Workloads and PodGroups, and the controller that removes the finalizer of PodGroups.
+// WithGangs returns the options with what gang scheduling in Kubernetes 1.37 needs: feature gates, the API of Workloads
+// and PodGroups, and the controller that removes the finalizer of PodGroups. Options that are already set stay.
 func (o Options) WithGangs() Options {
 	r := Gangs()
 	maps.Copy(r.FeatureGates, o.FeatureGates)
@@ -71,7 +72,7 @@ func (o Options) WithGangs() Options {
 	return o
 }
 
-// Gangs returns the newest release with the gates and the API of gangs.
+// Gangs returns the newest release with the feature gates and the API of gang scheduling.
 func Gangs() Release {
 	return Release{
 		FeatureGates:  map[string]bool{"GenericWorkload": true, "WorkloadWithJob": true},
@@ -98,8 +99,9 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// baseControllers always run. Without them namespaces never end, pods are refused because they have no ServiceAccount,
-// the pods of a deleted Job stay, and the ClusterRoles view, edit and admin are empty.
+// baseControllers are controllers that always run. Without them namespaces would never end, pods would be refused for
+// lack of a ServiceAccount, the pods of a deleted Job would stay, and the ClusterRoles view, edit and admin would be
+// empty.
 var baseControllers = []string{
 	"namespace-controller",
 	"serviceaccount-controller",
@@ -123,7 +125,7 @@ func (o *Options) controllers() []string {
 	return all
 }
 
-// switches formats a map of booleans for the flags of Kubernetes components: a=true,b=false, in a fixed order.
+// switches formats booleans as flags of Kubernetes components expect them: a=true,b=false, in a fixed order.
 func switches(m map[string]bool) string {
 	var out []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Interrupt kills a component, by its name in package binaries, and returns when it has ended. The component is away
-// until Resume. This is not a failure of the control plane.
+// Interrupt kills a component, given by its name in package binaries, and returns when it has ended. It stays away
+// until Resume. This does not count as a failure of the control plane.
 func (cp *ControlPlane) Interrupt(component string) error {
 	p := cp.process(component)
 	if p == nil || !p.running() {
@@ -22,12 +22,12 @@ func (cp *ControlPlane) Interrupt(component string) error {
 	return p.kill()
 }
 
-// Freeze stops a component until Thaw: it accepts connections and requests, and answers none.
+// Freeze pauses a component until Thaw. It accepts connections and requests, but answers none.
 func (cp *ControlPlane) Freeze(component string) error {
 	return cp.signal("freeze", component, syscall.SIGSTOP)
 }
 
-// Thaw continues a component after Freeze. It carries out the requests of clients that still wait.
+// Thaw continues a component after Freeze. It then answers the clients that still wait.
 func (cp *ControlPlane) Thaw(component string) error {
 	return cp.signal("thaw", component, syscall.SIGCONT)
 }
@@ -43,13 +43,14 @@ func (cp *ControlPlane) signal(what, component string, s syscall.Signal) error {
 	return nil
 }
 
-// Resume starts an interrupted component again, with the same arguments and so at the same address. For kube-apiserver
-// and etcd it returns when kube-apiserver is ready; other components need some time after Resume.
+// Resume starts an interrupted component again, with the same arguments and at the same address. For kube-apiserver and
+// etcd it returns when kube-apiserver is ready. Other components may need some more time.
 func (cp *ControlPlane) Resume(ctx context.Context, component string) error {
 	return cp.ResumeWith(ctx, component)
 }
 
-// ResumeWith is Resume with more arguments, which override the earlier ones. They stay for later calls.
+// ResumeWith resumes a component with additional arguments, which override the earlier ones. They also apply to later
+// calls.
 func (cp *ControlPlane) ResumeWith(ctx context.Context, component string, more ...string) error {
 	old := cp.process(component)
 	if old == nil || old.running() {

@@ -17,26 +17,26 @@ import (
 type process struct {
 	name string
 	argv []string
-	log  string // path; a restart of the program appends
+	log  string // path of its log; a restart appends to it
 	pid  int
-	// asked: it was asked to end. Guarded by ControlPlane.mu.
+	// asked says that it was asked to end. ControlPlane.mu guards it.
 	asked bool
-	// ended is closed when the process has ended; err is set before and says how.
+	// ended is closed when the process has ended. err is set before that: the error with which it ended.
 	ended chan struct{}
 	err   error
 }
 
-// garbage is GOGC for the components where the environment has none, as in the bench: the heap may grow to five times the
-// live heap between collections. make test sets Go's own 100; see "The time of make test" in test/README.md.
+// garbage is GOGC for the components if the environment has none, as in the bench: between collections the heap may
+// grow to five times the live heap. make test sets Go's default 100; see "The time of make test" in test/README.md.
 const garbage = "400"
 
-// launch starts a program. Its goroutine ends with the process.
+// launch starts a program. It also starts a goroutine that ends with the process.
 func launch(name, log string, argv ...string) (*process, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child process has its own copy of the file
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = filepath.Dir(log)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -62,8 +62,8 @@ func (p *process) running() bool {
 	}
 }
 
-// kill kills the process and its whole group at once, and returns when it has ended. It does not ask first: what a
-// program would save is not needed or, for etcd, already in the page cache.
+// kill kills the process and its process group with SIGKILL, and returns when the process has ended. It sends no
+// SIGTERM first, because nothing needs to be saved: what etcd has written is in the page cache.
 func (p *process) kill() error {
 	if err := child.Signal(p.pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill %s (pid %d): %w", p.name, p.pid, err)
@@ -72,7 +72,7 @@ func (p *process) kill() error {
 	return nil
 }
 
-// failure is the error for a process that ended without being asked to.
+// failure returns the error for a process that ended by itself.
 func (p *process) failure() error {
 	how := "exit status 0"
 	if p.err != nil {
@@ -81,7 +81,7 @@ func (p *process) failure() error {
 	return fmt.Errorf("%s ended by itself (%s); the end of its log %s:\n%s", p.name, how, p.log, tail(p.log, 4096))
 }
 
-// tail returns the end of a file, from the beginning of a line if possible; empty if the file cannot be read.
+// tail returns the end of a file, if possible from the beginning of a line; nothing if the file cannot be read.
 func tail(path string, size int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Release is a version of Kubernetes, and what its components switch on. Versions know different feature gates and APIs,
+// Release is a version of Kubernetes with what its components enable. Each version knows other feature gates and APIs,
 // and a component ends if it gets one that it does not know.
 type Release struct {
 	// Minor is one of binaries.Minors; empty: the version of test/tools.
 	Minor         string
 	FeatureGates  map[string]bool
-	RuntimeConfig map[string]bool // of kube-apiserver only
+	RuntimeConfig map[string]bool // only for kube-apiserver
 }
 
-// Replace kills a component, by its name in package binaries, and starts that of another release in its place, as an
-// upgrade or a roll-back does: on the same etcd, with the same port, certificates and other arguments. Missing programs
-// are built before the component is killed. For kube-apiserver it returns when the new one is ready.
+// Replace kills a component, given by its name in package binaries, and starts the same component of another release,
+// as an upgrade or a roll-back does. etcd, port, certificates and other arguments stay the same. Missing programs are
+// built before the component is killed. For kube-apiserver it returns when the new one is ready.
 func (cp *ControlPlane) Replace(ctx context.Context, component string, r Release) error {
 	programs, err := binaries.Ensure(ctx, binaries.Config{
 		Dir: cp.opts.BinDir, Programs: []string{component}, Minor: r.Minor, Progress: cp.opts.Progress,
@@ -42,7 +42,7 @@ func (cp *ControlPlane) Replace(ctx context.Context, component string, r Release
 	return cp.Resume(ctx, component)
 }
 
-// arguments returns the arguments of a component with the gates and APIs of the release in place of the earlier ones.
+// arguments returns the arguments of a component, with the release's gates and APIs instead of the earlier ones.
 func (r Release) arguments(component string, argv []string) []string {
 	argv = slices.DeleteFunc(slices.Clone(argv), func(a string) bool {
 		return strings.HasPrefix(a, gatesFlag) || strings.HasPrefix(a, runtimeFlag)

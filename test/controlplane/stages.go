@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Annotations of a pod (for a Job: of its template) that choose the pod's life. Without any of them a pod with a node
-// runs and succeeds at once.
+// Annotations of a pod, or of a Job's pod template, that decide how the pod runs and ends. A pod without any of them
+// runs and succeeds as soon as it has a node.
 const (
 	// AnnotationOutcome is how the pod ends, see Outcome. The default is OutcomeSucceed.
 	AnnotationOutcome = "sim.jobledger.dev/outcome"
@@ -15,13 +15,13 @@ const (
 	AnnotationFailIndexes = "sim.jobledger.dev/fail-indexes"
 	// AnnotationExitCode is the exit code of all containers of a failing pod; the default is 1.
 	AnnotationExitCode = "sim.jobledger.dev/exit-code"
-	// AnnotationRunFor is how long the pod runs before it ends, as a duration of time.ParseDuration; the default is 0.
-	// A change of the running pod restarts this time.
+	// AnnotationRunFor is how long the pod runs before it ends, such as "90s"; the default is 0. If it is changed while
+	// the pod runs, the time starts again.
 	AnnotationRunFor = "sim.jobledger.dev/run-for"
 	// AnnotationStartAfter is how long the pod stays Pending after it got a node; the default is 0.
 	AnnotationStartAfter = "sim.jobledger.dev/start-after"
 	// AnnotationStopAfter is how long the containers take to end after the pod was deleted; the default is 0. They end
-	// with exit code 143, and the pod as Failed.
+	// with exit code 143, and the pod becomes Failed.
 	AnnotationStopAfter = "sim.jobledger.dev/stop-after"
 )
 
@@ -31,8 +31,8 @@ type Outcome = string
 const (
 	// OutcomeSucceed ends the pod as Succeeded, all containers with exit code 0.
 	OutcomeSucceed Outcome = "succeed"
-	// OutcomeFail ends the pod as Failed if its restart policy is Never. Else its containers are restarted for ever,
-	// each time after AnnotationRunFor, by default after one second.
+	// OutcomeFail ends the pod as Failed if its restart policy is Never. Otherwise its containers are restarted
+	// forever, each time after AnnotationRunFor, by default after one second.
 	OutcomeFail Outcome = "fail"
 	// OutcomeRun keeps the pod running and Ready until it is deleted.
 	OutcomeRun Outcome = "run"
@@ -43,7 +43,7 @@ const (
 //go:embed stages.yaml
 var stagesYAML string
 
-// outcomeQuery computes the outcome of a pod.
+// outcomeQuery is a jq query that returns the outcome of a pod.
 const outcomeQuery = `
 (.metadata.annotations // {}) as $a
 | (.metadata.labels["batch.kubernetes.io/job-completion-index"] // "") as $index
@@ -52,7 +52,7 @@ const outcomeQuery = `
   else $a["` + AnnotationOutcome + `"] // "` + OutcomeSucceed + `"
   end`
 
-// runForQuery computes how long a pod runs.
+// runForQuery is a jq query that returns how long a pod runs.
 const runForQuery = `.metadata.annotations["` + AnnotationRunFor + `"]`
 
 // kwokConfig returns the configuration of kwok: stages.yaml with queries in place of the words OUTCOME and RUNFOR.

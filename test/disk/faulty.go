@@ -17,17 +17,18 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Disk is a disk with an ext4 file system that can be made to fail writes. Make it with New, and Close it.
+// Disk is a disk with an ext4 file system whose writes can be made to fail. Create it with New, and Close it.
 type Disk struct {
-	Dir string // where its file system is mounted
+	Dir string // mount point of its file system
 
-	below  string // where the FUSE file system with the blocks is mounted
+	below  string // mount point of the FUSE file system that holds its blocks
 	device string
 	server *fuse.Server
 	blocks *blocks
 }
 
-// New makes an empty disk of that many bytes below a directory. It returns an error if this machine lacks something.
+// New creates an empty disk of size bytes below dir. It returns an error if this machine lacks something that is
+// needed.
 func New(dir string, size int64) (d *Disk, err error) {
 	d = &Disk{
 		Dir: filepath.Join(dir, "disk"), below: filepath.Join(dir, "blocks"), blocks: &blocks{content: make([]byte, size)},
@@ -72,7 +73,7 @@ func run(name string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// Fail makes the next `writes` writes to the disk fail; 0: none.
+// Fail makes the next writes to the disk fail, as many as given; 0: none.
 func (d *Disk) Fail(writes int) {
 	d.blocks.mu.Lock()
 	defer d.blocks.mu.Unlock()
@@ -86,7 +87,7 @@ func (d *Disk) Failed() int {
 	return d.blocks.failed
 }
 
-// Remount unmounts the file system and mounts it again, so that the page cache forgets it.
+// Remount unmounts the file system and mounts it again, which drops its page cache.
 func (d *Disk) Remount() error {
 	if _, err := run("umount", d.Dir); err != nil {
 		return err
@@ -114,44 +115,44 @@ func (d *Disk) Close() error {
 
 const blocksName = "blocks"
 
-// root is the directory of the FUSE file system, with one file.
+// root is the root directory of the FUSE file system. It contains one file.
 type root struct {
 	fs.Inode
 	blocks *blocks
 }
 
-// OnAdd is described by fs.NodeOnAdder.
+// OnAdd adds that file to the directory.
 func (r *root) OnAdd(ctx context.Context) {
 	r.AddChild(blocksName, r.NewPersistentInode(ctx, r.blocks, fs.StableAttr{Mode: fuse.S_IFREG}), false)
 }
 
-// blocks is the one file. It keeps its content in memory.
+// blocks is that file: the blocks of the disk, in memory.
 type blocks struct {
 	fs.Inode
 
 	mu      sync.Mutex
 	content []byte
-	failing int // how many of the next writes fail
-	failed  int // how many writes have failed so far
+	failing int // number of the next writes that fail
+	failed  int // number of writes that have failed so far
 }
 
-// Open is described by fs.NodeOpener.
+// Open opens the file without a page cache.
 func (b *blocks) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return nil, fuse.FOPEN_DIRECT_IO, 0
 }
 
-// Getattr is described by fs.NodeGetattrer.
+// Getattr returns mode and size of the file.
 func (b *blocks) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	out.Mode, out.Size = fuse.S_IFREG|0o600, uint64(len(b.content))
 	return 0
 }
 
-// Setattr is described by fs.NodeSetattrer. Nothing can be changed.
+// Setattr changes nothing, and returns mode and size.
 func (b *blocks) Setattr(ctx context.Context, f fs.FileHandle, _ *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	return b.Getattr(ctx, f, out)
 }
 
-// Read is described by fs.NodeReader.
+// Read reads from the blocks in memory.
 func (b *blocks) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +160,7 @@ func (b *blocks) Read(_ context.Context, _ fs.FileHandle, dest []byte, off int64
 	return fuse.ReadResultData(dest[:copy(dest, b.content[off:])]), 0
 }
 
-// Write is described by fs.NodeWriter.
+// Write writes to the blocks in memory, or fails with EIO if Fail asked for that.
 func (b *blocks) Write(_ context.Context, _ fs.FileHandle, data []byte, off int64) (uint32, syscall.Errno) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,5 +175,5 @@ func (b *blocks) Write(_ context.Context, _ fs.FileHandle, data []byte, off int6
 	return uint32(copy(b.content[off:], data)), 0
 }
 
-// Fsync is described by fs.NodeFsyncer. It has nothing to do.
+// Fsync does nothing, since the blocks are in memory.
 func (b *blocks) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno { return 0 }

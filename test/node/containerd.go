@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// containerdConfig differs from the defaults of containerd in its directories and sockets, and in that containers get
-// no better OOM score than this process: root may lack the right to give it.
+// containerdConfig is a configuration of containerd with these changes: directories and sockets are the node's own, and
+// containers do not get a better OOM score than this process, because root may lack the right for that.
 const containerdConfig = `version = 3
 root = '%[1]s/root'
 state = '%[1]s/state'
@@ -47,7 +47,7 @@ state = '%[1]s/state'
   SystemdCgroup = false
 `
 
-// cniConfig gives each pod an address at the bridge. It needs no firewall rules: there is no way out.
+// cniConfig gives each pod an address on the bridge. No firewall rules are needed, because the network leads nowhere.
 const cniConfig = `{
   "cniVersion": "1.0.0",
   "name": "pods",
@@ -62,7 +62,7 @@ const cniConfig = `{
 }
 `
 
-// startContainerd starts containerd, returns when it answers, and loads the image of the pods' first processes.
+// startContainerd starts containerd, returns when it answers, and loads the image of the first process in each pod.
 func (n *Node) startContainerd(ctx context.Context) error {
 	dir := n.path("containerd")
 	if err := os.MkdirAll(filepath.Join(dir, "cni"), 0o700); err != nil {
@@ -91,7 +91,7 @@ func (n *Node) runContainerd(ctx context.Context) error {
 
 func (n *Node) containerdSocket() string { return n.path("containerd/sock") }
 
-// Load imports the images of an OCI archive into the node.
+// Load imports the images in an OCI archive into the node.
 func (n *Node) Load(ctx context.Context, archive string) error {
 	if err := n.ctr(ctx, "--namespace=k8s.io", "images", "import", archive); err != nil {
 		return fmt.Errorf("load %s: %w", filepath.Base(archive), err)
@@ -99,7 +99,7 @@ func (n *Node) Load(ctx context.Context, archive string) error {
 	return nil
 }
 
-// Registry makes the node ask this HTTP URL for images of a registry.
+// Registry makes the node request the images of a registry at an HTTP URL.
 func (n *Node) Registry(name, url string) error {
 	dir := n.path(filepath.Join("containerd", "registries", name))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -108,13 +108,13 @@ func (n *Node) Registry(name, url string) error {
 	return os.WriteFile(filepath.Join(dir, "hosts.toml"), fmt.Appendf(nil, "server = %q\n", url), 0o644)
 }
 
-// KillContainer kills the first process of a container without a word to the kubelet. id is the ID in the pod's status.
+// KillContainer kills the first process of a container without telling the kubelet. id is the ID in the pod's status.
 func (n *Node) KillContainer(ctx context.Context, id string) error {
 	return n.ctr(ctx, "--namespace=k8s.io", "tasks", "kill", "--signal=SIGKILL", strings.TrimPrefix(id, "containerd://"))
 }
 
-// LoseContainer kills a container and removes every trace of it from the runtime. The kubelet must not run: it would
-// clean up itself.
+// LoseContainer kills a container and removes every trace of it from the runtime. The kubelet must not run, because it
+// would do its own cleanup.
 func (n *Node) LoseContainer(ctx context.Context, id string) error {
 	id = strings.TrimPrefix(id, "containerd://")
 	if err := n.ctr(ctx, "--namespace=k8s.io", "tasks", "delete", "--force", id); err != nil {
@@ -123,17 +123,17 @@ func (n *Node) LoseContainer(ctx context.Context, id string) error {
 	if err := n.ctr(ctx, "--namespace=k8s.io", "containers", "delete", id); err != nil {
 		return err
 	}
-	if err := n.end(binaries.Containerd); err != nil { // containerd keeps the container in memory until it is restarted
+	if err := n.end(binaries.Containerd); err != nil { // only a restart makes containerd forget the container
 		return err
 	}
 	return n.runContainerd(ctx)
 }
 
-// Tag gives an image of the node another name.
+// Tag gives an image on the node another name.
 func (n *Node) Tag(ctx context.Context, image, name string) error {
 	for _, x := range []*string{&image, &name} {
 		if first, _, _ := strings.Cut(*x, "/"); first == *x {
-			*x = "docker.io/library/" + *x // as a kubelet calls it
+			*x = "docker.io/library/" + *x // the name that a kubelet uses
 		}
 	}
 	return n.ctr(ctx, "--namespace=k8s.io", "images", "tag", "--force", image, name)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// packages of Debian, each with a file that tells whether it is installed.
+// packages lists Debian packages, each with a file that exists if the package is installed.
 var packages = []struct{ name, file string }{
 	{"runc", "/usr/sbin/runc"},
 	{"containernetworking-plugins", "/usr/lib/cni/bridge"},
@@ -25,7 +25,7 @@ var packages = []struct{ name, file string }{
 
 const busyboxFile = "/usr/bin/busybox"
 
-// install installs the missing packages. If several processes call it, one installs and the others wait.
+// install installs the missing packages. If several processes call it at once, one installs and the others wait.
 func install() error {
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "jobledger-packages.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// corefile resolves only the names of the cluster.
+// corefile is the configuration of CoreDNS. It resolves only the names of the cluster.
 const corefile = `cluster.local:53 {
   bind ` + DNSIP + `
   errors

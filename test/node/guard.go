@@ -12,27 +12,26 @@ import (
 	"syscall"
 )
 
-// guardEnv is set in the environment of the guard.
+// guardEnv is the environment variable that makes this program run as the guard.
 const guardEnv = "JOBLEDGER_NODE_GUARD"
 
-// lockFD is the descriptor of the lock in the guard: the first after standard error.
+// lockFD is the file descriptor of the lock in the guard: the first one after standard error.
 const lockFD = 3
 
-// guard is a process that restores the machine, when the parent says that the node has ended or when the parent has
-// died.
+// guard is a process that restores the machine when the parent says that the node has ended, or when the parent died.
 type guard struct {
 	cmd  *exec.Cmd
-	pipe io.WriteCloser // the guard reads its other end; the kernel closes it when the parent dies
+	pipe io.WriteCloser // the guard reads the other end; the kernel closes this end when the parent dies
 }
 
-// task is what the guard must restore.
+// task says what the guard must restore.
 type task struct {
-	Dir    string // of the node
+	Dir    string // directory of the node
 	Kernel settings
 }
 
-// startGuard starts the guard of a node, in its own session, so that neither Ctrl-C nor a signal to the parent's
-// process group reaches it. The lock (see share) is held until both processes have closed the file.
+// startGuard starts the guard of a node. It has its own session, so that Ctrl-C and signals to the parent's process
+// group do not reach it. The lock (see share) is held until both processes have closed its file.
 func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -41,7 +40,7 @@ func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), guardEnv+"=1")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{lock} // lockFD
+	cmd.ExtraFiles = []*os.File{lock} // the guard gets it as lockFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -57,7 +56,7 @@ func startGuard(kernel settings, dir string, lock *os.File) (*guard, error) {
 	return g, nil
 }
 
-// end makes the guard restore the machine, and returns when the guard has ended.
+// end tells the guard to restore the machine, and returns when the guard has ended.
 func (g *guard) end() error {
 	err := g.pipe.Close()
 	if failed := g.cmd.Wait(); failed != nil {
@@ -66,17 +65,17 @@ func (g *guard) end() error {
 	return err
 }
 
-// standGuard is the main function of the guard.
+// standGuard is the main function of the guard process.
 func standGuard() error {
 	var t task
 	in := json.NewDecoder(os.Stdin)
 	if err := in.Decode(&t); err != nil {
-		return fmt.Errorf("read the task of the guard: %w", err) // the parent died before it had a node
+		return fmt.Errorf("read the task of the guard: %w", err) // the parent died before it had started a node
 	}
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
-	// A kubelet that still runs could change the settings again.
+	// First wait for the node's processes: a running kubelet could change the settings again.
 	err := awaitEnd(t.Dir)
 	lock := os.NewFile(lockFD, lockName)
 	defer lock.Close()

@@ -14,17 +14,17 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Image is an image that a test makes: a few files, without a base image.
+// Image describes an image that a test builds: a few files, without a base image.
 type Image struct {
 	Name       string            // with its tag, such as busybox:1.37
-	Files      map[string]string // path in the image → file of this machine; keeps its mode
-	Links      map[string]string // path in the image → what it links to
+	Files      map[string]string // path in the image → file on this machine, whose mode is kept
+	Links      map[string]string // path in the image → target of the link
 	Entrypoint []string
-	User       string // numbers; empty: root
+	User       string // numeric user and group; empty: root
 }
 
-// Make writes the image as an OCI archive into dir, with the tool of 'make image', and returns the file. It needs Go's
-// modules, so call it in Prepare.
+// Make writes the image as an OCI archive into dir, with the tool of 'make image', and returns the path. It needs Go
+// modules from the network, so call it in Prepare.
 func (i Image) Make(ctx context.Context, dir string) (archive string, err error) {
 	repository, err := binaries.FindRoot()
 	if err != nil {
@@ -34,7 +34,7 @@ func (i Image) Make(ctx context.Context, dir string) (archive string, err error)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(root) }() // these files are not needed any more
+	defer func() { _ = os.RemoveAll(root) }() // these files are only temporary
 	if err := i.layOut(root); err != nil {
 		return "", fmt.Errorf("make the image %s: %w", i.Name, err)
 	}
@@ -49,7 +49,7 @@ func (i Image) Make(ctx context.Context, dir string) (archive string, err error)
 	return archive, runIn(ctx, filepath.Join(repository, "internal", "dev", "image"), "go", args...)
 }
 
-// layOut writes the files of the image below root.
+// layOut writes the files of the image into root.
 func (i Image) layOut(root string) error {
 	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o777); err != nil {
 		return err
@@ -99,7 +99,7 @@ func copyFile(path, source string) error {
 	return out.Close()
 }
 
-// runIn runs a program in a directory, without cgo, so that what it builds needs no libraries.
+// runIn runs a program in a directory, without cgo, so that programs that it builds need no libraries.
 func runIn(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -110,7 +110,7 @@ func runIn(ctx context.Context, dir, name string, args ...string) error {
 	return nil
 }
 
-// BuildProgram builds a program of the module test, static, into file.
+// BuildProgram builds a program of the module test into file, statically linked.
 func BuildProgram(ctx context.Context, pkg, file string) error {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -119,7 +119,8 @@ func BuildProgram(ctx context.Context, pkg, file string) error {
 	return runIn(ctx, filepath.Join(root, "test"), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, pkg)
 }
 
-// Busybox returns an image of Debian's busybox, with a link for each of its commands. Its name is that in our examples.
+// Busybox returns an image of Debian's busybox, with a link for each of its commands. It has the name that our examples
+// use.
 func Busybox(ctx context.Context) (Image, error) {
 	list, err := exec.CommandContext(ctx, busyboxFile, "--list").Output()
 	if err != nil {
@@ -149,7 +150,7 @@ func makePause(ctx context.Context, dir string) error {
 	return err
 }
 
-// Pause returns the image of the first process of each pod. Main has built its program into dir before Prepare.
+// Pause returns the image of the first process of each pod. Main builds the program into dir before it calls Prepare.
 func Pause(dir string) Image {
 	return Image{Name: pauseName, Files: map[string]string{"pause": filepath.Join(dir, "pause")}, Entrypoint: []string{"/pause"}, User: "65535:65535"}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// kubeletConfig differs from the defaults of a kubelet in its directories, and in these points:
+// kubeletConfig is a configuration of the kubelet with its own directories and these changes:
 //
 //   - It accepts cgroups of version 1, and does without systemd.
 //   - Disk and memory belong to a machine that other programs use, too: pods are evicted late, images never.
@@ -52,7 +52,7 @@ registryPullQPS: 100
 registryBurst: 200
 `
 
-// startKubelet configures and starts the kubelet, and returns when its node is ready.
+// startKubelet writes the configuration, starts the kubelet, and returns when its node is ready.
 func (n *Node) startKubelet(ctx context.Context) error {
 	_, ca, err := n.cp.KubeletFiles(Name)
 	if err != nil {
@@ -75,8 +75,8 @@ func (n *Node) startKubelet(ctx context.Context) error {
 	return n.StartKubelet(ctx)
 }
 
-// StartKubelet starts the kubelet again after StopKubelet, with these additional arguments, and returns when its node
-// is ready.
+// StartKubelet starts the kubelet again after StopKubelet, with additional arguments, and returns when its node is
+// ready.
 func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	kubeconfig, _, err := n.cp.KubeletFiles(Name)
 	if err != nil {
@@ -100,8 +100,8 @@ func (n *Node) StartKubelet(ctx context.Context, args ...string) error {
 	})
 }
 
-// hasRenewed returns an error if the kubelet has not renewed its lease since then. It is needed because the node of a
-// killed kubelet stays ready for a while.
+// hasRenewed returns an error if the kubelet has not renewed its lease after the time since. The node of a killed
+// kubelet stays ready for a while, so readiness alone is not enough.
 func (n *Node) hasRenewed(ctx context.Context, since time.Time) error {
 	lease, err := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, Name, metav1.GetOptions{})
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// settings are kernel settings of the whole machine: file → value.
+// settings maps files of kernel settings, which affect the whole machine, to their values.
 type settings map[string]string
 
-// kernelSettings are the settings that a kubelet changes.
+// kernelSettings lists the settings that a kubelet changes.
 var kernelSettings = []string{
 	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/panic_on_oom", "/proc/sys/kernel/panic", "/proc/sys/kernel/panic_on_oops",
 	"/proc/sys/kernel/keys/root_maxkeys", "/proc/sys/kernel/keys/root_maxbytes",
@@ -48,7 +48,7 @@ func interfaces() (names []string, err error) {
 	return names, err
 }
 
-// restore resets the kernel settings.
+// restore writes the stored values back.
 func (s settings) restore() (err error) {
 	for _, file := range slices.Sorted(maps.Keys(s)) {
 		err = errors.Join(err, os.WriteFile(file, []byte(s[file]), 0o644))
@@ -56,8 +56,8 @@ func (s settings) restore() (err error) {
 	return err
 }
 
-// compare returns an error if the node of a directory left something on the machine: new interfaces, mounts or
-// processes.
+// compare returns an error if a node left new interfaces, mounts or processes on the machine. dir is the node's
+// directory.
 func compare(before []string, dir string) error {
 	var left []string
 	now, err := interfaces()
@@ -91,18 +91,19 @@ func compare(before []string, dir string) error {
 	return nil
 }
 
-// processesOf returns the command lines of the processes that name the directory.
+// processesOf returns the command lines of the processes that mention a directory.
 func processesOf(dir string) (found []string, err error) {
 	running, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range running {
-		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) { // an ended one cannot be read
+		// a process that has just ended cannot be read
+		if words, err := os.ReadFile(file); err == nil && strings.Contains(string(words), dir) {
 			found = append(found, strings.ReplaceAll(string(words), "\x00", " "))
 		}
 	}
 	return found, err
 }
 
-// awaitEnd waits until no process names the directory.
+// awaitEnd waits until no process mentions a directory.
 func awaitEnd(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -117,7 +118,7 @@ func awaitEnd(dir string) error {
 	return nil
 }
 
-// hierarchies returns the directories of the machine's cgroup hierarchies.
+// hierarchies returns the root directories of the machine's cgroups: one in version 2, several in version 1.
 func hierarchies() ([]string, error) {
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		return []string{"/sys/fs/cgroup"}, nil
@@ -139,7 +140,8 @@ func makeCgroups(name string) error {
 	return nil
 }
 
-// removeCgroups removes the cgroup of the node and those below it. It waits up to a minute for their processes to end.
+// removeCgroups removes the cgroup of the node and the cgroups below it. It waits up to a minute for their processes to
+// end.
 func removeCgroups(name string) error {
 	all, err := hierarchies()
 	if err != nil {
@@ -161,7 +163,7 @@ func removeCgroups(name string) error {
 	return nil
 }
 
-// removeCgroup removes the cgroups below dir, then dir. The files in a cgroup disappear with it.
+// removeCgroup removes the cgroups below dir, and then dir. The files in a cgroup disappear with it.
 func removeCgroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,18 +19,18 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// dirEnv has the directory of the child.
+// dirEnv is the environment variable with the directory of the child process.
 const dirEnv = "JOBLEDGER_NODE_DIR"
 
-// errMissing says why there is no node here; nil in the child.
+// errMissing says why this process has no node; nil in the child process.
 var errMissing = errors.New("with JOBLEDGER_LONG=1 only")
 
-// Prepare makes everything that the tests of a package need besides the node, such as images, in the directory. It runs
-// in the parent, which has a network.
+// Prepare creates in dir everything that the tests of a package need besides the node, such as images. It runs in the
+// parent process, which has a network.
 type Prepare func(ctx context.Context, dir string) error
 
-// Main is the TestMain of a package that needs a node. setUp runs in the child, starts what the tests share, and
-// returns a function that ends it.
+// Main is the TestMain of a package that needs a node. setUp runs in the child process: it starts what the tests share,
+// and returns a function that stops it.
 func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDown func() error, err error)) {
 	var status int
 	var err error
@@ -59,7 +59,7 @@ func Main(m *testing.M, prepare Prepare, setUp func(ctx context.Context) (tearDo
 	os.Exit(status)
 }
 
-// Need skips a test if there is no node.
+// Need skips the test if this process has no node.
 func Need(t testing.TB) {
 	t.Helper()
 	if errMissing != nil {
@@ -67,10 +67,10 @@ func Need(t testing.TB) {
 	}
 }
 
-// Dir returns the directory that Prepare filled.
+// Dir returns the directory that Prepare has filled.
 func Dir() string { return os.Getenv(dirEnv) }
 
-// ready installs missing packages, and returns an error if this machine cannot have a node.
+// ready installs missing packages. It returns an error if this machine cannot run a node.
 func ready() error {
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		return errors.New("a real node needs root on Linux")
@@ -83,10 +83,11 @@ func ready() error {
 	return install()
 }
 
-// outside prepares, runs the tests in the child, and makes the guard restore the machine.
+// outside is the parent process: it prepares, runs the tests in the child, and makes the guard restore the machine.
 func outside(prepare Prepare) (status int, err error) {
-	ctx := context.Background()                // no time limit for builds
-	dir, err := os.MkdirTemp("", "jl-node-*n") // short, for sockets; n: no name is a prefix of another
+	ctx := context.Background() // builds have no time limit
+	// short, because sockets have short paths; n: no name is a prefix of another
+	dir, err := os.MkdirTemp("", "jl-node-*n")
 	if err != nil {
 		return 0, err
 	}
@@ -120,7 +121,7 @@ func outside(prepare Prepare) (status int, err error) {
 	return status, errors.Join(err, guard.end(), compare(before, dir))
 }
 
-// discard removes the directory; after a failure it keeps the logs.
+// discard removes the directory. After a failure it keeps the logs in it.
 func discard(dir string, passed bool) error {
 	if passed {
 		return os.RemoveAll(dir)
@@ -138,14 +139,14 @@ func discard(dir string, passed bool) error {
 	return err
 }
 
-// runChild runs this program again, in new namespaces. The child, and everything in its namespaces, ends with this
+// runChild runs this program again in new namespaces. The child, and everything in its namespaces, ends with this
 // process.
 func runChild(dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
-	runtime.LockOSThread() // Linux ties the death signal to the thread
+	runtime.LockOSThread() // the kernel kills the child when this thread ends
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(exe, os.Args[1:]...)
 	cmd.Env = append(os.Environ(), dirEnv+"="+dir)
@@ -162,7 +163,7 @@ func runChild(dir string) (int, error) {
 	return 0, err
 }
 
-// inside runs the tests in the child.
+// inside is the child process: it enters its namespaces and runs the tests.
 func inside(m *testing.M, setUp func(ctx context.Context) (func() error, error)) (status int, err error) {
 	errMissing = nil
 	ctx := context.Background()
@@ -177,7 +178,7 @@ func inside(m *testing.M, setUp func(ctx context.Context) (func() error, error))
 	return status, tearDown()
 }
 
-// cgroupOf returns the name of the cgroup with the pods of the node in that directory.
+// cgroupOf returns the name of the cgroup of the pods of a node, which has the given directory.
 func cgroupOf(dir string) string {
 	return "/jobledger-" + strings.TrimPrefix(filepath.Base(dir), "jl-")
 }

@@ -26,38 +26,38 @@ import (
 const (
 	logsDir   = "logs"
 	serviceIP = controlplane.ServiceIP
-	// startTimeout limits a start, which takes seconds on an idle machine.
+	// startTimeout limits the start of the node, which takes seconds on an idle machine.
 	startTimeout = 5 * time.Minute
 )
 
-// Controllers are the controllers of kube-controller-manager that pods of a real node and their owners need in addition
-// to those that always run.
+// Controllers are controllers of kube-controller-manager that a real node and the owners of its pods need, besides
+// those that always run.
 var Controllers = []string{
 	"root-ca-certificate-publisher-controller", "statefulset-controller", "persistentvolume-binder-controller",
 	"persistentvolume-protection-controller", "persistentvolumeclaim-protection-controller", "endpointslice-controller",
 }
 
-// Node is a running node; Start makes one.
+// Node is a running node. Start creates it.
 type Node struct {
 	cp     *controlplane.ControlPlane
 	client kubernetes.Interface
 	dir    string
-	door   net.Listener // at the address of the Service kubernetes, for pods
+	door   net.Listener // listens for pods at the address of the Service kubernetes
 
 	mu        sync.Mutex
 	processes []*process // in the order of their start
 }
 
-// process is a program of the node.
+// process is a running program of the node.
 type process struct {
 	name, log string
 	pid       int
-	ended     chan struct{} // closed when it has ended; err is set before
+	ended     chan struct{} // closed when it has ended; err is set before that
 	err       error
 }
 
-// Start starts the node of a control plane with RealNodes, loads the images of the archives, and returns when the node
-// is ready. A process has one node.
+// Start starts the node of a control plane with RealNodes, loads the images in the archives, and returns when the node
+// is ready. A process can have only one node.
 func Start(ctx context.Context, cp *controlplane.ControlPlane, archives ...string) (*Node, error) {
 	if errMissing != nil {
 		return nil, errMissing
@@ -98,11 +98,11 @@ func (n *Node) start(ctx context.Context, archives []string) error {
 
 func (n *Node) path(name string) string { return filepath.Join(n.dir, name) }
 
-// program returns the path of a program of package binaries.
+// program returns the path of one of the programs of package binaries.
 func (n *Node) program(name string) string { return n.cp.Program(name) }
 
-// openDoor forwards connections at the address of the Service kubernetes to the API server. Its goroutines end with
-// Stop and with their connections.
+// openDoor listens at the address of the Service kubernetes, and forwards connections to the API server. Its goroutines
+// end with Stop and with their connections.
 func (n *Node) openDoor() error {
 	at, err := n.cp.Address()
 	if err != nil {
@@ -123,12 +123,12 @@ func (n *Node) openDoor() error {
 	return nil
 }
 
-// forward copies bytes both ways until both sides have ended.
+// forward copies bytes in both directions until both sides have ended.
 func forward(from net.Conn, at string) {
 	defer from.Close()
 	to, err := net.Dial("tcp", at)
 	if err != nil {
-		return // the client sees the connection end
+		return // the client sees that the connection ends
 	}
 	defer to.Close()
 	var both sync.WaitGroup
@@ -141,17 +141,17 @@ func forward(from net.Conn, at string) {
 	both.Wait()
 }
 
-// launch starts a program of the node; its output goes to a log.
+// launch starts a program of the node, with its output in a log file.
 func (n *Node) launch(name string, argv ...string) error {
 	p := &process{name: name, log: n.path(filepath.Join(logsDir, name+".log")), ended: make(chan struct{})}
 	out, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child process has its own copy of the file
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
-	// containerd looks for the shim in the path; it is in the same directory.
+	// containerd looks for the shim in PATH; it is in the directory of containerd.
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(argv[0])+":"+os.Getenv("PATH"))
 	ended, err := child.Start(cmd)
 	if err != nil {
@@ -168,7 +168,7 @@ func (n *Node) launch(name string, argv ...string) error {
 	return nil
 }
 
-// await waits until check returns nil. It returns an error if the program has ended.
+// await waits until check returns nil. It returns an error if the program ends before that.
 func (n *Node) await(ctx context.Context, name string, check func() error) error {
 	p := n.process(name)
 	var last error
@@ -198,7 +198,7 @@ func (n *Node) process(name string) *process {
 	return nil
 }
 
-// end kills a program and waits for its end.
+// end kills a program and returns when it has ended.
 func (n *Node) end(name string) error {
 	p := n.process(name)
 	if p == nil {
@@ -212,7 +212,7 @@ func (n *Node) end(name string) error {
 	return err
 }
 
-// Stop kills the programs of the node. Their children end with the process that Main started.
+// Stop kills the programs of the node. Processes that they started end with the child process of Main.
 func (n *Node) Stop() error {
 	var errs []error
 	if n.door != nil {

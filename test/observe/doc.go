@@ -1,3 +1,3 @@
-// Package observe tests --manage=observe beside the real built-in Job controller: it reads, records and compares, and
-// writes nothing. It finds no false difference, and finds those that the test plants.
+// Package observe tests --manage=observe beside the real built-in Job controller. Jobledger must read, record and
+// compare, and write nothing. It must report the differences that the test causes, and no others.
 package observe

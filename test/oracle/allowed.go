@@ -2,25 +2,27 @@ package oracle
 
 import "strings"
 
-// Difference is a way in which a picture of ours may differ from one of upstream.
+// Difference is an intended difference between Jobledger and upstream (the controllers of Kubernetes): a way in which
+// their pictures of a scenario may differ.
 type Difference struct {
-	Rule     string // of the Job contract
-	Sentence string // of docs/conformance.md, or why it must be so
+	Rule     string // identifier of the contract's rule
+	Sentence string // the difference in words, from docs/conformance.md, or why it must be so
 	// When reports whether a scenario can show the difference. In all other scenarios it is an error.
 	When func(Scenario) bool
-	// Explains reports whether the difference explains a line of a diff. Nil: the picture leaves out what differs; see
-	// lens.
+	// Explains reports whether this difference can cause a line of a diff. Nil: the picture leaves out what differs;
+	// see lens.
 	Explains func(line string) bool
-	// Shows reports whether a diff also has the mark of this difference and no other. Nil: no mark is needed.
+	// Shows reports whether a diff has a feature that only this difference causes. Nil: no such feature is needed.
 	Shows func(diff string) bool
-	// Proves is Shows for a diff that must also fit the actions of the scenario. Nil: it need not.
+	// Proves is like Shows, but also sees the scenario, because the diff must fit its actions. Nil: no such check is
+	// needed.
 	Proves func(s Scenario, diff string) bool
-	// Parts: one Job has ended and the other has not, or the two controllers have different work left. Then every later
-	// difference follows from this one.
+	// Parts is set if one Job has ended and the other has not, or if the two controllers have different work left. Then
+	// every later difference is a consequence of this one.
 	Parts bool
 }
 
-// These differences change what a picture shows, so the picture leaves it out.
+// These differences change many lines of a picture, so the picture leaves these lines out.
 var (
 	finishesFirst = &Difference{
 		Rule:     "J-021, J-085, J-234",
@@ -44,14 +46,14 @@ var (
 	}
 )
 
-// Allowed lists all differences on purpose that scenarios show. docs/conformance.md has more.
+// Allowed lists all intended differences that scenarios without CronJobs show. docs/conformance.md has more.
 var Allowed = []*Difference{
 	finishesFirst, readyMiscounted, toldWhenStored, eventsOfTheDead,
 	{
 		Rule:     "J-116",
 		Sentence: "Upstream publishes indexes as failed whose pods it deleted because the Job fails, when it was killed in between, or could not store that. Ours never does.",
 		When:     func(s Scenario) bool { return s.has("perIndex=") && (s.has("die") || s.has("deny status")) },
-		Explains: func(line string) bool { // the reason may follow from their number
+		Explains: func(line string) bool { // the number of failed indexes may decide the reason
 			return strings.Contains(line, "failedIndexes=") || isLine(line, "-", "BackoffLimitExceeded") || isLine(line, "+", "MaxFailedIndexesExceeded")
 		},
 		Shows: func(diff string) bool { return sameBut(lines(diff, "failedIndexes="), " failedIndexes=") },
@@ -199,7 +201,7 @@ var Allowed = []*Difference{
 	},
 }
 
-// maxUncounted is how many pods upstream counts in one sync (MaxUncountedPods).
+// maxUncounted is the number of pods that upstream counts in one sync (MaxUncountedPods of its source).
 const maxUncounted = 500
 
 // allowed returns the differences that a scenario may show.
@@ -210,10 +212,10 @@ func (s Scenario) allowed() []*Difference {
 	return Allowed
 }
 
-// lens selects the differences that a picture leaves out.
+// lens is the set of differences that a picture leaves out, so that it is equal for both controllers.
 type lens map[*Difference]bool
 
-// through returns the lens for a scenario.
+// through returns the lens for a scenario: the differences that it can show and that explain no lines of a diff.
 func through(s Scenario) lens {
 	l := lens{}
 	for _, d := range s.allowed() {

@@ -14,39 +14,40 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// cluster is a simulated cluster in which a scenario is played. The controller is not part of it.
+// cluster is a simulated cluster in which a scenario runs, without its controller.
 type cluster struct {
 	world   *world.World
-	actor   string                  // the name under which the controller writes
-	client  *apiserver.Client       // of the controller
-	runner  *apiserver.Client       // of the controller, for CronJobs
-	user    *apiserver.Client       // of everyone else
-	jobs    map[string]*batchv1.Job // as the scenario says
+	actor   string                  // the controller's name in the log of writes
+	client  *apiserver.Client       // the controller's
+	runner  *apiserver.Client       // the controller's, for writes about CronJobs
+	user    *apiserver.Client       // the client of users, kubelets and policies
+	jobs    map[string]*batchv1.Job // the Jobs that the scenario may create, by name
 	crons   map[string]*batchv1.CronJob
-	rules   []denial                // of admission, for the controller's requests
-	allowed time.Time               // when the last "allow" was
-	held    map[apiserver.Kind]bool // watches that show nothing new
-	budget  int                     // writes that the controller may still make before it dies; negative for no limit
-	fall    *fall                   // the request at which the controller dies; nil for none
-	spent   bool                    // the controller is dead
-	begin   func(lost bool) error   // starts the controller anew
-	skew    atomic.Int64            // of the controller's clock, in nanoseconds
-	step    func(by time.Duration)  // tells the controller that its clock was set; nil if it is not told
-	events  map[eventKey]int        // Kubernetes Events
+	rules   []denial                // rules of admission that refuse requests of the controller
+	allowed time.Time               // when the scenario last ended all refusals ("allow")
+	held    map[apiserver.Kind]bool // kinds whose watches deliver nothing for now
+	// number of writes that the controller may make before it is killed; negative for no limit
+	budget int
+	fall   *fall                  // the kind of request at which the controller is killed; nil for none
+	spent  bool                   // the controller was killed
+	begin  func(lost bool) error  // starts the controller again; lost: without its log
+	skew   atomic.Int64           // error of the controller's clock, in nanoseconds
+	step   func(by time.Duration) // tells the controller that its clock was set; nil if it is not told
+	events map[eventKey]int       // counts of the Kubernetes Events that the controller reported
 }
 
-// eventKey is an Event about a Job or a CronJob.
+// eventKey identifies a Kubernetes Event about a Job or a CronJob.
 type eventKey struct{ job, kind, reason, message string }
 
-// fall is a request at which the controller dies. The fault decides whether the request takes effect.
+// fall says at which request the controller is killed. The fault decides whether that request takes effect.
 type fall struct {
 	verb  string
 	fault apiserver.Fault
 }
 
-// denial refuses some of the controller's requests.
+// denial is a rule that refuses some of the controller's requests.
 type denial struct {
-	verb  string // create, delete, patch (of pods), status (of Jobs), and the other verbs in deeds.go
+	verb  string // create, delete and patch of pods, status of Jobs, and the other verbs in deeds.go
 	ref   *podRef
 	fault apiserver.FaultKind
 	once  bool
@@ -79,14 +80,14 @@ func newCluster(s Scenario, seed uint64, actor string) (*cluster, error) {
 	return c, nil
 }
 
-// runner is the name under which the controller writes for CronJobs. The referee of Jobs would not allow these writes
-// under the other name.
+// runner returns the name under which the controller writes for CronJobs. Under its other name the checker of Jobs
+// (internal/dev/sim/invariants) would report these writes.
 func runner(actor string) string { return actor + ", for CronJobs" }
 
-// reads are the verbs that change nothing.
+// reads lists the verbs of requests that change nothing.
 var reads = map[string]bool{"get": true, "list": true, "getcron": true}
 
-// admit decides what goes wrong with a request of the controller. pod is the pod to be created; nil for other requests.
+// admit decides which fault a request of the controller gets. pod is the pod to be created; nil for other requests.
 func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	if c.budget == 0 {
 		c.spent = true
@@ -98,7 +99,8 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 		c.spent = true
 		return c.fall.fault
 	}
-	if c.budget > 0 && !reads[verb] { // a kill after a read equals a kill after the write before it
+	// reads do not count: a kill after a read has the effect of a kill after the write before it
+	if c.budget > 0 && !reads[verb] {
 		c.budget--
 	}
 	if pod == nil && verb != "status" {
@@ -115,16 +117,16 @@ func (c *cluster) admit(verb, name string, pod *corev1.Pod) apiserver.Fault {
 	return apiserver.Fault{}
 }
 
-// settle lets all effects happen that take no time.
+// settle makes all steps of the cluster that need no time.
 func (c *cluster) settle() bool { return c.world.Settle() }
 
-// faults are the kinds of faults by their words in a scenario.
+// faults maps the words of a scenario to kinds of faults.
 var faults = map[string]apiserver.FaultKind{
 	"webhook": apiserver.WebhookDenied, "quota": apiserver.QuotaExceeded, "error": apiserver.ServerError,
 	"unavailable": apiserver.Unavailable, "lost": apiserver.TimeoutAfter, "timeout": apiserver.TimeoutBefore,
 }
 
-// do lets actions happen. A controller that is due to die is dead before the first one.
+// do carries out the actions of a step. If a kill was pending, the controller is killed before the first action.
 func (c *cluster) do(deeds []string) error {
 	c.spent = c.spent || c.budget >= 0 || c.fall != nil
 	for _, deed := range deeds {
@@ -136,7 +138,8 @@ func (c *cluster) do(deeds []string) error {
 		}
 		c.settle()
 	}
-	for c.world.Clock.AdvanceTo(c.world.Clock.Now()) > 0 || c.settle() { // with its effects without delay
+	// make also the steps that follow without delay
+	for c.world.Clock.AdvanceTo(c.world.Clock.Now()) > 0 || c.settle() {
 		continue
 	}
 	return nil

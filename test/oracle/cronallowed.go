@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// Differences that come from a rule that ours follows and upstream does not. See cronmends.go.
+// These differences come from rules of the CronJob contract that Jobledger follows and upstream does not. cronmends.go
+// changes upstream so that it follows them.
 var (
 	otherOfName = &Difference{
 		Rule:     "C-110",
@@ -49,10 +50,10 @@ var (
 	}
 )
 
-// Mends lists all mends of upstream. A run of enough scenarios fails if one of them was never needed.
+// Mends lists the differences that cronmends.go can remove. A long test run fails if one of them was never needed.
 var Mends = []*Difference{otherOfName, staleStatus, unknownCreate, killedCreate, clockSet, ownAnswer, asleep}
 
-// These differences change what a picture shows, so the picture leaves it out.
+// These differences change many lines of a picture, so the picture leaves these lines out.
 var (
 	cronEventsOfTheDead = &Difference{
 		Rule:     "C-173, C-220",
@@ -71,7 +72,7 @@ var (
 	}
 )
 
-// AllowedOfCronJobs lists all differences on purpose in how CronJobs are run.
+// AllowedOfCronJobs lists all intended differences in how CronJobs are run.
 var AllowedOfCronJobs = []*Difference{
 	cronEventsOfTheDead, cronOldCaches, deletedAgain,
 	{
@@ -160,8 +161,8 @@ var AllowedOfCronJobs = []*Difference{
 	},
 }
 
-// toldInstead reports whether upstream tells of the deletion of each Job that only ours says has ended, and of at least
-// one.
+// toldInstead reports whether upstream has an Event about the deletion of each Job whose end only Jobledger reports.
+// There must be at least one such Job.
 func toldInstead(diff string) bool {
 	jobs := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -182,8 +183,8 @@ func toldInstead(diff string) bool {
 	return len(jobs) > 0
 }
 
-// goneInstead reports whether the Jobs that only upstream says have ended are the ones that ours says went missing,
-// each as often.
+// goneInstead reports whether the Jobs that only upstream reports as completed are exactly those that Jobledger reports
+// as missing, each as often.
 func goneInstead(diff string) bool {
 	told := map[string]int{}
 	for line := range strings.Lines(diff) {
@@ -204,8 +205,9 @@ func goneInstead(diff string) bool {
 	return len(told) > 0
 }
 
-// keptInstead reports whether ours keeps as many Jobs as upstream, and newer ones. For each Job that only upstream
-// deletes, ours deletes an older one, or one earlier than upstream does. It deletes none later than upstream.
+// keptInstead reports whether both keep the same number of Jobs, and Jobledger newer ones. For each Job that only
+// upstream deletes, Jobledger must delete an older one, or delete one earlier than upstream does. It may delete none
+// later.
 func keptInstead(diff string) bool {
 	const deleted = " deleted <job "
 	theirs, ours := map[string]string{}, map[string]string{}
@@ -235,8 +237,7 @@ func keptInstead(diff string) bool {
 	return kept > 0 && gone >= kept
 }
 
-// succeededLater reports whether ours knows a later success of the same CronJobs than upstream, and nothing else
-// differs.
+// succeededLater reports whether Jobledger stores a later lastSuccessfulTime than upstream, and no other field differs.
 func succeededLater(diff string) bool {
 	const field = " lastSuccessfulTime="
 	theirs, said := map[string]string{}, lines(diff, field)
@@ -253,8 +254,8 @@ func succeededLater(diff string) bool {
 	return said != "" && sameBut(said, field)
 }
 
-// succeededUnseen reports whether only ours stores successes, each at one of the given times. At the end, ours must
-// know a later success than upstream, or both the same one.
+// succeededUnseen reports whether only Jobledger stores some successes, each at one of the given times. At the end it
+// must know a later success than upstream, or both the same one.
 func succeededUnseen(diff string, unseen []string) bool {
 	stored := lines(diff, "last success ")
 	for line := range strings.Lines(stored) {
@@ -267,8 +268,8 @@ func succeededUnseen(diff string, unseen []string) bool {
 	return stored != "" && (!ends || succeededLater(diff))
 }
 
-// heldSuccesses returns the times at which Jobs succeed while the watch of Jobs is held. With removed, Jobs must also
-// be removed later in that time.
+// heldSuccesses returns the times at which Jobs succeed while the watch of Jobs is held. With removed it returns a time
+// only if a Job is also removed later, while the watch is still held.
 func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	now, held, some := world.Start, false, []string(nil)
 	for _, step := range s.Steps {
@@ -291,10 +292,10 @@ func (s Scenario) heldSuccesses(removed bool) (all []string) {
 	return all
 }
 
-// deletedAt comes before the time in the line of a deletion.
+// deletedAt is the text before the time in a picture's line about a deletion.
 const deletedAt = ", background at "
 
-// deletedLater reports whether both delete the same Jobs, and ours each of them later.
+// deletedLater reports whether both controllers delete the same Jobs, and Jobledger each of them later.
 func deletedLater(diff string) bool {
 	theirs := map[string]string{}
 	for line := range strings.Lines(diff) {
@@ -304,7 +305,7 @@ func deletedLater(diff string) bool {
 	}
 	for line := range strings.Lines(diff) {
 		if job, at, _ := strings.Cut(line, deletedAt); line[0] == '+' && at <= theirs[job[1:]] {
-			return false // all times have one form and one zone
+			return false // times can be compared as text: all have one form and one zone
 		}
 	}
 	return diff != "" && sameBut(diff, deletedAt)

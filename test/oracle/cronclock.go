@@ -7,20 +7,21 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// timed is a queue with delays that end at times of the controller's clock, which may be set; in upstream's queue a
-// delay has a fixed length. Of several delays of one key the earliest wins (C-089).
+// timed is a work queue whose delays end at a time of the controller's clock, even if that clock is set. In upstream's
+// own queue a delay has a fixed length. If a key has several delays, the earliest wins (C-089).
 type timed struct {
 	workqueue.TypedRateLimitingInterface[string]
 	u  *upstream
 	mu sync.Mutex
 	// delays are the running delays, by key.
 	delays  map[string]*delay
-	looking map[string]bool // keys that were handed out, until Done
-	edited  map[string]bool // keys that wait because their schedule was changed, and were not handed out since
+	looking map[string]bool // keys that a worker got and has not given back with Done
+	// keys that wait for a due time because their schedule was changed, and that no worker got since
+	edited map[string]bool
 }
 
 type delay struct {
-	until time.Time // by the controller's clock
+	until time.Time // end of the delay by the controller's clock
 	timer *time.Timer
 }
 
@@ -36,7 +37,7 @@ func (q *timed) now() time.Time { return time.Now().Add(time.Duration(q.u.skew.L
 func (q *timed) AddAfter(key string, d time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.edited[key] = !q.looking[key] // a handler asks, not a look at the CronJob
+	q.edited[key] = !q.looking[key] // outside of a worker, so an event handler calls it: a schedule was changed
 	q.await(key, q.now().Add(d))
 }
 
@@ -66,7 +67,7 @@ func (q *timed) await(key string, until time.Time) {
 	q.delays[key] = d
 }
 
-// Get hands a key out.
+// Get gives the next key to a worker.
 func (q *timed) Get() (key string, shutdown bool) {
 	key, shutdown = q.TypedRateLimitingInterface.Get()
 	q.mu.Lock()
@@ -75,7 +76,7 @@ func (q *timed) Get() (key string, shutdown bool) {
 	return key, shutdown
 }
 
-// Done takes a key back.
+// Done takes a key back from a worker.
 func (q *timed) Done(key string) {
 	q.mu.Lock()
 	delete(q.looking, key)
@@ -83,8 +84,8 @@ func (q *timed) Done(key string) {
 	q.TypedRateLimitingInterface.Done(key)
 }
 
-// set follows the clock after it was set. A key that waits because its schedule was changed waits for the next due time
-// by the new clock, or for its old time if that is earlier. All other keys are looked at.
+// set adjusts the delays after the clock was set. A key whose schedule was changed waits for the next due time by the
+// new clock, or for its old time if that is earlier. All other keys are added at once.
 func (q *timed) set(keys []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

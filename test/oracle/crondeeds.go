@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// cronDeeds are the actions of users on CronJobs, and on the names of their Jobs.
+// cronDeeds maps verbs to the actions of users on CronJobs, and on the names of their Jobs.
 //
 //	create CRON                    delete CRON [background|foreground|orphan]        touch CRON
 //	edit CRON WORDS                force CRON WORDS     (without validation; creates the CronJob if there is none)
@@ -78,7 +78,7 @@ func propagation(words []string) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
 
-// meddleCron changes the status of a CronJob as words say.
+// meddleCron changes the status of a CronJob as the words of the action say.
 func meddleCron(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {
@@ -109,7 +109,7 @@ func meddleCron(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// jobOfCron returns a Job as a user makes one from a CronJob.
+// jobOfCron returns a Job as a user creates it by hand from the template of a CronJob.
 func jobOfCron(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	template := cronJob.Spec.JobTemplate.DeepCopy()
 	job := &batchv1.Job{
@@ -122,7 +122,7 @@ func jobOfCron(cronJob *batchv1.CronJob, name string) *batchv1.Job {
 	return job
 }
 
-// manual makes a Job as kubectl create job --from does (C-223).
+// manual creates a Job as kubectl create job --from does (C-223).
 func manual(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {
@@ -137,7 +137,7 @@ func manual(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// squat creates a Job that takes the name of a future one.
+// squat creates a Job under a name that the CronJob will need at a later due time.
 func squat(c *cluster, name string, args []string) error {
 	cronJob := c.world.Server.CronJob(namespace, name)
 	if cronJob == nil {
@@ -170,7 +170,7 @@ func squat(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// dueTime returns the CronJob's due time that is the Nth after now.
+// dueTime returns the Nth due time of the CronJob after now. ok is false if the CronJob has none.
 func dueTime(cronJob *batchv1.CronJob, now time.Time, nth int) (at time.Time, ok bool) {
 	locate := func(name string) (*time.Location, error) {
 		if rules, ok := zones.Find(name); ok {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GenerateCrons returns the scenario of a seed with CronJobs, and the name of its family.
+// GenerateCrons returns the scenario with CronJobs that a seed gives, and the name of its family.
 func GenerateCrons(seed uint64) (Scenario, string) {
 	g := &cronGenerator{generator: &generator{Rand: rand.New(rand.NewPCG(seed, 0xc407))}}
 	f := cronFamilies[seed%uint64(len(cronFamilies))]
@@ -16,21 +16,21 @@ func GenerateCrons(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
-// longest is the length above which a scenario's further waits are short.
+// longest limits the virtual length of a scenario: beyond it, waits are cut to less than an hour.
 const longest = 14 * 24 * time.Hour
 
 // half moves all actions to the middle of a second, when nothing is due.
 const half = 500 * time.Millisecond
 
-// cronGenerator makes a scenario with CronJobs.
+// cronGenerator builds a scenario with CronJobs.
 type cronGenerator struct {
 	*generator
 	names  []string
-	period time.Duration // about the time between two due times
+	period time.Duration // shortest time between two due times, about
 	spent  time.Duration
 }
 
-// cronFamilies are the kinds of scenarios with CronJobs. Seed n has the family with number n modulo their count.
+// cronFamilies lists the kinds of scenarios with CronJobs. With 13 families, seed 27 has the family at index 1.
 var cronFamilies = []struct {
 	name string
 	make func(*cronGenerator)
@@ -50,8 +50,8 @@ var cronFamilies = []struct {
 	{"clocks", cronClocks},
 }
 
-// timetable is a schedule and its period: about the time between two due times, or how long a scenario may wait for
-// one. Upstream has timers that go off every few seconds, so weeks take long to play.
+// timetable is a schedule and its period. The period is about the time between two due times, or the longest wait for
+// one. Upstream has timers that fire every few seconds, so it is slow to simulate weeks.
 type timetable struct {
 	text   string
 	period time.Duration
@@ -78,13 +78,13 @@ var timetables = []timetable{
 	{"59~23~28-31~*~*", 48 * time.Hour},
 }
 
-// intervals are schedules that count from the last run.
+// intervals are schedules whose due times count from the last run.
 var intervals = []timetable{
 	{"@every~1m", time.Minute}, {"@every~90s", 90 * time.Second}, {"@every~30s", 30 * time.Second}, {"@every~20m", 20 * time.Minute},
 	{"@every~1h30m", 90 * time.Minute}, {"@every~7h13m5s", 7 * time.Hour}, {"@every~45.9s", 45 * time.Second},
 }
 
-// schedule picks a schedule, most often one that is due soon.
+// schedule draws a schedule, most often one that is due soon.
 func (g *cronGenerator) schedule() timetable {
 	switch {
 	case g.chance(0.2):
@@ -95,7 +95,7 @@ func (g *cronGenerator) schedule() timetable {
 	return timetables[g.IntN(len(timetables))]
 }
 
-// cron adds a CronJob with the given words.
+// cron adds a CronJob that the given words describe. It is created by a later step.
 func (g *cronGenerator) cron(name string, t timetable, words ...string) {
 	line := []string{name, "schedule=" + t.text}
 	for _, word := range words {
@@ -109,7 +109,7 @@ func (g *cronGenerator) cron(name string, t timetable, words ...string) {
 	}
 }
 
-// some adds a CronJob or two, and creates them.
+// some adds one or two CronJobs, and a step that creates them.
 func (g *cronGenerator) some(words ...func() string) {
 	for _, name := range []string{"a", "b"}[:1+g.IntN(5)/4] {
 		var line []string
@@ -129,18 +129,18 @@ func (g *cronGenerator) make() {
 	g.after(0, deeds...)
 }
 
-// after adds a step. In a scenario that is long already, the wait is below an hour.
+// after adds a step after a wait. If the scenario is already long, it cuts the wait to less than an hour.
 func (g *cronGenerator) after(d time.Duration, deeds ...string) {
 	if g.spent += d; g.spent > longest && len(g.Steps) > 1 {
 		d %= time.Hour
 	}
 	if n := len(g.Steps); n > 0 && strings.HasPrefix(g.Steps[n-1].Deeds[0], "start") {
-		d += time.Second // upstream looks ten times in a second whether its caches are in sync
+		d += time.Second // upstream checks ten times a second whether its caches are in sync after a start
 	}
 	g.Steps = append(g.Steps, Step{Wait: d, Deeds: deeds})
 }
 
-// wait picks a time in whole seconds, in which nothing is due, or one due time passes, or several.
+// wait draws a wait in whole seconds. No due time, one, or several may fall into it.
 func (g *cronGenerator) wait() time.Duration {
 	d := g.period
 	switch g.IntN(8) {
@@ -158,7 +158,7 @@ func (g *cronGenerator) wait() time.Duration {
 	return d.Truncate(time.Second)
 }
 
-// steps adds n steps, each with one random action of these.
+// steps adds n steps. Each has one action, drawn from each, and a drawn wait.
 func (g *cronGenerator) steps(n int, each ...func() string) {
 	for range n {
 		if deed := each[g.IntN(len(each))](); deed != "" {
@@ -169,7 +169,7 @@ func (g *cronGenerator) steps(n int, each ...func() string) {
 
 func (g *cronGenerator) any() string { return g.names[g.IntN(len(g.names))] }
 
-// run names one or all of the Jobs of some CronJob.
+// run draws a reference to one or all of the Jobs of a CronJob, such as "a.1".
 func (g *cronGenerator) run() string {
 	return g.any() + g.pick("", "", "", ".1", ".-1", ".-1", ".*")
 }
@@ -194,7 +194,7 @@ func (g *cronGenerator) suspend() string {
 	return "edit " + g.any() + g.pick(" suspend=true", " suspend=true", " suspend=false", " suspend=false", " suspend=false")
 }
 
-// touch makes a change that matters to no decision.
+// touch draws a change that no decision depends on.
 func (g *cronGenerator) touch() string { return g.pick("touch "+g.any(), "touchrun "+g.run()) }
 
 func (g *cronGenerator) editPolicy() string {
@@ -213,7 +213,7 @@ func (g *cronGenerator) editSchedule() string {
 	return "edit " + g.any() + " schedule=" + g.near().text
 }
 
-// near picks a schedule with a period of at least 1/20 and at most 20 times the scenario's.
+// near draws a schedule whose period is between 1/20 of the scenario's and 20 times as long.
 func (g *cronGenerator) near() timetable {
 	for {
 		if t := g.schedule(); t.period <= 20*g.period && g.period <= 20*t.period {
@@ -222,13 +222,13 @@ func (g *cronGenerator) near() timetable {
 	}
 }
 
-// cronPolicies makes scenarios in which Jobs end in time, late or never, under each policy.
+// cronPolicies builds scenarios in which Jobs end in time, late or never, under each concurrency policy.
 func cronPolicies(g *cronGenerator) {
 	g.some(g.policy)
 	g.steps(4+g.IntN(10), g.ends, g.ends, g.ends, g.touch, g.editPolicy, g.suspend, g.editTemplate)
 }
 
-// cronLimits makes scenarios in which finished Jobs are kept or deleted.
+// cronLimits builds scenarios about the history limits, which decide whether finished Jobs are kept or deleted.
 func cronLimits(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	g.steps(4+g.IntN(10), g.ends, g.ends, g.ends, g.ends, g.editLimits, g.manual, g.remove)
@@ -243,13 +243,13 @@ func (g *cronGenerator) remove() string {
 	return "remove " + g.run() + g.pick("", " foreground", " orphan")
 }
 
-// cronSchedules makes scenarios in which schedules and templates are edited, and CronJobs are suspended.
+// cronSchedules builds scenarios in which users edit schedules and templates, and suspend CronJobs.
 func cronSchedules(g *cronGenerator) {
 	g.some(g.policy)
 	g.steps(3+g.IntN(8), g.editSchedule, g.editSchedule, g.ends, g.suspend, g.touch, g.editTemplate, g.editPolicy)
 }
 
-// cronDeadlines makes scenarios with a deadline for starts, and with hindrances that make starts late.
+// cronDeadlines builds scenarios with a deadline for starts (startingDeadlineSeconds), and with causes for late starts.
 func cronDeadlines(g *cronGenerator) {
 	t := g.schedule()
 	g.period = t.period
@@ -268,7 +268,7 @@ func cronDeadlines(g *cronGenerator) {
 	g.steps(3+g.IntN(8), g.ends, g.ends, edit, g.suspend, g.suspend, g.editSchedule, down)
 }
 
-// cronZones makes scenarios around days on which clocks change.
+// cronZones builds scenarios around days on which clocks change.
 func cronZones(g *cronGenerator) {
 	day := []struct{ zone, date string }{
 		{"America/New_York", "2026-03-08"}, {"America/New_York", "2026-11-01"}, {"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"},
@@ -293,7 +293,7 @@ func cronZones(g *cronGenerator) {
 	g.after(time.Duration(g.IntN(5))*24*time.Hour, g.ends())
 }
 
-// cronDowntime makes scenarios in which the controller is away for a while.
+// cronDowntime builds scenarios in which no controller runs for a while.
 func cronDowntime(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	for range 1 + g.IntN(4) {
@@ -309,8 +309,8 @@ func cronDowntime(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronKills makes scenarios in which the controller is killed in the middle of its work. They have one CronJob: of two
-// that are due together, either may be first.
+// cronKills builds scenarios in which the controller is killed in the middle of its work. They have only one CronJob,
+// because of two that are due together either may be first.
 func cronKills(g *cronGenerator) {
 	g.cron("a", g.schedule(), g.policy(), g.limits())
 	g.make()
@@ -323,7 +323,7 @@ func cronKills(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronDenials makes scenarios in which the API server refuses the controller's requests for a while, or answers too
+// cronDenials builds scenarios in which the API server refuses the controller's requests for a while, or answers too
 // late.
 func cronDenials(g *cronGenerator) {
 	g.some(g.policy, g.limits)
@@ -338,11 +338,12 @@ func cronDenials(g *cronGenerator) {
 		g.steps(g.IntN(4), g.ends, g.ends, g.remove, g.suspend, g.editTemplate)
 		g.after(g.wait(), "allow")
 	}
-	g.after(30*time.Minute, "touch a") // upstream's backoff is 1000 s at most
+	g.after(30*time.Minute, "touch a") // upstream's backoff is at most 1000 s
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronNames makes scenarios in which names are taken, and Jobs are made by hand, lose their owner or are held.
+// cronNames builds scenarios in which names of Jobs are taken, and Jobs are created by hand, lose their owner, or have
+// a finalizer.
 func cronNames(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	take := func() string {
@@ -352,7 +353,7 @@ func cronNames(g *cronGenerator) {
 	g.steps(4+g.IntN(8), g.ends, g.ends, take, odd, odd, g.manual, g.remove)
 }
 
-// cronDeletions makes scenarios in which CronJobs are deleted in all ways, and made again.
+// cronDeletions builds scenarios in which CronJobs are deleted in all ways, and created again.
 func cronDeletions(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	drop := func() string { return "delete " + g.any() + g.pick("", " foreground", " orphan") }
@@ -363,7 +364,7 @@ func cronDeletions(g *cronGenerator) {
 	g.steps(3+g.IntN(6), again, again, g.ends, drop, odd, g.manual)
 }
 
-// cronHeld makes scenarios in which the controller sees old state for a while.
+// cronHeld builds scenarios in which the controller sees old state for a while, because a watch is held.
 func cronHeld(g *cronGenerator) {
 	g.some(g.policy, g.limits)
 	for range 1 + g.IntN(2) {
@@ -375,7 +376,7 @@ func cronHeld(g *cronGenerator) {
 	g.steps(g.IntN(4), g.ends)
 }
 
-// cronOld makes scenarios with objects that are older than the validation of the API server.
+// cronOld builds scenarios with CronJobs that today's API server would refuse, as an older one accepted them.
 func cronOld(g *cronGenerator) {
 	t := timetables[g.IntN(5)]
 	g.cron("a", t, g.policy())
@@ -397,7 +398,7 @@ func cronOld(g *cronGenerator) {
 	g.steps(3+g.IntN(8), force, force, g.ends, g.ends, g.suspend, g.touch, meddle)
 }
 
-// cronClocks makes scenarios in which the controller's clock is slow, and is set right again.
+// cronClocks builds scenarios in which the controller's clock is slow, and is corrected.
 func cronClocks(g *cronGenerator) {
 	g.some(g.policy)
 	set := func() string {

@@ -10,10 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// otherController runs the Jobs of the scenario's CronJobs: actions begin and end them, alike in both clusters (C-230).
+// otherController is the managedBy of the Jobs that the scenario's CronJobs create. No controller runs them: actions of
+// the scenario begin and end them, in the same way in both clusters (C-230).
 const otherController = "oracle.jobledger.dev/deeds"
 
-// newCronJob makes a CronJob from a scenario's line: its name, then words. In a word, ~ stands for a space.
+// newCronJob returns the CronJob that a line of a scenario describes: its name, then words. In a word, ~ stands for a
+// space.
 //
 //	schedule=*/5~*~*~*~*  zone=Europe/Berlin  policy=Forbid  suspend=true  deadline=100  keep=1  keepFailed=0
 //	image=v2  label=x  note=x                 (of the jobTemplate)
@@ -47,7 +49,7 @@ func setCronWords(cronJob *batchv1.CronJob, words []string) error {
 	return nil
 }
 
-// setCronWord changes a CronJob as one word says.
+// setCronWord changes a CronJob as one word says, such as "policy=Forbid".
 func setCronWord(cronJob *batchv1.CronJob, word string) error {
 	key, value, _ := strings.Cut(word, "=")
 	value = strings.ReplaceAll(value, "~", " ")

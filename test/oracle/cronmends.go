@@ -20,25 +20,26 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Some rules of the CronJob contract ask for something else than upstream does. Upstream is then played once more with
-// mends: changes of its surroundings that make it follow these rules. Its sources are unchanged. If ours agrees with
-// mended upstream, the mends that acted are the difference.
+// Some rules of the CronJob contract demand something else than upstream does. In such a case the scenario is run once
+// more with mends: wrappers around upstream's client, caches and queue that make it follow these rules. Upstream's
+// source is unchanged. If Jobledger agrees with upstream with mends, the mends that had an effect are the difference.
 
-// mends holds the state of the mends, and which of them acted.
+// mends holds the state of the mends, and which of them had an effect (acted).
 type mends struct {
 	mu    sync.Mutex
 	acted map[*Difference]bool
-	doubt map[string]*batchv1.Job    // by key of a CronJob: its Job with an unknown outcome of the create
-	died  map[string]bool            // keys in doubt: the process has died since
-	taken map[string]string          // by key of a CronJob: a Job name that was found taken since the last look at it
-	once  bool                       // a due time whose name an ended Job of its minute has counts as not looked at
-	other map[string]bool            // Job names that were found taken by such a Job, until it is read
-	waits map[string]string          // by Job name that was found taken: the key of the CronJob that sleeps since
-	made  map[types.UID]*batchv1.Job // Jobs that upstream made, until the watch shows them
-	seen  map[types.UID]bool         // Jobs that the watch has shown, maybe before the answer to their create came
+	doubt map[string]*batchv1.Job // by key of a CronJob: its Job whose create had an unknown outcome ("in doubt")
+	died  map[string]bool         // keys in doubt whose process was killed since
+	taken map[string]string       // by key of a CronJob: the name of a Job that was found taken since its last sync
+	// if an ended Job of the same minute has the name of a due time, treat that due time as not looked at
+	once  bool
+	other map[string]bool            // names of Jobs that were found taken by such an ended Job; removed when read
+	waits map[string]string          // by name of a Job that was found taken: the key of the CronJob that waits since
+	made  map[types.UID]*batchv1.Job // Jobs that upstream created and the watch has not shown yet
+	seen  map[types.UID]bool         // Jobs that the watch has shown, perhaps before the answer to their create
 
 	memory map[types.UID]*memory
-	tried  map[string]bool // by key: a status write was made or tried since the last look at the CronJob
+	tried  map[string]bool // by key: a status write was tried since the last sync of the CronJob
 }
 
 func newMends() *mends {
@@ -47,14 +48,15 @@ func newMends() *mends {
 	return m
 }
 
-// newOnceMends returns mends that also make upstream follow lookedOnce, where an ended Job has the name.
+// newOnceMends returns mends that include lookedOnce: a due time is not stored as started if an ended Job of its minute
+// has the name of its Job.
 func newOnceMends() *mends {
 	m := newMends()
 	m.once, m.other = true, map[string]bool{}
 	return m
 }
 
-// forget drops what ours forgets with its log.
+// forget drops what Jobledger would forget with its log.
 func (m *mends) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,8 +72,8 @@ func (m *mends) shown(uid types.UID) {
 	m.seen[uid] = true
 }
 
-// follow calls shown for each Job that the watch shows, and look with the key of a CronJob that sleeps since it found
-// the name of a Job taken, when that Job is gone.
+// follow adds handlers to upstream's Job informer. They call shown for each new Job. When a Job is gone whose name a
+// CronJob found taken, they call look with the key of this CronJob.
 func (m *mends) follow(jobs batchv1informers.JobInformer, look func(key string)) error {
 	_, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { m.shown(o.(*batchv1.Job).UID) },
@@ -86,7 +88,7 @@ func (m *mends) follow(jobs batchv1informers.JobInformer, look func(key string))
 	return err
 }
 
-// freed returns the key of the CronJob that sleeps since it found the name of a Job taken; empty for none.
+// freed returns the key of the CronJob that waits because it found this Job name taken; empty for none.
 func (m *mends) freed(name string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,8 +100,8 @@ func (m *mends) freed(name string) string {
 	return key
 }
 
-// listed is called when a controller starts. It forgets the Jobs that were made and not shown, because a list shows
-// all. It marks the Jobs in doubt: the process before has died.
+// listed is called when a controller starts. It forgets the Jobs that the watch had not shown, because a list shows
+// all. It marks the Jobs in doubt, because the process that created them was killed.
 func (m *mends) listed() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +117,7 @@ func (m *mends) act(d *Difference) {
 	m.acted[d] = true
 }
 
-// mendedClient is upstream's client, with mends.
+// mendedClient is upstream's client, wrapped by mends.
 type mendedClient struct {
 	kubernetes.Interface
 	u *upstream
@@ -143,8 +145,8 @@ type mendedJobs struct {
 	u *upstream
 }
 
-// Create notes a Job that was made, a name that was taken, and an unknown outcome. The creates of a dead process are
-// never in doubt.
+// Create creates a Job. It notes whether the Job was created, its name was taken, or the outcome is unknown. Creates of
+// a killed process are not noted as unknown.
 func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.CreateOptions) (*batchv1.Job, error) {
 	dead := j.u.dead()
 	made, err := j.JobInterface.Create(ctx, job, opts)
@@ -170,7 +172,7 @@ func (j mendedJobs) Create(ctx context.Context, job *batchv1.Job, opts metav1.Cr
 	return made, err
 }
 
-// Delete forgets a Job that upstream made and that the watch has not shown.
+// Delete deletes a Job, and forgets it if upstream created it and the watch has not shown it.
 func (j mendedJobs) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
 	err := j.JobInterface.Delete(ctx, name, opts)
 	m := j.u.mends
@@ -189,11 +191,11 @@ func unknownEnd(err error) bool {
 	return answered.Status().Code >= http.StatusInternalServerError
 }
 
-// Get answers "not found" if a list of active Jobs has this name with another UID.
+// Get reads a Job. It returns "not found" if a list of active Jobs has this name with another UID.
 func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions) (*batchv1.Job, error) {
 	job, err := j.JobInterface.Get(ctx, name, opts)
 	if err == nil && j.u.mends.isOther(name) {
-		job.OwnerReferences = nil // upstream leaves it alone then
+		job.OwnerReferences = nil // so that upstream does not take it for the CronJob's
 	}
 	if err == nil && j.u.listedAs(name, job.UID) {
 		j.u.mends.act(otherOfName)
@@ -202,10 +204,10 @@ func (j mendedJobs) Get(ctx context.Context, name string, opts metav1.GetOptions
 	return job, err
 }
 
-// dueStamp is the annotation with the due time of a Job (C-154).
+// dueStamp is the annotation that holds the due time of a Job (C-154).
 const dueStamp = batchv1.CronJobScheduledTimestampAnnotation
 
-// named returns the Job of a name, or nil.
+// named returns the Job with a name, or nil.
 func (u *upstream) named(name string) *batchv1.Job {
 	u.front.lock()
 	defer u.front.unlock()
@@ -217,7 +219,7 @@ func (u *upstream) named(name string) *batchv1.Job {
 	return nil
 }
 
-// isOther reports, once, whether a name was found taken by the ended Job of another due time.
+// isOther reports whether a name was found taken by the ended Job of another due time. It does so once for each time.
 func (m *mends) isOther(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -243,7 +245,7 @@ func (u *upstream) listedAs(name string, uid types.UID) bool {
 	return false
 }
 
-// mendedInformer is upstream's view of Jobs. It includes Jobs that upstream made and that a lagging watch has not
+// mendedInformer is upstream's informer of Jobs. It also shows Jobs that upstream created and that the watch has not
 // shown.
 type mendedInformer struct {
 	batchv1informers.JobInformer
@@ -268,7 +270,7 @@ type mendedIndexer struct {
 	u *upstream
 }
 
-// ByIndex finds Jobs by the UID of their controller, which is upstream's only index.
+// ByIndex returns Jobs by the UID of their controller, the only index that upstream uses.
 func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	all, err := i.Indexer.ByIndex(name, uid)
 	for _, job := range i.u.mends.unshown(all, types.UID(uid)) {
@@ -277,8 +279,8 @@ func (i mendedIndexer) ByIndex(name, uid string) ([]any, error) {
 	return all, err
 }
 
-// unshown returns the Jobs of a controller that upstream made and that a lagging watch has not shown. They look as in
-// the answer to their create.
+// unshown returns the Jobs of a controller that upstream created and that the watch has not shown, as they were in the
+// answer to their create.
 func (m *mends) unshown(all []any, controller types.UID) (out []*batchv1.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

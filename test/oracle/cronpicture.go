@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// cronLines describes CronJobs in a picture: their statuses, their Jobs, and all actions of the controller, each with
-// its second.
+// cronLines returns the lines of a picture about CronJobs: their statuses, their Jobs, and all writes of the controller
+// with their times in seconds.
 func (c *cluster) cronLines(named *strings.Replacer, l lens) (lines []string, err error) {
 	at := c.versions()
 	for _, cronJob := range c.world.Server.AllCronJobs() {
@@ -36,7 +36,8 @@ func (c *cluster) cronLines(named *strings.Replacer, l lens) (lines []string, er
 	return lines, nil
 }
 
-// versions numbers the versions of each object from 1. Its keys are UID and resourceVersion.
+// versions numbers the versions of each object from 1, so that both clusters have the same numbers. Its keys are UID
+// and resourceVersion.
 func (c *cluster) versions() map[string]int {
 	at, count := map[string]int{}, map[types.UID]int{}
 	for _, w := range c.world.Server.Writes(0) {
@@ -89,7 +90,7 @@ func runLine(job *batchv1.Job) (string, error) {
 		job.DeletionTimestamp != nil, job.Finalizers, job.GenerateName, parts), nil
 }
 
-// done lists the writes of the controller.
+// done lists the controller's writes.
 func (c *cluster) done(l lens) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		if w.Actor != c.actor && w.Actor != runner(c.actor) {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/events/kube"
 )
 
-// tellOfCronJobs counts the Events about CronJobs that follow from our logs. It counts them before client-go's flood
-// control, which drops some.
+// tellOfCronJobs counts the Events about CronJobs that Jobledger would publish from its logs. It counts them before
+// client-go's rate limit, which drops some.
 func (o *ours) tellOfCronJobs() error {
 	for _, log := range o.logs {
 		log.Commit(math.MaxInt)

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/notation"
 )
 
-// deed lets one action happen. An action that fits nothing (no such pod, a Job that is gone) does nothing, and neither
-// does one that the API server refuses. Both clusters treat these alike, or the pictures show it.
+// deed carries out one action. An action without a target (no such pod, a deleted Job) does nothing, and so does an
+// action that the API server refuses. If one cluster treats such an action differently, the pictures show it.
 //
 //	create JOB                     delete JOB [background|foreground|orphan]
 //	edit JOB WORDS                 touch JOB            meddle JOB WORDS (of [notation.Status], into its status)
@@ -69,7 +69,7 @@ func (c *cluster) deed(words []string) error {
 	return nil
 }
 
-// cronDeed lets one action on a CronJob or on its Jobs happen.
+// cronDeed carries out one action on a CronJob or on its Jobs.
 func (c *cluster) cronDeed(verb, name string, args []string) error {
 	if deed, ok := cronDeeds[verb]; ok {
 		return deed(c, name, args)
@@ -90,7 +90,8 @@ func (c *cluster) cronDeed(verb, name string, args []string) error {
 	return nil
 }
 
-// control returns the action on the controller's surroundings that the verb names, or nil if it names none.
+// control returns the action that a verb names, if it is about the controller's process, its requests, its watches or
+// its clock; else nil.
 func (c *cluster) control(verb string, args []string) func() error {
 	switch verb {
 	case "deny":
@@ -122,7 +123,7 @@ func (c *cluster) control(verb string, args []string) func() error {
 	return nil
 }
 
-// die sets when the controller dies: after a number of requests, or at the next request of a verb.
+// die decides when the controller is killed: after a number of writes, or at its next request of a verb.
 func (c *cluster) die(args []string) error {
 	n, err := strconv.Atoi(args[0])
 	if err == nil {
@@ -136,7 +137,7 @@ func (c *cluster) die(args []string) error {
 	return nil
 }
 
-// deny adds a rule that refuses requests: a verb, then optionally a pod, a kind of answer and "once".
+// deny adds a rule that refuses requests. Its words are a verb, and optionally a pod, a kind of fault and "once".
 func (c *cluster) deny(args []string) error {
 	rule := denial{verb: args[0], fault: apiserver.WebhookDenied}
 	for _, word := range args[1:] {
@@ -157,7 +158,7 @@ func (c *cluster) deny(args []string) error {
 	return nil
 }
 
-// jobDeeds are what users do to Jobs.
+// jobDeeds maps verbs to the actions of users on Jobs.
 var jobDeeds = map[string]func(c *cluster, name string, args []string) error{
 	"create": func(c *cluster, name string, _ []string) error {
 		_, err := c.user.CreateJob(context.Background(), c.jobs[name])
@@ -192,7 +193,7 @@ var jobDeeds = map[string]func(c *cluster, name string, args []string) error{
 	"stray":  stray,
 }
 
-// meddle changes a Job's status as the given words of [notation.Status] say.
+// meddle changes the status of an unfinished Job as the words of [notation.Status] say.
 func meddle(c *cluster, name string, args []string) error {
 	job := c.world.Server.Job(namespace, name)
 	if job == nil || apiserver.JobFinished(job) {
@@ -218,7 +219,7 @@ func meddle(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// stamp gives a finished Job another finish time.
+// stamp changes the finish time of a finished Job.
 func stamp(c *cluster, name string, args []string) error {
 	job := c.world.Server.Job(namespace, name)
 	if job == nil || !apiserver.JobFinished(job) {
@@ -249,7 +250,7 @@ func setCondition(s *batchv1.JobStatus, made batchv1.JobCondition) {
 	s.Conditions = append(s.Conditions, made)
 }
 
-// stray makes a pod without an owner that the Job selects, as a user does who copies one of its pods.
+// stray creates a pod without an owner that the Job selects, as a user does who copies one of its pods.
 func stray(c *cluster, name string, args []string) error {
 	job := c.world.Server.Job(namespace, name)
 	if job == nil || len(args) > 0 && over(job, args[0]) {
@@ -271,8 +272,8 @@ func stray(c *cluster, name string, args []string) error {
 	return passOver(err)
 }
 
-// over reports whether an index of a Job has completed or failed. If a pod of such an index is adopted, upstream keeps
-// it, and we do not (J-071).
+// over reports whether an index of a Job has completed or failed. The actions create no stray pod for such an index:
+// upstream would keep it, and Jobledger would not (J-071).
 func over(job *batchv1.Job, index string) bool {
 	if job.Spec.Completions == nil {
 		return false
@@ -287,7 +288,8 @@ func over(job *batchv1.Job, index string) bool {
 	return errors.Join(err, err1, err2) == nil && (completed[int32(n)] || failed[int32(n)])
 }
 
-// passOver drops an error that the API server answered with: a refused user is no error of the scenario.
+// passOver returns nil for an error that the API server answered with, because a refused user is no error of the
+// scenario.
 func passOver(err error) error {
 	if _, answered := status(err); answered {
 		return nil

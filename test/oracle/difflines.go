@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// morePods reports whether a line of a diff may follow from a pod that only ours has made.
+// morePods reports whether a line of a diff may be caused by a pod that only Jobledger created.
 func morePods(line string) bool {
 	return strings.Contains(line, " SuccessfulCreate ") || strings.Contains(line, ": active=") || isLine(line, "+", " pod of ", " Running deleted=false ")
 }
 
-// fewerFailed reports whether ours counts as many succeeded pods of each Job as upstream, and fewer failed ones in all.
+// fewerFailed reports whether Jobledger counts as many succeeded pods of each Job as upstream, and fewer failed ones in
+// sum.
 func fewerFailed(diff string) bool {
-	failed := 0 // failed pods of ours minus upstream's
+	failed := 0 // Jobledger's failed pods minus upstream's
 	for line := range strings.Lines(lines(diff, ": succeeded=")) {
 		_, text, _ := strings.Cut(line, " failed=")
 		n, err := strconv.Atoi(strings.TrimSpace(text))
@@ -28,12 +29,12 @@ func fewerFailed(diff string) bool {
 	return failed < 0 && sameBut(lines(diff, ": succeeded="), " failed=")
 }
 
-// counts holds how many pods of a Job have succeeded and failed.
+// counts holds the numbers of succeeded and failed pods of a Job.
 type counts struct{ succeeded, failed int }
 
 func (c counts) sum() int { return c.succeeded + c.failed }
 
-// counted returns upstream's counts and ours from a diff that has them for one Job.
+// counted returns the counts of upstream and of Jobledger. ok is false unless the diff has exactly one line of each.
 func counted(diff string) (theirs, mine counts, ok bool) {
 	found := map[byte]counts{}
 	for line := range strings.Lines(lines(diff, ": succeeded=")) {
@@ -50,13 +51,14 @@ func counted(diff string) (theirs, mine counts, ok bool) {
 	return found['-'], found['+'], len(found) == 2
 }
 
-// failedMore reports whether ours counts as many succeeded pods as upstream, and more failed ones.
+// failedMore reports whether Jobledger counts as many succeeded pods as upstream, and more failed ones.
 func failedMore(diff string) bool {
 	theirs, mine, ok := counted(diff)
 	return ok && theirs.succeeded == mine.succeeded && theirs.failed < mine.failed
 }
 
-// toldMore reports whether ours has more of each Event in a diff than upstream. Such a line ends with the count: x2.
+// toldMore reports whether Jobledger has each Event in a diff more often than upstream. Such a line ends with the
+// count: x2.
 func toldMore(diff string) bool {
 	more := map[string]int{}
 	for line := range strings.Lines(strings.TrimSpace(diff)) {
@@ -81,12 +83,12 @@ func toldMore(diff string) bool {
 	return true
 }
 
-// isEnd reports whether a line is an Event, only in ours, that tells of the end of a Job.
+// isEnd reports whether a line is an Event about the end of a Job that only Jobledger has.
 func isEnd(line string) bool {
 	return isLine(line, "+", "event of", " Normal Completed ") || isLine(line, "+", "event of", " Warning ") && !strings.Contains(line, " Warning Failed")
 }
 
-// isLine reports whether a line of a diff has the given sign and all the words.
+// isLine reports whether a line of a diff begins with sign ("-" upstream, "+" Jobledger) and contains all words.
 func isLine(line, sign string, words ...string) bool {
 	for _, word := range words {
 		if !strings.Contains(line, word) {
@@ -107,7 +109,7 @@ func lines(diff, text string) string {
 	return b.String()
 }
 
-// sameBut reports whether upstream's lines and ours are the same up to the text.
+// sameBut reports whether the lines of both controllers are the same if each is cut before the text.
 func sameBut(diff, text string) bool {
 	count := map[string]int{}
 	for line := range strings.Lines(diff) {

@@ -1,4 +1,4 @@
-// Package oracle compares Jobledger with the Job and CronJob controllers of Kubernetes themselves.
+// Package oracle compares Jobledger ("ours") with the Job and CronJob controllers of Kubernetes ("upstream").
 //
 // A [Scenario] is a list of Jobs and of timed actions: users edit and delete, kubelets report, policies refuse
 // requests, watches lag, controllers are killed. It is played twice, each time on a simulated API server of its own:
@@ -8,14 +8,14 @@
 //
 // Invariants:
 //
-//   - The referee of the simulation (internal/dev/sim/invariants) checks each write of Jobledger. A broken promise
-//     fails the seed, even if both controllers come to the same end.
+//   - The checker of the simulation (internal/dev/sim/invariants) checks each write of Jobledger. A broken promise
+//     fails the seed, even if both controllers reach the same final state.
 //   - A scenario is text ([Parse], [Scenario.String]), and the same seed gives the same text.
 //   - An action names pods by Job, index and age, never by name, so it reaches the same pod in both clusters.
 //   - Upstream runs in a testing/synctest bubble. Its clock and that of its API server show the same time.
 //   - Actions of one step happen at once: neither controller acts between two of them.
-//   - Upstream has goroutines, so it may come to several ends. Each of them is right; see judge.go.
-//   - A difference on purpose can leave the two controllers with different work. Then every later difference follows
+//   - Upstream has goroutines, so it may reach several final states. Each of them is right; see judge.go.
+//   - An intended difference can leave the two controllers with different work. Then every later difference follows
 //     from it; see [Difference].Parts.
 //
 // A scenario with CronJobs is played with k8s.io/kubernetes/pkg/controller/cronjob. Its Jobs name another controller,

@@ -2,9 +2,9 @@ package oracle
 
 import "strings"
 
-// explained returns the difference on purpose that explains all lines of a diff, or two combined; nil for none.
+// explained returns an intended difference that explains all lines of a diff, or a combination of two; nil for none.
 func explained(s Scenario, diff string) *Difference {
-	var some []*Difference // differences that explain a part
+	var some []*Difference // differences that explain some of the lines
 	for _, d := range s.allowed() {
 		if d.Explains == nil || !d.When(s) {
 			continue
@@ -12,7 +12,8 @@ func explained(s Scenario, diff string) *Difference {
 		switch mine := d.share(diff); {
 		case mine == diff && d.shownIn(s, diff):
 			return d
-		case mine != "" && d.names() && d.shownIn(s, mine): // without a mark it explains nothing beside another
+		// a difference without a feature of its own (Shows) explains nothing in a combination
+		case mine != "" && d.names() && d.shownIn(s, mine):
 			some = append(some, d)
 		}
 	}
@@ -28,7 +29,7 @@ func explained(s Scenario, diff string) *Difference {
 	return nil
 }
 
-// share returns the lines of a diff that the difference explains.
+// share returns those lines of a diff that the difference explains.
 func (d *Difference) share(diff string) string {
 	var b strings.Builder
 	for line := range strings.Lines(diff) {
@@ -43,11 +44,11 @@ func (d *Difference) shownIn(s Scenario, diff string) bool {
 	return (d.Shows == nil || d.Shows(diff)) && (d.Proves == nil || d.Proves(s, diff))
 }
 
-// names reports whether the difference has a mark of its own.
+// names reports whether a diff can prove that this difference is its cause (Shows or Proves is set).
 func (d *Difference) names() bool { return d.Shows != nil || d.Proves != nil }
 
-// meet reports whether two differences together explain each line of a diff, and each of them a line that the other
-// does not.
+// meet reports whether two differences together explain each line of a diff, and whether each explains a line that the
+// other does not.
 func meet(d, other *Difference, diff string) bool {
 	alone, otherAlone := false, false
 	for line := range strings.Lines(diff) {

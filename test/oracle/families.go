@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// families are the kinds of scenarios. Seed n has the family with number n modulo their count.
+// families lists the kinds of scenarios. With nine families, seed 10 has the family at index 1.
 var families = []struct {
 	name string
 	make func(*generator)
@@ -21,7 +21,7 @@ var families = []struct {
 	{"claims", claims},
 }
 
-// users makes scenarios in which users suspend, resume and scale a Job, and change its limits.
+// users builds scenarios in which users suspend, resume and scale a Job, and change its limits.
 func users(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -30,7 +30,8 @@ func users(g *generator) {
 	g.deeds(3+g.IntN(6), append(g.work(), g.edit, g.edit, g.edit, g.kill)...)
 }
 
-// policies makes scenarios in which a Job judges failures by exit code, condition and index, and successes by index.
+// policies builds scenarios in which a Job has a policy for failures (by exit code, condition or index), or for
+// successes by index.
 func policies(g *generator) {
 	mode := g.pick("indexed", "indexed", "plain")
 	g.kubelet()
@@ -55,17 +56,19 @@ func policies(g *generator) {
 	g.deeds(3+g.IntN(6), append(g.work(), g.fail, g.edit, g.kill)...)
 }
 
-// denials makes scenarios in which a policy refuses some requests of the controller, for a while or for ever.
+// denials builds scenarios in which an admission policy refuses some requests of the controller, for a while or
+// forever.
 func denials(g *generator) {
 	mode, verb, limits, edit := g.mode(), g.pick("create", "delete", "patch", "status"), "", g.scale
 	g.kubelet()
 	switch verb {
 	case "patch":
-	case "delete": // a Job that fails says so before its pods go (J-079, J-080)
+	case "delete": // a Job that fails is stored as failed before its pods are deleted (J-079, J-080)
 	default:
 		limits, edit = g.limits(mode), g.edit
 	}
-	if verb == "patch" || verb == "status" { // a pod that counts as failed and then exits with 0 completes nothing of ours (J-255)
+	// Jobledger counts a pod once as failed, even if the pod then exits with 0 and would complete the Job (J-255)
+	if verb == "patch" || verb == "status" {
 		g.Nodes = strings.TrimSuffix(g.Nodes, " clean")
 	}
 	g.job("a", mode, limits, g.replace())
@@ -74,7 +77,7 @@ func denials(g *generator) {
 	case verb == "status" || g.chance(0.5):
 	case verb != "create":
 		deny += " " + g.pod()
-	case mode == "indexed": // other indexes may have pods on their way: see testdata/differ/one_create_refused
+	case mode == "indexed": // pods of other indexes may be in creation: see testdata/differ/one_create_refused
 		deny += " a:0"
 	}
 	deny += g.pick("", "", " error", " unavailable")
@@ -84,7 +87,8 @@ func denials(g *generator) {
 	g.create()
 	g.deeds(1+g.IntN(3), append(g.work(), edit, g.kill)...)
 	g.then(1, deny)
-	if verb == "status" { // a refused write is made later by us (J-079), so no action may depend on it
+	// Jobledger repeats a refused write later than upstream (J-079), so no action may depend on it
+	if verb == "status" {
 		g.deeds(1, append(g.work(), edit, edit, g.kill)...)
 	} else {
 		g.deeds(1+g.IntN(4), append(g.work(), edit, edit, g.kill)...)
@@ -95,8 +99,8 @@ func denials(g *generator) {
 	}
 }
 
-// heldWatches makes scenarios in which the controller sees old state for a while. Upstream does nothing for a Job until
-// it has seen its own writes, and we go on, so only the first actions of that time are to pods.
+// heldWatches builds scenarios in which the controller sees old state for a while. Upstream does nothing for a Job
+// until it sees its own writes, and Jobledger goes on. So only the first action in that time is about pods.
 func heldWatches(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -106,7 +110,7 @@ func heldWatches(g *generator) {
 	if g.chance(0.6) {
 		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
 		g.deeds(1, append(g.work(), g.kill)...)
-	} else { // whether a pod that ended unseen is removed like a running one depends on details
+	} else { // no action on pods: whether a pod that ended unseen is removed like a running one depends on details
 		g.then(g.gap(), "hold "+g.pick("pods", "jobs"))
 		g.deeds(1, g.edit)
 	}
@@ -115,12 +119,12 @@ func heldWatches(g *generator) {
 	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
 }
 
-// restarts makes scenarios in which the controller is killed at any of its requests, and started again. The two
-// controllers may have done different things by then, so no action on a pod depends on that.
+// restarts builds scenarios in which the controller is killed at any of its requests, and started again. The two
+// controllers may have made different requests by then, so no action on a pod may depend on them.
 func restarts(g *generator) {
 	mode := g.mode()
 	g.kubelet()
-	g.Nodes = strings.TrimSuffix(g.Nodes, " clean") // J-255, as above
+	g.Nodes = strings.TrimSuffix(g.Nodes, " clean") // J-255, as in denials
 	g.job("a", mode, g.limits(mode), g.replace())
 	start := func() string { return g.pick("start", "start", "start lost") }
 	if g.chance(0.3) {
@@ -139,7 +143,8 @@ func restarts(g *generator) {
 			last := &g.Steps[len(g.Steps)-1]
 			removes := strings.Contains(strings.Join(last.Deeds, ";"), "edit")
 			last.Deeds = append([]string{fmt.Sprintf("die %d", 1+g.IntN(8))}, last.Deeds...)
-			if !removes { // a half-done removal decides what becomes of the pods when they are wanted again
+			// if pods were half removed, their fate depends on how far the controller came, so do not edit the Job
+			if !removes {
 				g.deeds(g.IntN(2), g.edit)
 			}
 		}
@@ -149,7 +154,7 @@ func restarts(g *generator) {
 	g.deeds(g.IntN(4), append(g.work(), g.edit)...)
 }
 
-// caps makes scenarios with many pods, some with more than fit into one status write or one sync.
+// caps builds scenarios with many pods. Some have more than fit into one status write or one sync.
 func caps(g *generator) {
 	g.kubelet()
 	n := 12 + g.IntN(30)
@@ -167,7 +172,7 @@ func caps(g *generator) {
 	g.create()
 	for range 1 + g.IntN(4) {
 		fewer := "edit a parallelism=3"
-		if mode == "indexed" { // of more than twelve pods that look alike, upstream's sort takes any
+		if mode == "indexed" { // of more than twelve pods that look the same, upstream's sort picks any
 			fewer = "edit a parallelism=0"
 		}
 		g.then(g.gap(), g.pick("succeed a.*", "succeed a.*%2", "fail a.*%3", "fail a.*%7", "kill a.*", "kill a.*%5",
@@ -177,7 +182,7 @@ func caps(g *generator) {
 
 func (g *generator) pickInt(numbers ...int) int { return numbers[g.IntN(len(numbers))] }
 
-// deadlines makes scenarios in which deadlines pass while pods run, wait or end.
+// deadlines builds scenarios in which a deadline passes while pods run, wait or end.
 func deadlines(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -188,7 +193,7 @@ func deadlines(g *generator) {
 	g.deeds(2+g.IntN(5), append(g.work(), g.edit, g.fail, hurry)...)
 }
 
-// deletions makes scenarios in which Jobs and pods are deleted in all ways, and names are used again.
+// deletions builds scenarios in which Jobs and pods are deleted in all ways, and their names are used again.
 func deletions(g *generator) {
 	mode := g.mode()
 	g.kubelet()
@@ -202,9 +207,9 @@ func deletions(g *generator) {
 	g.deeds(2+g.IntN(5), append(g.work(), again, again, g.kill, keep, g.edit, drop)...)
 }
 
-// ttls makes scenarios in which finished Jobs are deleted. Users change TTLs and finish times, delete Jobs themselves
-// and use names again. The controller is killed, and for a while may delete no Jobs. Each TTL passes in the middle of a
-// slot.
+// ttls builds scenarios in which finished Jobs are deleted after their TTL. Users change TTLs and finish times, delete
+// Jobs themselves and use their names again. The controller is killed, and for a while it may not delete Jobs. Each TTL
+// passes in the middle of a slot, the unit of time.
 func ttls(g *generator) {
 	g.Nodes = "start=1s stop=3s confirm=300ms"
 	ttl := func() string {
@@ -232,12 +237,12 @@ func ttls(g *generator) {
 		g.then(g.gap(), "deny remove"+g.pick("", " error", " unavailable"))
 		g.deeds(1+g.IntN(3), edit, stamped, touch, all)
 		g.then(g.gap(), "allow")
-		g.then(16, "touch a") // upstream's backoff is 1000 s at most
+		g.then(16, "touch a") // upstream's backoff is at most 1000 s
 	}
 	g.deeds(3+g.IntN(5), all, edit, stamped, touch, touch, drop, again, again)
 }
 
-// claims makes scenarios in which pods are orphaned, adopted, released and copied.
+// claims builds scenarios in which pods are orphaned, adopted, released and copied.
 func claims(g *generator) {
 	mode := g.mode()
 	g.kubelet()

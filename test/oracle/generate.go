@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Generate returns the scenario of a seed, and the name of its family.
+// Generate returns the scenario that a seed gives, and the name of its family.
 func Generate(seed uint64) (Scenario, string) {
 	r := rand.New(rand.NewPCG(seed, 0x0facade))
 	f := families[seed%uint64(len(families))]
@@ -16,21 +16,21 @@ func Generate(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name
 }
 
-// GenerateTTL returns the scenario of a seed in which Jobs have TTLs.
+// GenerateTTL returns the scenario that a seed gives, in which Jobs have TTLs.
 func GenerateTTL(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x771))}
 	ttls(g)
 	return g.Scenario, "ttls"
 }
 
-// generator makes a scenario.
+// generator builds a scenario.
 type generator struct {
 	*rand.Rand
 	Scenario
 	shapes []shape // of the Jobs
 }
 
-// shape holds the facts about a Job that its actions depend on.
+// shape is what the generator knows of a Job, to choose actions that fit it.
 type shape struct {
 	name                     string
 	indexed, queue           bool
@@ -41,7 +41,7 @@ func (g *generator) chance(p float64) bool { return g.Float64() < p }
 
 func (g *generator) pick(words ...string) string { return words[g.IntN(len(words))] }
 
-// job adds a Job with the given words, and with a random number of pods.
+// job adds a Job that the given words describe, with a random number of pods.
 func (g *generator) job(name string, mode string, words ...string) {
 	s := shape{name: name, indexed: mode == "indexed", queue: mode == "queue", parallelism: 1 + g.IntN(4), completions: 1 + g.IntN(5)}
 	line := []string{name}
@@ -60,10 +60,10 @@ func (g *generator) job(name string, mode string, words ...string) {
 	g.Jobs, g.shapes = append(g.Jobs, strings.Join(line, " ")), append(g.shapes, s)
 }
 
-// mode picks one of the three kinds of Jobs.
+// mode draws one of three kinds of Jobs: Indexed, with completions, or a work queue.
 func (g *generator) mode() string { return g.pick("indexed", "indexed", "plain", "plain", "queue") }
 
-// limits picks words for how often pods may fail.
+// limits draws words that say how often pods may fail.
 func (g *generator) limits(mode string) string {
 	switch {
 	case mode == "indexed" && g.chance(0.4):
@@ -81,22 +81,22 @@ func (g *generator) limits(mode string) string {
 	return ""
 }
 
-// replace picks when pods are replaced.
+// replace draws a podReplacementPolicy.
 func (g *generator) replace() string {
 	return g.pick("", "", "replace=Failed", "replace=TerminatingOrFailed")
 }
 
-// kubelet picks how the nodes behave.
+// kubelet draws how long pods take to start and to stop.
 func (g *generator) kubelet() {
 	g.Nodes = g.pick("", "start=1s stop=3s confirm=300ms", "start=1s stop=25s", "start=5s stop=3s clean", "start=1s stop=90s")
 }
 
-// then adds a step, so many slots later.
+// then adds a step after a wait of some slots, the unit of time.
 func (g *generator) then(wait int, deeds ...string) {
 	g.Steps = append(g.Steps, Step{Wait: time.Duration(wait) * slot, Deeds: deeds})
 }
 
-// gap picks a number of slots: mostly one, sometimes as long as any backoff.
+// gap draws a number of slots to wait: mostly one, sometimes as long as any backoff.
 func (g *generator) gap() int {
 	if g.chance(0.15) {
 		return 2 + g.IntN(10)
@@ -104,7 +104,7 @@ func (g *generator) gap() int {
 	return 1
 }
 
-// create creates all Jobs at once.
+// create adds a step that creates all Jobs.
 func (g *generator) create() {
 	var deeds []string
 	for _, s := range g.shapes {
@@ -113,7 +113,7 @@ func (g *generator) create() {
 	g.then(0, deeds...)
 }
 
-// deeds adds n steps of one or two random actions from each.
+// deeds adds n steps. Each has one or two actions drawn from each.
 func (g *generator) deeds(n int, each ...func() string) {
 	for range n {
 		step := []string{each[g.IntN(len(each))]()}
@@ -124,8 +124,8 @@ func (g *generator) deeds(n int, each ...func() string) {
 	}
 }
 
-// alone reports whether two actions may not happen at once. Of two edits, a controller may see both or only the last. A
-// pod that is adopted after it ended, or after its index ended, makes a known difference (J-177, J-071).
+// alone reports whether two actions must not be in one step. Of two edits, a controller may see both or only the last.
+// A pod that is adopted after it ended, or after its index ended, shows a known difference (J-177, J-071).
 func alone(one, other string) bool {
 	edits := strings.HasPrefix(one, "edit") && strings.HasPrefix(other, "edit")
 	claims := func(deed string) bool { return strings.HasPrefix(deed, "restore") || strings.HasPrefix(deed, "stray") }
@@ -135,7 +135,7 @@ func alone(one, other string) bool {
 // one picks one of the Jobs.
 func (g *generator) one() shape { return g.shapes[g.IntN(len(g.shapes))] }
 
-// pod names a pod of some Job: by index, by age, or only by its Job.
+// pod draws a reference to a pod of some Job: by index, by age, or only by its Job.
 func (g *generator) pod() string {
 	s := g.one()
 	switch {
@@ -162,7 +162,7 @@ func (g *generator) fail() string {
 
 func (g *generator) kill() string { return g.pick("kill ", "kill ", "force ") + g.pod() }
 
-// scale is an edit that does not change backoffLimit.
+// scale draws an edit that does not change backoffLimit.
 func (g *generator) scale() string {
 	for {
 		if text := g.edit(); !strings.Contains(text, "backoffLimit=") {
@@ -171,7 +171,7 @@ func (g *generator) scale() string {
 	}
 }
 
-// edit picks a change of a Job's spec.
+// edit draws a change of a Job's spec.
 func (g *generator) edit() string {
 	s := g.one()
 	text := "edit " + s.name + " "
@@ -193,5 +193,5 @@ func (g *generator) edit() string {
 	return text + g.pick("suspend=true", "suspend=false")
 }
 
-// work lists the actions by which pods end by themselves.
+// work returns the actions that end pods as if their containers had ended.
 func (g *generator) work() []func() string { return []func() string{g.succeed, g.fail, g.succeed} }

@@ -19,9 +19,9 @@ import (
 
 const namespace = "default"
 
-// newJob makes a Job from a scenario's line: its name, then words. It knows the words of [notation.Spec], and also
-// "pending" (its pods never start by themselves), "grace=N" (seconds that its pods have to stop) and "shared" (several
-// Jobs can have its selector).
+// newJob returns the Job that a line of a scenario describes: its name, then words. It knows the words of
+// [notation.Spec], and also "pending" (pods never start by themselves), "grace=N" (seconds that pods have to stop) and
+// "shared" (several Jobs have the same selector).
 func newJob(line string) (*batchv1.Job, error) {
 	words := strings.Fields(line)
 	job := &batchv1.Job{
@@ -43,7 +43,7 @@ func setWords(job *batchv1.Job, words []string) error {
 	return nil
 }
 
-// setWord changes a Job as one word says.
+// setWord changes a Job as one word says, such as "parallelism=2".
 func setWord(job *batchv1.Job, word string) error {
 	key, value, _ := strings.Cut(word, "=")
 	spec, template := &job.Spec, &job.Spec.Template
@@ -83,7 +83,7 @@ func setWord(job *batchv1.Job, word string) error {
 	return setSaid(spec, key, &said)
 }
 
-// setSaid copies the field that a word of the notation has set.
+// setSaid copies one field from said, the spec that notation has filled in, to the Job's spec.
 func setSaid(spec *batchv1.JobSpec, key string, said *events.JobSpec) error {
 	switch key {
 	case "parallelism":
@@ -118,8 +118,9 @@ func setSaid(spec *batchv1.JobSpec, key string, said *events.JobSpec) error {
 	return nil
 }
 
-// kubelets reads the words of a scenario about its nodes: "start=1s" (from the node to Running), "stop=5s" (from the
-// deletion to the end), "confirm=1s" (from the end to its confirmation), "clean" (a stopped pod exits with 0, not 143).
+// kubelets parses the words of a scenario about its nodes: "start=1s" (time from the node to Running), "stop=5s" (from
+// the deletion to the end), "confirm=1s" (from the end to its confirmation), "clean" (a stopped pod exits with 0, not
+// 143).
 func kubelets(words string) (kubelet.Config, error) {
 	c := kubelet.Config{Start: kubelet.Range{Min: time.Second}, Stop: kubelet.Range{Min: 3 * time.Second}}
 	for _, word := range strings.Fields(words) {

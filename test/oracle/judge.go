@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// ends is how often upstream plays a scenario while the two disagree. Its goroutines may come to several ends, and each
-// is right.
+// ends is how often upstream runs a scenario before its result counts as different from Jobledger's. Its goroutines may
+// reach several final states, and each is right.
 const ends = 6
 
-// verdict is the result of a comparison.
+// verdict is the result of comparing both controllers on one scenario.
 type verdict struct {
-	diff  string      // the smallest diff; empty if the two agree
+	diff  string      // the smallest diff of their pictures; empty if they agree
 	known *Difference // the difference that explains it; nil if none does
-	other bool        // the two agree on an end that upstream does not reach each time
+	other bool        // they agree, but upstream does not reach this final state each time
 
-	mends map[*Difference]bool // the mends of upstream that made the two agree; nil if there are none
+	mends map[*Difference]bool // the mends of upstream that made them agree; nil if there are none
 }
 
-// judge plays a scenario with both controllers, and compares the pictures through a lens. It also accepts a difference
-// that follows from a known one.
+// judge runs a scenario with both controllers, and compares their pictures through a lens. It also accepts a diff that
+// is a consequence of a known difference.
 func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	v, err := compare(t, s, l, seed)
 	if err == nil && v.diff != "" && v.known == nil {
@@ -35,8 +35,9 @@ func judge(t *player, s Scenario, l lens, seed uint64) (verdict, error) {
 	return v, err
 }
 
-// parting finds the difference by which the two controllers part in the middle of the scenario: nothing unknown differs
-// before it, and every later difference follows from it. It returns nil if there is none.
+// parting looks for a known difference that separates the two controllers before the scenario ends. It runs longer and
+// longer beginnings of the scenario. If the first diff is explained by a difference with Parts, it returns that
+// difference, because all later diffs are its consequences. Otherwise it returns nil.
 func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	for n := 1; n < len(s.Steps); n++ {
 		begin := s
@@ -54,7 +55,7 @@ func parting(t *player, s Scenario, seed uint64) (*Difference, error) {
 	return nil, nil
 }
 
-// compare plays a scenario with both controllers, and compares their ends.
+// compare runs a scenario with both controllers, and compares their final states.
 func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) {
 	mine, err := playOurs(s, l, seed)
 	if err != nil {
@@ -69,7 +70,7 @@ func compare(t *player, s Scenario, l lens, seed uint64) (v verdict, err error) 
 	return v, err
 }
 
-// compareWith compares upstream's ends with the picture mine of ours.
+// compareWith compares upstream's final states with mine, the picture of Jobledger.
 func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v verdict, err error) {
 	var all []Picture
 	for n := range ends {
@@ -95,16 +96,16 @@ func compareWith(t *player, s Scenario, l lens, seed uint64, mine Picture) (v ve
 	return mended(t, s, l, seed, mine, v, newMends)
 }
 
-// moreEnds is how often mended upstream plays a scenario if it comes to several ends. Example: three Jobs fail at once
-// while creates are refused. Upstream looks two or three times, each look doubles its backoff, and it comes to one of
-// the two ends only once in four times.
+// moreEnds is how often upstream with mends runs a scenario if it reaches several final states. Example: three Jobs
+// fail at once while creates are refused. Upstream syncs two or three times, each sync doubles its backoff, and it
+// reaches one of two final states only once in four times.
 const moreEnds = 4 * ends
 
-// mended compares ours with upstream mended to follow the rules: see cronmends.go. The difference found is what had to
-// be mended.
+// mended compares Jobledger with upstream with mends, which make it follow our rules: see cronmends.go. If they agree,
+// the difference in the verdict is the mends that had an effect.
 func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict, mends func() *mends) (verdict, error) {
 	var first Picture
-	several := false // upstream comes to several ends
+	several := false // upstream has reached several final states
 	for n := uint64(0); n < ends || several && n < moreEnds; n++ {
 		m := mends()
 		theirs, err := playMended(t, s, l, seed+n, [...]manner{wholly, inOrder}[n%2], m)
@@ -133,7 +134,7 @@ func mended(t *player, s Scenario, l lens, seed uint64, mine Picture, v verdict,
 	return v, nil
 }
 
-// together makes one Difference of the ones that acted.
+// together joins the differences whose mends had an effect into one.
 func together(all map[*Difference]bool) *Difference {
 	var rules, sentences []string
 	for d, acted := range all {
@@ -147,14 +148,14 @@ func together(all map[*Difference]bool) *Difference {
 	return &Difference{Rule: strings.Join(rules, " and "), Sentence: strings.Join(sentences, " ")}
 }
 
-// elsewhere is by how many writes a kill may be earlier or later.
+// elsewhere is by how many writes killedElsewhere moves a kill, at most.
 const elsewhere = 4
 
-// killedElsewhere reports whether the two controllers come to one end if each is killed up to elsewhere writes earlier
-// or later. A scenario says after how many writes the controller is killed in the middle of its work, and the two do
-// not make the same writes in the same order. Upstream deletes the pods of a failing Job before it says that the Job
-// fails, ours after. Upstream removes one surplus pod after the other; ours first takes the finalizers of all. So they
-// may count other pods and indexes as failed, and leave other ended pods. Nothing else may differ.
+// killedElsewhere reports whether the two controllers reach the same final state if each is killed up to elsewhere
+// writes earlier or later. A scenario says after how many writes the controller is killed, but the two make different
+// writes in different orders. Upstream deletes the pods of a failing Job before it stores that the Job fails, Jobledger
+// after. Upstream removes one surplus pod after the other; Jobledger first removes the finalizers of all. So they may
+// count other pods and indexes as failed, and leave other ended pods. Nothing else may differ.
 func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, theirs []Picture) (bool, error) {
 	if _, killed := s.killed(0); !killed || !countsAlone(found) {
 		return false, nil
@@ -180,8 +181,8 @@ func killedElsewhere(t *player, s Scenario, l lens, seed uint64, found string, t
 	return false, nil
 }
 
-// countsAlone reports whether two pictures differ only in counts and conditions of the Job, and in the ended pods that
-// are left.
+// countsAlone reports whether two pictures differ only in counts and conditions of the Job, and in which ended pods
+// still exist.
 func countsAlone(diff string) bool {
 	for line := range strings.Lines(diff) {
 		pod := strings.Contains(line, " pod of ") && strings.Contains(line, "finalizers=[]") &&
@@ -193,7 +194,7 @@ func countsAlone(diff string) bool {
 	return sameBut(lines(diff, " failedIndexes="), " failedIndexes=")
 }
 
-// diff returns the lines in which two pictures differ: with - upstream's, with + ours.
+// diff returns the lines in which two pictures differ. Upstream's lines begin with -, Jobledger's with +.
 func diff(theirs, mine Picture) string {
 	count := map[string]int{}
 	for _, line := range mine {

@@ -5,17 +5,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// eventSink takes upstream's Events from its log: the recorder logs each. The Events sent to the API server have passed
-// client-go's flood control, which hides some.
+// eventSink reads upstream's Kubernetes Events from its log, where the recorder writes each of them. The Events that
+// reach the API server have passed client-go's rate limit, which drops some.
 type eventSink struct{ front *front }
 
 // Init does nothing.
 func (s *eventSink) Init(logr.RuntimeInfo) {}
 
-// Enabled: Events are logged at level 3.
+// Enabled returns true for level 3, at which the recorder logs Events.
 func (s *eventSink) Enabled(level int) bool { return level == 3 }
 
-// Info takes the line of an Event.
+// Info counts an Event, if the message is about one.
 func (s *eventSink) Info(_ int, msg string, pairs ...any) {
 	if msg != "Event occurred" {
 		return
@@ -43,14 +43,14 @@ func (s *eventSink) Info(_ int, msg string, pairs ...any) {
 	}
 }
 
-// Error drops upstream's messages about failures: they show in what it does.
+// Error drops upstream's messages about failures, because its writes show them.
 func (s *eventSink) Error(error, string, ...any) {}
 
-// WithValues changes nothing: no Event has any.
+// WithValues returns the sink unchanged, because no message about an Event has such values.
 func (s *eventSink) WithValues(...any) logr.LogSink { return s }
 
-// WithName changes nothing.
+// WithName returns the sink unchanged.
 func (s *eventSink) WithName(string) logr.LogSink { return s }
 
-// told counts an Event.
+// told counts an Event n times.
 func (c *cluster) told(key eventKey, n int) { c.events[key] += n }

@@ -26,7 +26,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// shown holds the events that watches of a cluster show, each with the time at which it was stored.
+// shown holds the events that the watches of a cluster deliver, each with the time at which it was stored.
 type shown struct {
 	events []shownEvent
 	jobs   int // number of Jobs created
@@ -38,7 +38,8 @@ type shownEvent struct {
 	at time.Time
 }
 
-// showUpstream plays a scenario with upstream's controller, and returns the events that watches of its cluster show.
+// showUpstream runs a scenario with upstream's controller, and returns the events that the watches of its cluster
+// deliver.
 func showUpstream(t *testing.T, s Scenario, seed uint64) (out shown, err error) {
 	synctest.Test(t, func(*testing.T) {
 		err = inBubble(s, seed, asItComes, nil, func(c *cluster) error { return out.all(c.world) })
@@ -74,7 +75,7 @@ func (s *shown) all(w *world.World) error {
 	return nil
 }
 
-// observer is Jobledger with --manage=observe.
+// observer is a Jobledger with --manage=observe: it watches upstream and reports what it would do differently.
 type observer struct {
 	log  *memlog.Log
 	loop *loop.Loop
@@ -107,7 +108,7 @@ func newObserver(patience time.Duration) (*observer, error) {
 	return o, o.turn()
 }
 
-// turn makes the turn that is due now, and returns an error if it asks for a command.
+// turn makes the loop's turn that is due now. It returns an error if the turn asks for a command.
 func (o *observer) turn() error {
 	var inputs []loop.Input
 	for seen, ok := o.feed.Take(); ok; seen, ok = o.feed.Take() {
@@ -122,7 +123,7 @@ func (o *observer) turn() error {
 	return nil
 }
 
-// pass lets time go by.
+// pass advances the observer's time, with a turn at each wake.
 func (o *observer) pass(to events.Time) error {
 	for wake := o.loop.Wake(); wake != 0 && wake <= to; wake = o.loop.Wake() {
 		o.now = max(o.now, wake)
@@ -134,7 +135,7 @@ func (o *observer) pass(to events.Time) error {
 	return nil
 }
 
-// show delivers all events, each watch in its order, and up to a second late.
+// show delivers all events to the observer. Each watch keeps its order, and events come up to a second late.
 func (o *observer) show(s shown, rng *rand.Rand) error {
 	last := map[bool]time.Time{}
 	for i := range s.events {
@@ -178,15 +179,16 @@ func (o *observer) deliver(e apiserver.Event) error {
 	return fmt.Errorf("the oracle shows no %T", e.Object)
 }
 
-// difference is a WouldDecide of the observer.
+// difference is one WouldDecide record of the observer: Jobledger would have decided something that upstream did not
+// do.
 type difference struct {
 	at     time.Time
 	reason events.Reason
 	text   string
-	why    string // the reason why the built-in controller did not do it; empty if there is none
+	why    string // why the built-in controller did not do it; empty if no reason is known
 }
 
-// differences returns all differences in the log.
+// differences returns all differences that the observer has recorded.
 func (o *observer) differences() (out []difference, err error) {
 	for rec, err := range o.log.Read(context.Background(), 0) {
 		if err != nil {
@@ -205,14 +207,14 @@ func (o *observer) differences() (out []difference, err error) {
 	return out, nil
 }
 
-// spell is a time in which a controller is hindered.
+// spell is a span of time in which a controller is hindered.
 type spell struct{ from, to time.Time }
 
 // lastRetry is the longest wait before a controller repeats a refused request (J-017).
 const lastRetry = time.Minute
 
-// hindered returns the times in which the controller is dead, sees nothing new, or meets refusals. Each ends lastRetry
-// after the hindrance, because the controller may still wait.
+// hindered returns the spans of time in which the controller is dead, sees nothing new, or has requests refused. Each
+// ends lastRetry after the hindrance, because the controller may still wait.
 func (s Scenario) hindered(end time.Time) (out []spell) {
 	since := map[string]time.Time{}
 	over := func(what string, at time.Time) {
@@ -251,8 +253,8 @@ func (s Scenario) hindered(end time.Time) (out []spell) {
 	return out
 }
 
-// watchUpstream plays a scenario with upstream's controller and shows it to an observer. It returns the number of Jobs,
-// and the differences that the observer found.
+// watchUpstream runs a scenario with upstream's controller and shows it to an observer. It returns the number of Jobs,
+// and the differences that the observer recorded.
 func watchUpstream(t *testing.T, s Scenario, seed uint64) (jobs int, found []difference, err error) {
 	all, err := showUpstream(t, s, seed)
 	if err != nil {
@@ -273,14 +275,14 @@ func watchUpstream(t *testing.T, s Scenario, seed uint64) (jobs int, found []dif
 	return all.jobs, found, err
 }
 
-// Reasons why a difference is true.
+// Reasons why the built-in controller did not follow the rules.
 const (
 	whyHindered = "the built-in controller was hindered"
 	whyNoStart  = "a suspended Job without a start time is not finished (J-156, J-252)"
 )
 
-// why returns the reason for which the built-in controller did not follow the rules within the patience; empty if there
-// is none. An Unexplained difference never has one.
+// why returns the reason for which the built-in controller did not follow the rules in time; empty if there is none. A
+// difference with the reason Unexplained never has one.
 func (s shown) why(d difference, hindered []spell) string {
 	since := d.at.Add(-observe.DefaultPatience)
 	switch {
@@ -294,7 +296,8 @@ func (s shown) why(d difference, hindered []spell) string {
 	return ""
 }
 
-// unfinished reports whether at that time some Job without a start time has a stored condition that says it will end.
+// unfinished reports whether a Job existed at that time that has no start time, and a stored condition that says it
+// will end.
 func (s shown) unfinished(at time.Time) bool {
 	last := map[types.UID]*batchv1.Job{}
 	for _, e := range s.events {

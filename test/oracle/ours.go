@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// ours is Jobledger in a cluster: the real loop and the real executor, one step after the other.
+// ours is Jobledger in a cluster: the real loop and the real executor, run step by step.
 type ours struct {
 	*cluster
 	seed     uint64
@@ -29,21 +29,22 @@ type ours struct {
 	checker  *invariants.Checker
 }
 
-// actor is the name under which Jobledger writes.
+// actor is Jobledger's name in the log of writes.
 const actor = "jobledger"
 
-// playOurs plays a scenario with Jobledger in place of the built-in controller. It returns an error if Jobledger breaks
-// a promise on the way.
+// playOurs runs a scenario with Jobledger in place of the built-in controller, and returns the picture at the end. It
+// returns an error if Jobledger breaks a promise on the way.
 func playOurs(s Scenario, l lens, seed uint64) (Picture, error) {
 	return playOursWaiting(s, l, seed, events.DefaultSettings().DeletedPodWait)
 }
 
-// playOursWaiting is playOurs with a given DeletedPodWait: how long a deleted pod may still end by itself.
+// playOursWaiting runs a scenario with a given setting DeletedPodWait: how long a deleted pod may take to end by
+// itself.
 func playOursWaiting(s Scenario, l lens, seed uint64, wait time.Duration) (Picture, error) {
 	return playOursWith(s, l, seed, func(settings *events.Settings) { settings.DeletedPodWait = wait })
 }
 
-// playOursWith is playOurs under other settings.
+// playOursWith runs a scenario with settings that change has edited.
 func playOursWith(s Scenario, l lens, seed uint64, change func(*events.Settings)) (Picture, error) {
 	o, err := newOursWith(s, seed, change)
 	if err != nil {
@@ -74,7 +75,8 @@ func newOursWith(s Scenario, seed uint64, change func(*events.Settings)) (*ours,
 	o := &ours{cluster: c, seed: seed, settings: events.DefaultSettings()}
 	o.settings.Mode, o.settings.DeleteExpired, o.settings.CronJobs = events.ModeAll, true, len(s.CronJobs) > 0
 	change(&o.settings)
-	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4] // most Jobs here have a few pods
+	// so small that Jobs with a few pods reach it, too
+	o.settings.HeldAtEnd = []uint32{o.settings.HeldAtEnd, o.settings.HeldAtEnd, 1, 3}[seed%4]
 	o.checker = invariants.New(invariants.Config{
 		Server: c.world.Server, Actor: actor, Manages: o.manages, DeletesExpired: true, HeldAtEnd: int(o.settings.HeldAtEnd),
 		DeletedPodWait: o.settings.DeletedPodWait,
@@ -95,11 +97,10 @@ func (o *ours) newLog() {
 
 func (o *ours) log() *memlog.Log { return o.logs[len(o.logs)-1] }
 
-// key is the seal key of the log in use. A lost log loses its key, too.
+// key returns the seal key of the log in use. If a log is lost, its key is lost, too.
 func (o *ours) key() events.Key { return events.Key{byte(len(o.logs))} }
 
-// start kills the running process, if there is one, and starts another one: on the durable part of its log, or on a new
-// log.
+// start kills the running process, and starts another one: on the durable part of its log, or, with lost, on a new log.
 func (o *ours) start(lost bool) error {
 	if lost {
 		o.checker.LogLost()
@@ -111,7 +112,7 @@ func (o *ours) start(lost bool) error {
 	return o.boot()
 }
 
-// boot makes a new process on the log as it is.
+// boot starts a process on the log as it is.
 func (o *ours) boot() error {
 	p, err := process.Start(process.Config{
 		Server: o.world.Server, API: &api{o.cluster}, Groups: o.client, Crons: &api{o.cluster}, Checker: o.checker, Log: o.log(), Key: o.key(),
@@ -121,7 +122,7 @@ func (o *ours) boot() error {
 	return err
 }
 
-// now is the controller's time; its clock may be slow.
+// now returns the time by the controller's clock, which may be slow.
 func (o *ours) now() events.Time {
 	return events.At(o.world.Clock.Now()).Add(time.Duration(o.skew.Load()))
 }
@@ -133,7 +134,7 @@ func (o *ours) clockSet(by time.Duration) {
 	}
 }
 
-// do lets actions happen, then shows all of them before anything is decided.
+// do carries out the actions of a step, and then delivers all their events before the loop decides anything.
 func (o *ours) do(deeds []string) error {
 	if err := o.cluster.do(deeds); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (o *ours) do(deeds []string) error {
 	return o.checker.Check()
 }
 
-// pass lets time pass.
+// pass lets time pass in the cluster, with all steps of the controller that become due.
 func (o *ours) pass(d time.Duration) error {
 	end := o.world.Clock.Now().Add(d)
 	for range 1_000_000 {
@@ -176,13 +177,13 @@ func (o *ours) pass(d time.Duration) error {
 	return errors.New("it never comes to rest")
 }
 
-// due reports whether there is something to do right now.
+// due reports whether the controller or the cluster has something to do now.
 func (o *ours) due() bool {
 	wake, item := o.wake(), o.world.Clock.Next()
 	return !o.spent && wake != 0 && wake <= o.now() || item != nil && !item.Due.After(o.world.Clock.Now())
 }
 
-// wake is when the controller looks again by itself; 0 for never.
+// wake returns the time at which the controller next acts by itself; 0 for never.
 func (o *ours) wake() events.Time {
 	wake := o.process.Loop.Wake()
 	if pause := o.process.Executor.Wake(); pause > o.now() && (wake == 0 || pause < wake) {
@@ -191,7 +192,7 @@ func (o *ours) wake() events.Time {
 	return wake
 }
 
-// busy does one step of the controller, and reports whether there was one to do.
+// busy makes one step of the controller. It reports whether there was one to make.
 func (o *ours) busy() (bool, error) {
 	for _, step := range []func() (bool, error){o.list, o.watch, o.take, o.turn, o.process.Commit, o.call} {
 		if o.spent {
@@ -204,7 +205,7 @@ func (o *ours) busy() (bool, error) {
 	return false, nil
 }
 
-// list lists one kind of objects that is not watched yet, and begins to watch it.
+// list lists one resource that is not watched yet, and starts its watch.
 func (o *ours) list() (bool, error) {
 	for _, r := range []events.Resource{events.CronJobs, events.Jobs, events.Pods} {
 		if r == events.CronJobs && !o.settings.CronJobs {
@@ -217,7 +218,7 @@ func (o *ours) list() (bool, error) {
 	return false, nil
 }
 
-// watch shows the next event: of a pod, or else of a Job, or else of a CronJob.
+// watch delivers the next event: about a pod, else about a Job, else about a CronJob.
 func (o *ours) watch() (bool, error) {
 	for _, w := range []struct {
 		kind     apiserver.Kind
@@ -233,10 +234,10 @@ func (o *ours) watch() (bool, error) {
 	return false, nil
 }
 
-// take takes an observation.
+// take moves an observation to the inputs of the loop.
 func (o *ours) take() (bool, error) { return o.process.Take(), nil }
 
-// turn makes a turn when there is something for it.
+// turn makes a turn of the loop, if there is a reason for one.
 func (o *ours) turn() (bool, error) {
 	if !o.process.HasTurn(o.now()) {
 		return false, nil
@@ -244,8 +245,8 @@ func (o *ours) turn() (bool, error) {
 	return true, o.process.Turn(o.now(), len(o.process.Inputs))
 }
 
-// call carries out a command. It first begins all commands that can begin now, as if the requests were sent at the same
-// time.
+// call carries out one command. Before that it begins all commands that can begin now, as if all their requests were
+// sent at the same time.
 func (o *ours) call() (bool, error) {
 	for {
 		call, ok := o.process.Executor.Next(o.now())
@@ -261,20 +262,20 @@ func (o *ours) call() (bool, error) {
 	o.flying = o.flying[1:]
 	result := call.Do(context.Background())
 	if o.spent {
-		return true, nil // its outcome is lost
+		return true, nil // the process was killed, so nobody learns the outcome
 	}
 	o.process.Done(call, result, o.now())
 	return true, nil
 }
 
-// api is the API server as the executor meets it, with the refusals of the scenario.
+// api is the API server that the executor calls. It applies the refusals of the scenario.
 type api struct{ *cluster }
 
 func (a *api) before(verb, name string, pod *corev1.Pod) {
 	a.client.FailNext(a.admit(verb, name, pod))
 }
 
-// fails is before, for a request about a CronJob.
+// fails sets the fault of the next request about a CronJob, as before does for other requests.
 func (a *api) fails(verb, name string) { a.runner.FailNext(a.admit(verb, name, nil)) }
 
 func (a *api) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

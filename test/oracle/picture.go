@@ -17,11 +17,11 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// Picture shows a cluster at rest as sorted lines, a fact each. Names and UIDs are replaced by what they name ("pod of
-// a:2"). Times only say whether they are set.
+// Picture shows a cluster at rest, as sorted lines with one fact each. Names and UIDs are replaced by descriptions
+// ("pod of a:2"), so that both clusters have the same. Of times it only says whether they are set.
 type Picture []string
 
-// picture takes the picture of the cluster, through a lens.
+// picture returns the picture of the cluster, without the lines that the lens leaves out.
 func (c *cluster) picture(l lens) (Picture, error) {
 	named := c.names()
 	var p Picture
@@ -64,7 +64,7 @@ func (c *cluster) picture(l lens) (Picture, error) {
 	return p, nil
 }
 
-// repeated reports whether an Event tells of a lasting condition, and so comes at each look at the CronJob.
+// repeated reports whether an Event is about a lasting problem, so that each sync of the CronJob reports it again.
 func repeated(line string) bool {
 	for _, reason := range []string{
 		"JobAlreadyActive", "UnexpectedJob", "UnknownTimeZone", "UnsupportedSchedule", "UnparseableSchedule", "InvalidSchedule", "TooManyMissedTimes",
@@ -76,16 +76,16 @@ func repeated(line string) bool {
 	return false
 }
 
-// soon is how long after its expiry a Job is deleted at the latest, if nothing hinders it: T-072, and a status has
-// whole seconds.
+// soon is the latest time after its expiry at which a Job is deleted, if nothing hinders that. T-072 allows less;
+// statuses have whole seconds.
 const soon = 3 * time.Second
 
-// aMinuteLate marks a Job that was deleted later than soon: within the longest backoff (J-017), or after its deletion
+// aMinuteLate marks a Job that was deleted later than soon: after the longest backoff (J-017), or after its deletion
 // was refused.
 const aMinuteLate = " late"
 
-// deletions lists the deletions of Jobs that the controller asked for. It gives no times, only whether one was early or
-// late.
+// deletions returns a line for each Job that the controller deleted. It has no time, but says if the deletion was early
+// or late.
 func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	for _, w := range c.world.Server.Writes(0) {
 		before, _ := w.Before.(*batchv1.Job)
@@ -99,7 +99,8 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 		line := fmt.Sprintf("deleted %s foreground=%t", w.UID, after != nil && slices.Contains(after.Finalizers, metav1.FinalizerDeleteDependents))
 		expiry, known := expiryOf(before)
 		switch late := w.Time.Sub(expiry); {
-		case known && late > soon+time.Minute && expiry.After(c.allowed): // after refusals, backoffs count; they differ
+		// not after refusals, since the backoffs of both controllers differ
+		case known && late > soon+time.Minute && expiry.After(c.allowed):
 			line += " very late"
 		case !known || late > soon:
 			line += aMinuteLate
@@ -111,7 +112,7 @@ func (c *cluster) deletions(named *strings.Replacer) (lines []string) {
 	return lines
 }
 
-// expiryOf returns when a finished Job's TTL ends.
+// expiryOf returns when the TTL of a finished Job ends. known is false if it has none.
 func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 	for _, cond := range job.Status.Conditions {
 		if (cond.Type == batchv1.JobComplete || cond.Type == batchv1.JobFailed) && cond.Status == corev1.ConditionTrue && job.Spec.TTLSecondsAfterFinished != nil {
@@ -121,14 +122,14 @@ func expiryOf(job *batchv1.Job) (at time.Time, known bool) {
 	return time.Time{}, false
 }
 
-// nameless matches a refused create in the API server's words. One controller names the pod, the other lets the server
-// choose the name.
+// nameless matches the API server's refusal of a create. One controller names the pod, the other lets the server choose
+// the name, so the text differs.
 var nameless = regexp.MustCompile(`pods \\"[^"]*" is forbidden`)
 
-// sent matches the words that client-go puts before the error of a connection.
+// sent matches the words that client-go puts before the error of a broken connection.
 var sent = regexp.MustCompile(`(Get|Post|Put|Patch|Delete) \\"http://oracle/[^"]*\\": `)
 
-// names replaces the names of pods and the UIDs of Jobs, CronJobs and pods, including deleted ones.
+// names returns a replacer of the names of pods and of the UIDs of Jobs, CronJobs and pods, also of deleted ones.
 func (c *cluster) names() *strings.Replacer {
 	names := map[string]string{}
 	jobs, cronJobs := map[string]int{}, map[string]int{}
@@ -156,7 +157,7 @@ func (c *cluster) names() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// hides reports whether the picture leaves an Event out.
+// hides reports whether the picture leaves out an Event.
 func (l lens) hides(key eventKey) bool {
 	if l[cronEventsOfTheDead] || l[cronOldCaches] && (key.reason == "UnexpectedJob" || key.reason == "MissingJob") {
 		return true
@@ -196,12 +197,12 @@ func jobLines(job *batchv1.Job, named *strings.Replacer, l lens) []string {
 	return lines
 }
 
-// unfinish turns the status of a finished Job into one that has counted its pods and is not finished.
+// unfinish changes the status of a finished Job to one in which the pods are counted but the Job is not finished.
 func unfinish(s *batchv1.JobStatus) {
 	s.CompletionTime = nil
 	if u := s.UncountedTerminatedPods; u != nil {
 		s.Failed += int32(len(u.Failed))
-		if s.CompletedIndexes == "" { // an Indexed Job's number follows from the indexes
+		if s.CompletedIndexes == "" { // in an Indexed Job the number follows from the indexes
 			s.Succeeded += int32(len(u.Succeeded))
 		}
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
@@ -225,7 +226,7 @@ func text(s *string) string {
 	return fmt.Sprintf("%q", *s)
 }
 
-// podLine describes a pod without its name, its node and the annotations that only we write.
+// podLine describes a pod without its name, its node and the annotations that only Jobledger writes.
 func podLine(pod *corev1.Pod, named *strings.Replacer) (string, error) {
 	annotations := maps.Clone(pod.Annotations)
 	delete(annotations, events.CommandAnnotation)

@@ -16,8 +16,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/kubelet"
 )
 
-// podRef names pods as a scenario does. "a:2.1" is the second by age of Job a's fitting pods of index 2. "a.1" is the
-// second of all, by index and age. "a.*" means all of them, "a.*%3" every third.
+// podRef names pods as a scenario does. "a:2.1" is the second oldest pod of index 2 of Job a, among those that fit the
+// action. "a.1" is the second of all pods, by index and age. "a.*" means all of them, and "a.*%3" every third.
 type podRef struct {
 	job   string
 	index string // empty for any
@@ -44,7 +44,7 @@ func parsePod(text string) (ref podRef, err error) {
 	return ref, err
 }
 
-// meets reports whether ref names the pod, at any age. If pod is nil, it compares name with the Job's instead.
+// meets reports whether ref names the pod, whatever its age. If pod is nil, it reports whether ref names the Job.
 func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	if pod == nil {
 		return r.index == "" && name == r.job
@@ -52,7 +52,7 @@ func (r *podRef) meets(pod *corev1.Pod, name string) bool {
 	return jobOf(pod) == r.job && (r.index == "" || indexOf(pod) == r.index)
 }
 
-// find returns the pods that ref names, among the pods for which fits is true.
+// find returns the pods that ref names, among those for which fits is true.
 func (c *cluster) find(ref podRef, fits func(*corev1.Pod) bool) []*corev1.Pod {
 	pods := slices.DeleteFunc(c.world.Server.AllPods(), func(p *corev1.Pod) bool { return !ref.meets(p, "") || !fits(p) })
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int {
@@ -68,7 +68,8 @@ func (c *cluster) find(ref podRef, fits func(*corev1.Pod) bool) []*corev1.Pod {
 	return out
 }
 
-// looks describes a pod so that pods of one age can be told apart. Pods that look the same may take each other's place.
+// looks describes a pod so that pods of the same age can be told apart. If two pods look the same, it does not matter
+// which one an action changes.
 func looks(p *corev1.Pod) string {
 	var codes []int32
 	for _, c := range p.Status.ContainerStatuses {
@@ -81,7 +82,7 @@ func looks(p *corev1.Pod) string {
 		p.GenerateName, p.Status.Conditions)
 }
 
-// jobOf returns the name of the Job that owns the pod, or from which a user copied it.
+// jobOf returns the name of the Job that owns the pod, or whose pod a user copied.
 func jobOf(p *corev1.Pod) string {
 	for _, owner := range p.OwnerReferences {
 		if owner.Kind == "Job" {
@@ -97,7 +98,7 @@ func jobOf(p *corev1.Pod) string {
 
 func indexOf(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// podDeed is an action on each pod for which fits is true.
+// podDeed is an action on those pods for which fits is true.
 type podDeed struct {
 	fits func(*corev1.Pod) bool
 	do   func(c *cluster, p *corev1.Pod, args []string) error
@@ -109,7 +110,8 @@ func runs(p *corev1.Pod) bool   { return p.Status.Phase == corev1.PodRunning }
 func stays(p *corev1.Pod) bool  { return p.DeletionTimestamp == nil }
 
 // uncounted reports whether no status can have counted the pod. If a pod ended, lost its finalizer and is adopted
-// again, upstream counts it, perhaps for the second time; we take it for counted (J-177, testdata/differ).
+// again, upstream may count it a second time, and Jobledger treats it as counted (J-177, testdata/differ). So actions
+// avoid that.
 func uncounted(p *corev1.Pod) bool {
 	return goesOn(p) && stays(p) && slices.Contains(p.Finalizers, tracking)
 }
@@ -118,14 +120,14 @@ func starting(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodPending && p.Spec.NodeName != ""
 }
 
-// The label that relabel moves a pod's controller UID to, a finalizer of another owner, and the tracking finalizer.
+// The label in which relabel keeps a pod's controller UID, a finalizer of another client, and the tracking finalizer.
 const (
 	moved    = "oracle.jobledger.dev/moved"
 	foreign  = "oracle.jobledger.dev/keep"
 	tracking = batchv1.JobTrackingFinalizer
 )
 
-// podDeeds are the actions of kubelets and users on pods.
+// podDeeds maps verbs to the actions of kubelets and users on pods.
 var podDeeds = map[string]podDeed{
 	"run": {starting, func(c *cluster, p *corev1.Pod, _ []string) error {
 		return c.report(p, func(s *corev1.PodStatus) { kubelet.SetRunning(p, s, c.now()) })
@@ -175,7 +177,7 @@ var podDeeds = map[string]podDeed{
 	}},
 }
 
-// fail ends a pod with an exit code (1 unless a word gives another) and with conditions.
+// fail ends a pod with an exit code (1, unless a word gives another) and with conditions.
 func fail(c *cluster, p *corev1.Pod, args []string) error {
 	code, conditions := int64(1), []corev1.PodConditionType{}
 	for _, word := range args {
@@ -201,7 +203,7 @@ func fail(c *cluster, p *corev1.Pod, args []string) error {
 	})
 }
 
-// restore gives a pod back the label that relabel took.
+// restore gives a pod the label back that relabel moved away.
 func restore(c *cluster, p *corev1.Pod, _ []string) error {
 	return c.patch(p, `{"metadata":{"labels":{%q:%q,%q:null}}}`, batchv1.ControllerUidLabel, p.Labels[moved], moved)
 }

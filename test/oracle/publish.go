@@ -22,7 +22,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// publish publishes the Kubernetes Events of all of our logs, as the controller does beside its work.
+// publish publishes the Kubernetes Events that follow from all of Jobledger's logs, and counts them.
 func (o *ours) publish() error {
 	kept := &eventStore{events: map[string]*corev1.Event{}}
 	config := &rest.Config{Host: "http://oracle", QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
@@ -51,16 +51,17 @@ func (o *ours) publish() error {
 	return nil
 }
 
-// few is how many records one publisher gets. More than ten similar Events would become one that names no pod.
+// few is the number of records for one publisher. client-go would join more than ten similar Events into one that names
+// no pod.
 const few = 8
 
-// prefix is a log that ends at a record.
+// prefix is a log that ends with the record to.
 type prefix struct {
 	store.Log
 	to events.Sequence
 }
 
-// Read ends with that record.
+// Read returns the records up to the record to.
 func (p *prefix) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for rec, err := range p.Log.Read(ctx, from) {
@@ -71,7 +72,7 @@ func (p *prefix) Read(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// eventStore is the part of an API server that keeps Events.
+// eventStore acts as an API server that stores Events.
 type eventStore struct {
 	mu     sync.Mutex
 	events map[string]*corev1.Event
@@ -92,7 +93,7 @@ func (s *eventStore) RoundTrip(r *http.Request) (*http.Response, error) {
 		if stored = s.events[path[len(path)-1]]; stored == nil {
 			return nil, fmt.Errorf("no event %s", r.URL.Path)
 		}
-		err = json.Unmarshal(body, stored) // a patch has only what changes
+		err = json.Unmarshal(body, stored) // a patch contains only the changed fields
 	} else {
 		_, _, err = scheme.Codecs.UniversalDeserializer().Decode(body, nil, stored)
 	}

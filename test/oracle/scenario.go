@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// slot is the unit of a scenario's time. No backoff (10 s, 20 s, … 10 min) and no deadline of a scenario ends near a
-// multiple of it. So it does not matter that one controller looks a second later than the other.
+// slot is the unit of time in a scenario. No backoff (10 s, 20 s, … 10 min) and no deadline in a scenario ends near a
+// multiple of 70 s. So it does not matter if one controller acts a second later than the other.
 const slot = 70 * time.Second
 
-// lastWait is how many slots both controllers have after the last action. It is longer than all of their waits
-// together.
+// lastWait is the number of slots after the last action. It is longer than all waits of both controllers together.
 const lastWait = 30
 
-// Scenario says which objects a cluster has, and what happens to them.
+// Scenario describes the objects of a cluster and a list of timed actions on them.
 type Scenario struct {
 	Nodes    string   // words for the kubelets: "start=1s stop=5s"; see [kubelets]
-	Jobs     []string // a line each: name and words; see [newJob]
-	CronJobs []string // likewise; see [newCronJob]
+	Jobs     []string // one Job a line: its name and words; see [newJob]
+	CronJobs []string // one CronJob a line; see [newCronJob]
 	Steps    []Step
 }
 
-// Step is a list of actions ("deeds") that happen at once, a wait after the step before.
+// Step is a list of actions ("deeds") that happen at once, after a wait.
 type Step struct {
 	Wait  time.Duration
-	Deeds []string // see deeds.go and crondeeds.go
+	Deeds []string // deeds.go and crondeeds.go list the actions
 }
 
 // wait returns s.Wait as it is written in a scenario: a number of slots, or a duration.
@@ -101,16 +100,16 @@ func (s Scenario) String() string {
 	return b.String()
 }
 
-// controller is one of the two controllers under comparison, in its own cluster.
+// controller is one of the two controllers that are compared, in a cluster of its own.
 type controller interface {
-	// do lets all the actions happen before the controller sees any of them.
+	// do carries out all actions before the controller sees any of them.
 	do(deeds []string) error
 	// pass lets time pass.
 	pass(time.Duration) error
 }
 
-// killed returns the scenario with each kill in the middle of work ("die 3") moved by the given number of writes. It
-// also reports whether there is such a kill.
+// killed returns the scenario with each kill in the middle of work ("die 3") moved by some writes. It also reports
+// whether there is such a kill.
 func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	shifted = s
 	shifted.Steps = slices.Clone(s.Steps)
@@ -127,7 +126,7 @@ func (s Scenario) killed(later int) (shifted Scenario, at bool) {
 	return shifted, at
 }
 
-// play plays the scenario until everything is at rest. The controller must just have been started.
+// play runs the scenario until nothing happens any more. The controller must just have been started.
 func (s Scenario) play(c controller) error {
 	for n, step := range s.Steps {
 		if err := c.pass(step.Wait); err != nil {
@@ -148,7 +147,7 @@ func (s Scenario) play(c controller) error {
 	return c.pass(lastWait * slot)
 }
 
-// end returns the actions that are still needed at the end: all watches are released, and a controller runs.
+// end returns the actions that are needed after the last step: watches are released, and a dead controller is started.
 func (s Scenario) end() (deeds []string) {
 	last := map[string]string{}
 	for _, step := range s.Steps {

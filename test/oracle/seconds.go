@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/world"
 )
 
-// GenerateSeconds returns the scenario of a seed with short times: deleted pods stop at once, or just before or after
-// upstream looks, and users act within the second for which upstream waits.
+// GenerateSeconds returns the scenario that a seed gives, with short times. Deleted pods stop at once, or shortly
+// before or after upstream syncs, and users act within the second for which upstream waits.
 func GenerateSeconds(seed uint64) (Scenario, string) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x5ec))}
 	f := families[seed%uint64(len(families))]
@@ -24,19 +24,22 @@ func GenerateSeconds(seed uint64) (Scenario, string) {
 	return g.Scenario, f.name + ", within a second"
 }
 
-// quickStops lets pods stop within upstream's second or after it, with exit code 143 or 0.
+// quickStops sets how long deleted pods take to stop: less than the second for which upstream waits, or more. They exit
+// with 143 or 0.
 func (g *generator) quickStops() {
 	stop := g.pick("0s", "100ms", "300ms", "900ms", "1100ms", "3s", "25s")
 	clean := ""
 	if g.has("deny patch") || g.has("deny status") || g.has("die") || g.has("hold") && (stop == "3s" || stop == "25s") {
-		g.Float64() // J-255, as in denials and restarts: upstream may look again before it has counted the failure
+		// draw as in the other case. J-255, as in denials and restarts: upstream may sync before it has counted the
+		// failure
+		g.Float64()
 	} else if g.chance(0.7) {
 		clean = " clean"
 	}
 	g.Nodes = "start=1s stop=" + stop + clean
 }
 
-// withinASecond adds user actions less than a second after some steps that delete pods.
+// withinASecond adds an action of a user less than a second after some of the steps that delete pods.
 func (g *generator) withinASecond() {
 	var steps []Step
 	for i, step := range g.Steps {
@@ -55,11 +58,13 @@ func (g *generator) withinASecond() {
 	g.Steps = steps
 }
 
-// alike is how many pods that look alike upstream's sort keeps by index. Of more than that it takes any, as in caps.
+// alike is the number of similar pods up to which upstream's sort keeps them in the order of their index. Of more pods
+// it picks any, as in caps.
 const alike = 12
 
-// These differences come from user actions within a second of another action. Upstream looks a second after a pod
-// changed, and at once when a user edits the Job. Ours looks at once, and gives each deleted pod a second of its own.
+// These differences come from an action of a user within a second of another action. Upstream syncs one second after a
+// pod changed, and at once when a user edits the Job. Jobledger decides at once, and gives each deleted pod its own
+// second.
 var (
 	actsAtOnce = &Difference{
 		Rule:     "J-015",
@@ -73,8 +78,8 @@ var (
 	}
 )
 
-// stretches are two longer waits before a user's action. After the first, upstream has looked at the pods; after the
-// second, also at the pods that it then made.
+// stretches are two longer waits before an action of a user. In the first, upstream has time for a sync after pods
+// changed; in the second, also for a sync after the pods that it then created.
 var stretches = []time.Duration{2100 * time.Millisecond, 5300 * time.Millisecond}
 
 // deletes reports whether an action deletes pods.
@@ -82,7 +87,8 @@ func deletes(deed string) bool {
 	return strings.HasPrefix(deed, "kill ") || strings.HasPrefix(deed, "force ")
 }
 
-// apart returns the scenario with each step that deletes a pod cut into steps of one action each. They follow at once.
+// apart returns the scenario with each step that deletes a pod cut into steps of one action each, without a wait
+// between them.
 func (s Scenario) apart() Scenario {
 	apart := s
 	apart.Steps = nil
@@ -102,7 +108,7 @@ func (s Scenario) apart() Scenario {
 	return apart
 }
 
-// hasty returns the numbers of the steps that follow another one within a second.
+// hasty returns the numbers of the steps that come less than a second after the step before.
 func (s Scenario) hasty() (steps []int) {
 	for n, step := range s.Steps {
 		if n > 0 && step.Wait < time.Second {
@@ -112,7 +118,7 @@ func (s Scenario) hasty() (steps []int) {
 	return steps
 }
 
-// stretched returns the scenario with another wait before the given steps.
+// stretched returns the scenario with the given wait before the given steps.
 func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	later := s
 	later.Steps = slices.Clone(s.Steps)
@@ -122,9 +128,9 @@ func (s Scenario) stretched(steps []int, wait time.Duration) Scenario {
 	return later
 }
 
-// choices returns the choices of one or more of the steps. Up to manyHasty steps, it returns all of them. Above, it
-// returns those with one or two steps, and those without at most two. So the plays grow with the square of the number
-// of steps, and do not double with each.
+// choices returns the possible selections of one or more of the steps. For at most manyHasty steps it returns all of
+// them. For more steps it returns those that have one or two steps, and those that lack at most two. So the number of
+// runs grows with the square of the number of steps, and not exponentially.
 func choices(steps []int) (all [][]int) {
 	for bits := 1; bits < 1<<len(steps); bits++ {
 		n := mathbits.OnesCount(uint(bits))
@@ -142,8 +148,8 @@ func choices(steps []int) (all [][]int) {
 	return all
 }
 
-// hurried returns the difference that explains actions within a second: the two come to one end if the user acts later,
-// or if both look at the same time. It returns nil if there is none.
+// hurried returns the difference that explains actions within a second. The two controllers must reach the same final
+// state if the user acts later, or if both decide at the same time. It returns nil if they do not.
 func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	apart := s.apart()
 	steps := apart.hasty()
@@ -183,8 +189,8 @@ func hurried(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	return nil, nil
 }
 
-// lookedApart reports whether the two looked at different moments around a hasty step: one wrote when the other did
-// not.
+// lookedApart reports whether the two controllers decided at different moments around a hasty step: one wrote at a
+// moment at which the other did not.
 func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	o, err := newOurs(s, seed)
 	if err == nil {
@@ -217,10 +223,10 @@ func lookedApart(t *player, s Scenario, seed uint64) (bool, error) {
 	return false, nil
 }
 
-// hundredth is longer than a controller's turn takes in a scenario, and shorter than the time between two actions.
+// hundredth is longer than a turn of a controller in a scenario, and shorter than the time between two actions.
 const hundredth = 10 * time.Millisecond
 
-// wrote returns the times at which the controller wrote, counted from the start.
+// wrote returns the times of the controller's writes, counted from the start.
 func (c *cluster) wrote() (at []time.Duration) {
 	for _, w := range c.world.Server.Writes(0) {
 		if w.Actor == c.actor {
@@ -230,7 +236,7 @@ func (c *cluster) wrote() (at []time.Duration) {
 	return at
 }
 
-// wroteAlone reports whether one wrote between the two times at a moment when the other did not.
+// wroteAlone reports whether one controller wrote, between two times, at a moment at which the other did not.
 func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 	return slices.ContainsFunc(one, func(at time.Duration) bool {
 		near := func(o time.Duration) bool { return (o - at).Abs() <= hundredth }
@@ -238,9 +244,9 @@ func wroteAlone(one, other []time.Duration, from, to time.Duration) bool {
 	})
 }
 
-// lookedTogether returns oneAfterTheOther if ours comes to upstream's end with a shorter wait for the end of deleted
-// pods, as short as upstream's here. Then the two differ only in the moments at which they look. It returns nil if no
-// such wait brings them together.
+// lookedTogether returns oneAfterTheOther if Jobledger reaches upstream's final state with a shorter wait for deleted
+// pods, one that upstream may have here. Then the two differ only in the moments at which they decide. It returns nil
+// if no such wait helps.
 func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, error) {
 	var all []Picture
 	for n := range uint64(2) {
@@ -264,8 +270,9 @@ func lookedTogether(t *player, s Scenario, l lens, seed uint64) (*Difference, er
 	return nil, nil
 }
 
-// shortWaits returns how long upstream may wait after a deletion until a user's next action makes it look: the times
-// between actions less than a second apart, and a millisecond more, so that the wait ends before or after the action.
+// shortWaits returns how long upstream may wait after a deletion before the next action makes it sync. These are the
+// times between actions that are less than a second apart, and the same plus a millisecond, so that the wait ends
+// before or after the action.
 func (s Scenario) shortWaits() (waits []time.Duration) {
 	for n := range s.Steps {
 		sum := time.Duration(0)
@@ -278,5 +285,5 @@ func (s Scenario) shortWaits() (waits []time.Duration) {
 	return waits
 }
 
-// manyHasty bounds the plays of one scenario. 6 steps have 63 choices, 7 have 57, and 16 have 273.
+// manyHasty limits the number of runs of one scenario. 6 steps have 63 choices, 7 have 57, and 16 have 273.
 const manyHasty = 6

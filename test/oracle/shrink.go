@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// mostPlays bounds how often upstream is played to make one scenario smaller: about three minutes. A scenario in which
-// users act within a second is played some 250 times before it counts as unexplained, and so is each smaller one.
-// Without the bound it took hours.
+// mostPlays limits how often upstream runs while one scenario is made smaller: it takes about three minutes. A scenario
+// in which users act within a second runs some 250 times before it counts as unexplained, and so does each smaller one.
+// Without the limit it took hours.
 const mostPlays = 3000
 
-// shrink leaves out parts of a scenario that it does not need to fail: steps, actions, waits, words of Jobs. It returns
-// the smallest scenario, or the smallest so far once spent says that it is enough.
+// shrink removes parts of a failing scenario (steps, actions, waits, words of Jobs) as long as it still fails. It
+// returns the smallest scenario, or the smallest so far as soon as spent returns true.
 func shrink(s Scenario, fails func(Scenario) bool, spent func() bool) Scenario {
 	for again := true; again; {
 		again = false
@@ -28,7 +28,7 @@ func shrink(s Scenario, fails func(Scenario) bool, spent func() bool) Scenario {
 	return s
 }
 
-// smaller returns the scenarios with one thing left out, the biggest things first.
+// smaller returns copies of a scenario with one part removed, those with the largest parts removed first.
 func smaller(s Scenario) []Scenario {
 	var out []Scenario
 	add := func(change func(*Scenario)) {
@@ -76,7 +76,7 @@ func smaller(s Scenario) []Scenario {
 	return out
 }
 
-// shorter returns the lines with one word left out, but never the first.
+// shorter returns copies of the line with one word removed, but never the first.
 func shorter(line string) (out []string) {
 	words := strings.Fields(line)
 	for n := 1; n < len(words); n++ {

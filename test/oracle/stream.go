@@ -10,12 +10,12 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// stream is the body of a watch. A read waits until there is an event to show.
+// stream is the body of a watch's response. A read waits until there is an event.
 type stream struct {
 	*front
 	kind   apiserver.Kind
 	cursor *apiserver.Cursor
-	text   bytes.Buffer // encoded, not yet read
+	text   bytes.Buffer // encoded events that were not read yet
 	ended  bool
 }
 
@@ -38,7 +38,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return s.text.Read(p)
 }
 
-// show encodes the next event, and reports whether there was one.
+// show encodes the next event. It reports whether there was one.
 func (s *stream) show() (bool, error) {
 	if s.held[s.kind] || s.paused[s.kind] {
 		return false, nil
@@ -60,7 +60,7 @@ func (s *stream) add(what string, o apiserver.Object) error {
 	return nil
 }
 
-// bookmark marks the end of the initial events.
+// bookmark encodes the event that marks the end of the initial events.
 func (s *stream) bookmark(version uint64) error {
 	kind := kinds[s.kind]
 	text, err := json.Marshal(map[string]any{"type": "BOOKMARK", "object": map[string]any{

@@ -18,13 +18,13 @@ func (s Scenario) atOnce() (most int) {
 	return most
 }
 
-// resizedTwice reports whether completions change, and parallelism in a later edit.
+// resizedTwice reports whether an edit changes completions and a later edit changes parallelism.
 func resizedTwice(s Scenario) bool {
 	first, last := s.edits("completions="), s.edits("parallelism=")
 	return len(first) > 0 && len(last) > 0 && first[0] < last[len(last)-1]
 }
 
-// has reports whether a line or an action of the scenario has the text, at the beginning of a word.
+// has reports whether a line of the scenario contains the text at the beginning of a word.
 func (s Scenario) has(text string) bool {
 	for _, line := range strings.Split(s.String(), "\n") {
 		if strings.Contains(" "+line, " "+text) {
@@ -34,7 +34,7 @@ func (s Scenario) has(text string) bool {
 	return false
 }
 
-// deniesCreatesOfOne reports whether creates of some of the pods are refused with an answer of the given class.
+// deniesCreatesOfOne reports whether creates of only some pods are refused, with a fault of the given class.
 func (s Scenario) deniesCreatesOfOne(class string) bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {
@@ -47,7 +47,7 @@ func (s Scenario) deniesCreatesOfOne(class string) bool {
 	return false
 }
 
-// edits returns the numbers of the steps in which a field of a Job is edited.
+// edits returns the numbers of the steps that edit a field of a Job.
 func (s Scenario) edits(field string) (steps []int) {
 	for n, step := range s.Steps {
 		if slices.ContainsFunc(step.Deeds, func(deed string) bool {
@@ -59,10 +59,10 @@ func (s Scenario) edits(field string) (steps []int) {
 	return steps
 }
 
-// refusesRemovals reports whether at some time finalizers cannot be taken from pods, or pods cannot be deleted.
+// refusesRemovals reports whether, at any time, finalizers cannot be removed from pods, or pods cannot be deleted.
 func (s Scenario) refusesRemovals() bool { return s.has("deny patch") || s.has("deny delete") }
 
-// does reports whether the scenario has an action of that verb.
+// does reports whether the scenario has an action with that verb.
 func (s Scenario) does(verb string) bool {
 	for _, step := range s.Steps {
 		for _, deed := range step.Deeds {
@@ -74,7 +74,7 @@ func (s Scenario) does(verb string) bool {
 	return false
 }
 
-// denies reports whether such requests are refused at the end.
+// denies reports whether requests of that verb are refused at the end of the scenario.
 func (s Scenario) denies(verb string) bool {
 	refused := false
 	for _, step := range s.Steps {

@@ -23,14 +23,15 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/apiserver"
 )
 
-// front serves a cluster to client-go: lists and watches of CronJobs, Jobs and Pods, and the writes of their
-// controllers. The holder of its lock owns the cluster; its clock then shows the bubble's time.
+// front is an API server for client-go: it serves lists and watches of CronJobs, Jobs and Pods in a cluster, and the
+// writes of their controllers. Who holds its lock owns the cluster. The lock also sets the cluster's clock to the
+// bubble's time.
 type front struct {
 	*cluster
 	mu      sync.Mutex
-	moved   *sync.Cond              // signals that a watch may have something new
-	changed chan struct{}           // signals pass that something may be due earlier
-	paused  map[apiserver.Kind]bool // watches that wait for the end of a step
+	moved   *sync.Cond              // wakes reads of watches: there may be something new
+	changed chan struct{}           // wakes pass: something may be due earlier
+	paused  map[apiserver.Kind]bool // kinds whose watches wait until all actions of a step are done
 	manner  manner
 }
 
@@ -52,23 +53,23 @@ func (f *front) unlock() {
 	f.mu.Unlock()
 }
 
-// wake wakes pass, which lets time go by: something may be due earlier than it was.
+// wake wakes pass, because something may be due earlier than before.
 func (f *front) wake() {
 	select {
 	case f.changed <- struct{}{}:
-	default: // it will look anyway
+	default: // pass will be woken anyway
 	}
 }
 
-// connect returns a transport. Its connections end with ctx.
+// connect returns a transport for client-go. Its connections end with ctx.
 func (f *front) connect(ctx context.Context) http.RoundTripper { return &transport{f, ctx} }
 
 type transport struct {
 	*front
-	life context.Context // of the controller's process
+	life context.Context // ends with the controller's process
 }
 
-// RoundTrip answers one request, as the API server does.
+// RoundTrip answers one request as the API server would.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.life.Err() != nil {
 		return nil, t.life.Err()
@@ -105,14 +106,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.respond(r, code, answer)
 }
 
-// queue delays creates of pods so that those sent at the same time arrive by index, as ours do. It does nothing if the
-// goroutines decide the order.
+// queue delays a create of a pod by some nanoseconds, more for a higher index. So creates that are sent at the same
+// time arrive by index, as Jobledger's do. It does nothing if the goroutines shall decide the order.
 func (t *transport) queue(r *http.Request, body []byte) {
 	if t.manner == asItComes || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return
 	}
 	if pod, err := decode[corev1.Pod](body); err == nil {
-		index, _ := strconv.Atoi(indexOf(pod)) // 0 without one
+		index, _ := strconv.Atoi(indexOf(pod)) // 0 for a pod without an index
 		sleep(time.Duration(index))
 	}
 }
@@ -137,7 +138,7 @@ func (t *transport) respond(r *http.Request, code int, answer any) (*http.Respon
 	}, nil
 }
 
-// status returns the Status with which the API server answered, if err has one.
+// status returns the Status in err with which the API server answered. ok is false if there is none.
 func status(err error) (*metav1.Status, bool) {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {
@@ -147,7 +148,7 @@ func status(err error) (*metav1.Status, bool) {
 	return &s, true
 }
 
-// serve carries out a request. Paths are /api/v1/pods, /apis/batch/v1/namespaces/NS/jobs/NAME/status and the like.
+// serve carries out a request. Paths look like /api/v1/pods and /apis/batch/v1/namespaces/NS/jobs/NAME/status.
 func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/batch/v1/"), "/api/v1/"), "/")
 	if len(path) == 1 {
@@ -156,14 +157,14 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	if len(path) < 3 {
 		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", "", 0, true)
 	}
-	path = path[2:] // the namespace
+	path = path[2:] // without namespaces/NS
 	ctx, name := r.Context(), ""
 	if len(path) > 1 {
 		name = path[1]
 	}
 	switch r.Method + " " + path[0] {
 	case "POST events", "PATCH events":
-		return body, nil // they are taken from the log line, see eventSink
+		return body, nil // eventSink reads Events from upstream's log
 	case "POST pods":
 		pod, err := decode[corev1.Pod](body)
 		if err != nil {
@@ -219,7 +220,7 @@ func (t *transport) serve(r *http.Request, body []byte) (any, error) {
 	return nil, fmt.Errorf("the oracle does not serve %s %s", r.Method, r.URL.Path)
 }
 
-// write makes a request that meets the given fault.
+// write makes a request of a client with the given fault.
 func (t *transport) write(client *apiserver.Client, fault apiserver.Fault, do func() (any, error)) (any, error) {
 	client.FailNext(fault)
 	return do()
@@ -233,7 +234,7 @@ func decode[T any](body []byte) (*T, error) {
 	return &o, nil
 }
 
-// typed adds its kind to an object; clients need it to decode the object.
+// typed sets the kind of an object, without which clients cannot decode it.
 func typed[T apiserver.Object](o T, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -247,7 +248,7 @@ var kinds = map[apiserver.Kind]schema.GroupVersionKind{
 	apiserver.Pods: corev1.SchemeGroupVersion.WithKind("Pod"),
 }
 
-// read lists or watches a kind.
+// read lists or watches the objects of a kind.
 func (t *transport) read(r *http.Request, kind apiserver.Kind) (any, error) {
 	query := r.URL.Query()
 	if t.spent {

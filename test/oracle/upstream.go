@@ -29,11 +29,11 @@ import (
 )
 
 func init() {
-	// Upstream reports errors through these handlers, at most one a millisecond, by a clock that would go on between
-	// bubbles.
+	// Upstream reports errors through these handlers. Their rate limit, one a millisecond, uses a clock that would go
+	// on from one bubble to the next.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
-	// CronJobs without a time zone use that of the process (C-042). Zones come from the Go distribution, as ours do.
+	// A CronJob without a time zone uses the process's (C-042). Zones come from the Go distribution, as Jobledger's do.
 	time.Local = time.UTC
 	zones := filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip") //nolint:staticcheck // tests run where they are built
 	if err := os.Setenv("ZONEINFO", zones); err != nil {
@@ -41,34 +41,34 @@ func init() {
 	}
 }
 
-// upstream runs controllers of Kubernetes in a cluster, in a bubble: the Job controller and the TTL controller, or the
-// CronJob controller if the scenario has CronJobs.
+// upstream runs controllers of Kubernetes, unchanged, in a cluster and a synctest bubble: the Job controller and the
+// TTL controller, or the CronJob controller if the scenario has CronJobs.
 type upstream struct {
 	*cluster
 	front *front
-	mends *mends // nil while upstream is unchanged
+	mends *mends // wrappers that make upstream follow our rules; nil: none
 	sets  bool   // the scenario sets the clock
-	// cached, statuses and jobs serve a mended controller: its list of CronJobs, its status writes and its reads of
+	// With mends, cached is the controller's list of CronJobs, statuses makes its status writes, and jobs its reads of
 	// Jobs.
 	cached   batchv1listers.CronJobLister
 	statuses typedbatchv1.CronJobInterface
 	jobs     typedbatchv1.JobInterface
-	look     func(key string) // puts a CronJob into the queue of a mended controller
+	look     func(key string) // adds a CronJob to the controller's queue; only with mends
 	stop     func()           // ends the running controller; nil when none runs
 }
 
-// player plays scenarios with upstream's controller in a test, and counts the plays.
+// player runs scenarios with upstream's controller in a test, and counts the runs.
 type player struct {
 	*testing.T
 	plays int
 }
 
-// playUpstream plays a scenario with upstream's controller.
+// playUpstream runs a scenario with upstream's controller, and returns the picture at the end.
 func playUpstream(t *player, s Scenario, l lens, seed uint64, m manner) (p Picture, err error) {
 	return playMended(t, s, l, seed, m, nil)
 }
 
-// playMended is playUpstream with mends, which may be nil.
+// playMended runs a scenario with upstream's controller and the mends m. A nil m means no mends.
 func playMended(t *player, s Scenario, l lens, seed uint64, as manner, m *mends) (p Picture, err error) {
 	t.plays++
 	synctest.Test(t.T, func(*testing.T) {
@@ -80,9 +80,9 @@ func playMended(t *player, s Scenario, l lens, seed uint64, as manner, m *mends)
 	return p, err
 }
 
-// inBubble plays a scenario with upstream's controller, and calls show with its cluster at the end.
+// inBubble runs a scenario with upstream's controller in a synctest bubble, and calls show with the cluster at the end.
 func inBubble(s Scenario, seed uint64, as manner, m *mends, show func(*cluster) error) error {
-	sleep(time.Until(world.Start)) // from here on the bubble's time is the cluster's
+	sleep(time.Until(world.Start)) // from now on the bubble's time is the cluster's
 	c, err := newCluster(s, seed, "job-controller")
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (u *upstream) start(lost bool) error {
 	return nil
 }
 
-// controllers makes the controllers that the scenario needs.
+// controllers returns the Run functions of the controllers that the scenario needs.
 func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (
 	run []func(context.Context, int), err error,
 ) {
@@ -164,8 +164,8 @@ func (u *upstream) controllers(ctx context.Context, client kubernetes.Interface,
 	return append(run, jobs.Run, expiry.Run), nil
 }
 
-// do holds the watches until all actions are done. Then it shows pods first. So a Job that is decided at once, because
-// a user changed it, is decided with the pods that ended at the same time.
+// do holds the watches until all actions are done. Then it shows the pods first. So if an edit makes upstream sync the
+// Job at once, that sync sees the pods that ended at the same time.
 func (u *upstream) do(deeds []string) error {
 	u.rest()
 	u.front.lock()
@@ -185,14 +185,15 @@ func (u *upstream) do(deeds []string) error {
 	return err
 }
 
-// rest lets upstream do all of its work that is due now.
+// rest lets upstream finish all work that is due now.
 func (u *upstream) rest() {
 	synctest.Wait()
-	sleep(100 * patience) // creates queue for some nanoseconds, keys of CronJobs for a moment each
+	// let pass the nanoseconds by which creates are delayed, and the moment for which each key of a CronJob waits
+	sleep(100 * patience)
 	synctest.Wait()
 }
 
-// pass lets the time of the bubble pass, and stops at each time at which something is due in the cluster.
+// pass lets the time of the bubble pass, and stops whenever something is due in the cluster.
 func (u *upstream) pass(d time.Duration) error {
 	end := time.Now().Add(d)
 	for {
@@ -216,5 +217,5 @@ func (u *upstream) pass(d time.Duration) error {
 	}
 }
 
-// sleep passes the time of a bubble.
+// sleep waits for a time of the bubble.
 func sleep(d time.Duration) { <-time.After(d) }

@@ -9,20 +9,21 @@ import (
 	"k8s.io/kubernetes/pkg/controller/cronjob"
 )
 
-// arrange gives upstream's CronJob controller a clock that may be slow. Unless its goroutines decide the order, or if
-// it is mended, it also gets a patient queue. Both are unexported fields, made to be replaced in tests.
+// arrange replaces two unexported fields of upstream's CronJob controller, which are made to be replaced in tests. The
+// clock can be slow. The queue is a patient one, except if upstream runs without mends and its goroutines shall decide
+// the order.
 func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	*field[func() time.Time](crons, "now") = func() time.Time { return time.Now().Add(time.Duration(u.skew.Load())) }
 	switch queue := field[workqueue.TypedRateLimitingInterface[string]](crons, "queue"); {
 	case u.mends != nil:
 		u.look = (*queue).Add
-		if !u.sets { // upstream's queue merges delays with those after a failure; a timed queue would not
+		if !u.sets { // upstream's queue merges these delays with backoffs; a timed queue would not
 			*queue = looked{patient: patient{*queue, u.front.manner}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
 			break
 		}
 		clocked := newTimed(u, *queue)
 		*queue = looked{patient: patient{clocked, u.front.manner}, u: u, again: map[string]bool{}, failed: map[string]bool{}}
-		u.step = func(time.Duration) { // called under the lock of the front
+		u.step = func(time.Duration) { // it is called while front is locked
 			u.mends.act(clockSet)
 			var keys []string
 			for name := range u.crons {
@@ -35,21 +36,22 @@ func (u *upstream) arrange(crons *cronjob.ControllerV2) {
 	}
 }
 
-// manner is how upstream's goroutines meet what happens at the same time. A real controller may meet it in any of these
-// ways.
+// manner says in which order upstream's goroutines see things that happen at the same time. A real controller may see
+// them in any of these orders.
 type manner uint8
 
 const (
-	asItComes manner = iota // the goroutines decide
-	// inOrder: creates of pods that are sent at the same time arrive by index, and a CronJob is looked at when all earlier
-	// events have been seen.
+	asItComes manner = iota // as the goroutines happen to run
+	// inOrder: creates of pods that are sent at the same time arrive by index, and a sync of a CronJob begins when all
+	// earlier events have been seen.
 	inOrder
-	// wholly: inOrder, and a look at a CronJob ends when all events of its own writes have been seen. So they cause one
-	// more look, as in ours. Otherwise each may cause one. Where creates are refused, each look doubles the backoff.
+	// wholly: like inOrder, and a sync of a CronJob ends when all events of its own writes have been seen. So these
+	// events cause one more sync together, as in Jobledger. Otherwise each may cause one, and while creates are refused
+	// each sync doubles the backoff.
 	wholly
 )
 
-// manner returns the manner in which upstream plays the scenario for the nth time, from 0.
+// manner returns the manner for the nth run of the scenario, from 0.
 func (s Scenario) manner(n int) manner {
 	switch {
 	case n == 0:
@@ -65,18 +67,18 @@ func field[T any](crons *cronjob.ControllerV2, name string) *T {
 	return (*T)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// patient is a queue that hands out a key only after all events up to now have been seen. Upstream looks at two caches,
-// filled by two watches. Right after its own writes one cache may be older than the other, and upstream would tell of
-// Jobs that it did not expect, or misses.
+// patient is a queue that gives out a key only after all events up to now have been seen. Upstream uses two caches,
+// filled by two watches. Right after its own writes one cache may be older than the other, and upstream would report
+// unexpected or missing Jobs.
 type patient struct {
 	workqueue.TypedRateLimitingInterface[string]
 	manner manner
 }
 
-// patience is a moment in which only effects without delay happen.
+// patience is a wait so short that only effects without delay happen in it.
 const patience = time.Microsecond
 
-// Get waits for a moment.
+// Get gives the next key to a worker, after a wait of patience.
 func (p patient) Get() (key string, shutdown bool) {
 	key, shutdown = p.TypedRateLimitingInterface.Get()
 	if !shutdown {
@@ -85,7 +87,8 @@ func (p patient) Get() (key string, shutdown bool) {
 	return key, shutdown
 }
 
-// Done takes a key back, wholly only when all events of the look's own writes have been seen.
+// Done takes a key back from a worker. With the manner wholly it first waits until all events of the sync's own writes
+// have been seen.
 func (p patient) Done(key string) {
 	if p.manner == wholly {
 		sleep(patience)

@@ -1,8 +1,8 @@
 // Package kubelet takes the place of the scheduler and the kubelets of a cluster, so that a benchmark measures only the
 // controller that makes the pods.
 //
-// With Nodes 0, it ends each new pod with one patch of its status, which is the cheapest way. With nodes, pods live,
-// and each step is a separate write, as by kube-scheduler and a kubelet:
+// With Nodes 0, it ends each new pod with one patch of its status, which is the cheapest way. With nodes, each step of
+// a pod's life is a separate write, as kube-scheduler and a kubelet make them:
 //
 //	seen      binding of the pod to a node                  scheduler, any number at a time
 //	bound     phase Pending, container is being created     kubelet of the node

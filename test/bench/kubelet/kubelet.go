@@ -14,51 +14,51 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// workers is the greatest number of concurrent patches without nodes. On a small machine the API server cannot answer
+// workers is the largest number of concurrent patches with Nodes 0. On a small machine the API server cannot answer
 // more at once.
 const workers = 16
 
-// waiting is how many pods may wait for a worker; no workload makes as many at once.
+// waiting is the largest number of pods that wait for a worker. No workload creates as many at once.
 const waiting = 1 << 16
 
-// Fate is how a pod lives.
+// Fate says how a pod lives.
 type Fate struct {
-	// RunFor is the time from the write of Running until the container ends. It is ignored without nodes.
+	// RunFor is the time from the write of phase Running until the container ends. It is ignored with Nodes 0.
 	RunFor time.Duration
 	// Fails makes the container end with exit code 1.
 	Fails bool
 }
 
-// Config says how pods live, and has the callbacks. All fields but Nodes and Wrote are required.
+// Config says how pods live, and has callbacks. Nodes and Wrote may be zero; all other fields are required.
 type Config struct {
 	// Client watches the pods.
 	Client kubernetes.Interface
-	// Nodes is the number of kubelets. 0: pods end when they appear. Negative: other programs run the pods, and Ended
-	// is called when the watch shows an end.
+	// Nodes is the number of kubelets. 0: each pod ends when it appears. Negative: other programs run the pods, and
+	// Ended is called when the watch shows that a pod has ended.
 	Nodes int
-	// API makes the writes.
+	// API makes the writes of scheduler and kubelets.
 	API API
 	// Seen is called for every change of every pod, in order, before the kubelet acts on it.
 	Seen func(watch.EventType, *corev1.Pod)
 	// Fate is called once for each new pod.
 	Fate func(*corev1.Pod) Fate
-	// Ended is called when the API server has answered the end of a pod.
+	// Ended is called when the API server has answered the write that ends a pod.
 	Ended func(*corev1.Pod)
-	// Wrote is called after every status write of a kubelet. late: how long it waited for the write before it on the
-	// same node. took: how long the answer took. May be nil.
+	// Wrote is called after every status write of a kubelet. late is how long the write waited for an earlier write of
+	// the same node, took is how long the API server needed to answer. May be nil.
 	Wrote func(pod *corev1.Pod, late, took time.Duration)
 }
 
-// Kubelet plays the life of pods. New makes one.
+// Kubelet simulates scheduler and kubelets. Create it with New.
 type Kubelet struct {
 	config  Config
-	version string // where the watch continues
+	version string // resource version from which the watch continues
 	queue   chan *corev1.Pod
 	nodes   []chan struct{} // one for each node: holds a value while the node writes
 	seen    int             // number of pods; they are assigned to the nodes in turn
 }
 
-// New makes a kubelet. It ignores pods that exist already.
+// New returns a kubelet. It ignores pods that exist already.
 func New(ctx context.Context, config Config) (*Kubelet, error) {
 	list, err := config.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -87,11 +87,11 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		return nil
 	})
 	if k.config.Nodes > 0 {
-		g.Go(func() error { return k.liveAll(ctx) }) // ends when the watch has, and the pods
+		g.Go(func() error { return k.liveAll(ctx) }) // ends when the watch and all pods have ended
 		return g.Wait()
 	}
 	for range workers {
-		g.Go(func() error { // ends when the watch has
+		g.Go(func() error { // ends with the watch
 			for pod := range k.queue {
 				if err := k.end(ctx, pod); err != nil && ctx.Err() == nil {
 					return err
@@ -103,7 +103,7 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// watch follows the pods until the API server ends the watch, which happens from time to time.
+// watch follows the pods until the API server ends the watch. Then Run calls it again.
 func (k *Kubelet) watch(ctx context.Context) error {
 	w, err := k.config.Client.CoreV1().Pods("").Watch(ctx, metav1.ListOptions{ResourceVersion: k.version, AllowWatchBookmarks: true})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// liveAll plays every pod of the queue, each in a goroutine that ends with the pod or ctx.
+// liveAll simulates every pod of the queue, each in a goroutine that ends with the pod or with ctx.
 func (k *Kubelet) liveAll(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for pod := range k.queue {
@@ -19,7 +19,8 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 		k.seen++
 		g.Go(func() error {
 			err := k.live(ctx, node, pod)
-			if err == nil || ctx.Err() != nil || apierrors.IsNotFound(err) { // the cleanup removes pods that still live
+			// the cleanup after a lap deletes pods that still run
+			if err == nil || ctx.Err() != nil || apierrors.IsNotFound(err) {
 				return nil
 			}
 			return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -28,7 +29,7 @@ func (k *Kubelet) liveAll(ctx context.Context) error {
 	return g.Wait()
 }
 
-// live plays one pod.
+// live simulates one pod: it is bound, created, running and ended, with one write each.
 func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	fate := k.config.Fate(pod)
 	err := k.config.API.Bind(ctx, &corev1.Binding{
@@ -62,7 +63,7 @@ func (k *Kubelet) live(ctx context.Context, node int, pod *corev1.Pod) error {
 	return nil
 }
 
-// write writes the status of a pod after the earlier writes of its node.
+// write writes the status of a pod, when the earlier writes of its node are answered.
 func (k *Kubelet) write(ctx context.Context, node int, l *life) error {
 	body, err := statusBody(&l.status)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 
 // API makes the writes of scheduler and kubelets. It is safe for concurrent use.
 type API interface {
-	// Bind gives a pod its node.
+	// Bind assigns a pod to a node.
 	Bind(ctx context.Context, b *corev1.Binding) error
-	// PatchStatus merges body into the pod; the answer is not read.
+	// PatchStatus merges body into the pod. It does not read the answer.
 	PatchStatus(ctx context.Context, pod *corev1.Pod, body []byte) error
 }
 
-// Through writes to an API server, with the rights and the priority of each client's user.
+// Through returns an API that writes to an API server. Each client has the rights and the priority of its user.
 func Through(scheduler, kubelets kubernetes.Interface) API { return clients{scheduler, kubelets} }
 
 type clients struct{ scheduler, kubelets kubernetes.Interface }
@@ -41,7 +41,7 @@ const (
 		`"restartCount":0,"state":{"terminated":{"exitCode":1,"reason":"Error","startedAt":%[1]q,"finishedAt":%[1]q}}}]}}`
 )
 
-// end ends a pod with one write.
+// end ends a pod with one write to its status.
 func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	now := time.Now().UTC().Format(time.RFC3339)
 	body := fmt.Sprintf(succeeded, now)
@@ -55,7 +55,7 @@ func (k *Kubelet) end(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// statusBody returns a merge patch of a whole status, as long as that of a kubelet.
+// statusBody returns a merge patch with a whole status, so that it is as long as a kubelet's.
 func statusBody(status *corev1.PodStatus) ([]byte, error) {
 	body, err := json.Marshal(struct {
 		Status *corev1.PodStatus `json:"status"`
@@ -66,21 +66,21 @@ func statusBody(status *corev1.PodStatus) ([]byte, error) {
 	return body, nil
 }
 
-// life is the state of one pod.
+// life is the present status of one pod.
 type life struct {
 	pod     *corev1.Pod
 	status  corev1.PodStatus
 	started metav1.Time
 }
 
-// creating: the kubelet has admitted the pod, and its container is being created.
+// creating sets the status of a pod that the kubelet has admitted, and whose container is being created.
 func (l *life) creating(now metav1.Time) {
 	l.status.Phase, l.status.StartTime = corev1.PodPending, &now
 	l.conditions(now, false, "ContainersNotReady")
 	l.container(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}})
 }
 
-// running: the container runs, and the pod is ready.
+// running sets the status of a pod whose container runs, and which is ready.
 func (l *life) running(now metav1.Time) {
 	l.started = now
 	l.status.Phase = corev1.PodRunning
@@ -88,7 +88,7 @@ func (l *life) running(now metav1.Time) {
 	l.container(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}})
 }
 
-// ended: the container has ended, and the pod with it.
+// ended sets the status of a pod whose container has ended.
 func (l *life) ended(now metav1.Time, fails bool) {
 	t := &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: l.started, FinishedAt: now}
 	l.status.Phase = corev1.PodSucceeded
@@ -100,7 +100,7 @@ func (l *life) ended(now metav1.Time, fails bool) {
 	l.container(corev1.ContainerState{Terminated: t})
 }
 
-// conditions sets the conditions of a kubelet, and also the scheduler's, which a merge patch would drop.
+// conditions sets the kubelet's conditions, and repeats the scheduler's, because a merge patch replaces the whole list.
 func (l *life) conditions(now metav1.Time, ready bool, reason string) {
 	is := corev1.ConditionFalse
 	if ready {

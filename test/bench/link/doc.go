@@ -4,11 +4,11 @@
 //	l := link.Line{Delay: 10 * time.Millisecond, Rate: 100e6 / 8}   // 20 ms round trip, 100 Mbit/s
 //	err := l.Serve(ctx, listener, "127.0.0.1:6443")
 //
-// All connections share the line; each direction has the full rate. A byte arrives Delay after the line has sent it.
+// All connections share one line; each direction has the full rate. A byte arrives Delay after the line has sent it.
 // Not simulated: lost packets, congestion control (the first round trip is as fast as later ones), and the round trip
 // of a TCP handshake.
 //
-// It runs in its own process (Main), so that its CPU time can be told apart.
+// It runs in its own process (Main), so that its CPU time can be measured separately.
 //
 // # Concurrency
 //

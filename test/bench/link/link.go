@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Line is a network. The zero value neither delays nor limits.
+// Line describes a network. The zero value neither delays bytes nor limits their rate.
 type Line struct {
-	// Delay is how long a byte travels: half of the round trip.
+	// Delay is how long a byte is under way: half of the round trip.
 	Delay time.Duration
-	// Rate is the bytes a second in each direction; 0: no limit.
+	// Rate is the number of bytes a second in each direction; 0: no limit.
 	Rate float64
 }
 
 const (
-	piece = 16 << 10 // bytes per read: 1.3 ms of a line of 100 Mbit/s
-	ahead = 256      // most pieces in flight for one connection and direction: 4 MiB
+	piece = 16 << 10 // bytes per read; at 100 Mbit/s a piece takes 1.3 ms
+	ahead = 256      // largest number of pieces in flight in each direction of a connection: 4 MiB
 )
 
-// Serve forwards the connections of a listener to an address until ctx ends, which is no error.
+// Serve accepts connections and forwards them to an address, until ctx ends, which is no error.
 func (l Line) Serve(ctx context.Context, listener net.Listener, to string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -68,10 +68,10 @@ func join(ctx context.Context, near, far net.Conn, up, down *direction) {
 type direction struct {
 	line Line
 	mu   sync.Mutex
-	free time.Time // when the line has sent everything so far
+	free time.Time // time at which the line has sent everything so far
 }
 
-// arrives returns when n bytes that are sent now arrive.
+// arrives returns the time at which n bytes arrive that are sent now.
 func (d *direction) arrives(now time.Time, n int) time.Time {
 	if d.line.Rate == 0 {
 		return now.Add(d.line.Delay)
@@ -85,13 +85,13 @@ func (d *direction) arrives(now time.Time, n int) time.Time {
 	return d.free.Add(d.line.Delay)
 }
 
-// under is a piece in flight.
+// under is a piece of data in flight.
 type under struct {
 	bytes []byte
 	at    time.Time
 }
 
-// forward copies from one connection to another until from ends, and then closes the write side of to.
+// forward copies from one connection to another until from ends. Then it closes the write side of to.
 func (d *direction) forward(to, from net.Conn) {
 	pieces := make(chan under, ahead)
 	var reader sync.WaitGroup

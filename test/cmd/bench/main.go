@@ -28,7 +28,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// network runs the network between a contender and its API server.
+// network simulates the network between a controller and its API server, until it is interrupted.
 func network(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -30,7 +30,7 @@ const (
 	exitUsage  = 2
 )
 
-// choices are the values of the flags.
+// choices holds the values of the flags.
 type choices struct {
 	dir       string
 	records   int
@@ -65,7 +65,7 @@ func run(args []string) int {
 	return 0
 }
 
-// write writes the log, a snapshot of its end, and the lists of its Jobs, like a controller.
+// write writes the log, a snapshot at its end, and the lists of its Jobs, as a controller does.
 func (c *choices) write(ctx context.Context) error {
 	if there, err := open.Exists(c.dir); err != nil || there {
 		return errors.Join(err, fmt.Errorf("there is a log in %s, or it cannot be read", c.dir))
@@ -91,7 +91,7 @@ func (c *choices) write(ctx context.Context) error {
 		if err = errors.Join(err, keeper.CatchUp(ctx)); err != nil {
 			return errors.Join(err, log.Close())
 		}
-		return nil // the process ends without closing the log
+		return nil // end without closing the log, as after a crash
 	}
 	return errors.Join(err, keeper.Finish(ctx), log.Close())
 }

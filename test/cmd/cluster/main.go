@@ -1,6 +1,6 @@
-// Command cluster runs a control plane for people: it builds missing programs, starts the control plane, prints how to
-// reach it and stops it at Ctrl-C. With --exec it runs a command with KUBECONFIG set, stops, and ends with the
-// command's exit status.
+// Command cluster runs a control plane to work with: it builds missing programs, starts the control plane, prints how
+// to reach it, and stops it at Ctrl-C. With --exec it runs a command with KUBECONFIG set, and ends with the command's
+// exit status.
 //
 //	go run ./cmd/cluster
 //	go run ./cmd/cluster --builtin-batch --exec -- ./my-script arguments
@@ -27,7 +27,7 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// Exit statuses of our own; a command's status is passed on as it is.
+// Exit statuses of this command itself. The status of a command that it runs is passed on.
 const (
 	exitFailed = 1
 	exitUsage  = 2
@@ -74,7 +74,7 @@ func run(args []string) int {
 	return status
 }
 
-// serve runs a control plane until ctx, a component, or the command (if there is one) ends.
+// serve runs a control plane until ctx ends, a component ends, or the command ends (if there is one).
 func serve(ctx context.Context, opts controlplane.Options, command []string) (status int, err error) {
 	if _, err := binaries.Ensure(ctx, binaries.Config{}); err != nil {
 		return 0, err
@@ -100,8 +100,8 @@ func serve(ctx context.Context, opts controlplane.Options, command []string) (st
 	return 0, nil
 }
 
-// execute runs the command with KUBECONFIG set and returns its exit status, in the way of a shell. The command gets an
-// interrupt from the terminal or, if the signal was sent only to this process, from here.
+// execute runs the command with KUBECONFIG set, and returns its exit status as a shell would. An interrupt reaches the
+// command from the terminal; if the signal was sent only to this process, execute passes it on.
 func execute(ctx context.Context, cp *controlplane.ControlPlane, command []string) (int, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+cp.Kubeconfig(), "JOBLEDGER_TEST_LOGS="+cp.LogDir())

@@ -20,11 +20,11 @@ import (
 // controller is a running "jobledger run".
 type controller struct {
 	pid      int
-	server   string // URL of its read endpoint
-	messages string // file of its messages
+	server   string // URL of the endpoint for readers
+	messages string // path of the file with its messages
 	ended    chan struct{}
-	err      error // how it ended; set before ended is closed
-	asked    bool  // to stop
+	err      error // error with which it ended; set before ended is closed
+	asked    bool  // stop was called
 }
 
 const (
@@ -43,7 +43,7 @@ func (d *demo) startController(ctx context.Context, flags ...string) (*controlle
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child process has its own copy of the file
 	cmd := d.command(args)
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)
@@ -62,7 +62,7 @@ func (d *demo) startController(ctx context.Context, flags ...string) (*controlle
 	return c, nil
 }
 
-// awaitReady waits until the controller has published its address and answers there that it is ready.
+// awaitReady returns when the controller has published its address and answers there that it is ready.
 func (c *controller) awaitReady(ctx context.Context, logDir string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("the controller was not ready within %s", readyWithin))
 	defer cancel()
@@ -97,12 +97,12 @@ func ready(ctx context.Context, server string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// stop asks the controller to stop in good order and waits until it has. It returns an error only once.
+// stop sends SIGTERM, and returns when the controller has ended. It returns the same error only once.
 func (c *controller) stop() error {
 	select {
 	case <-c.ended:
 		if c.asked {
-			return nil // reported before
+			return nil // an earlier call has returned the error
 		}
 		return c.failure()
 	default:
@@ -124,7 +124,7 @@ func (c *controller) stop() error {
 	return c.checkRights()
 }
 
-// checkRights returns an error if the API server has refused the controller a right.
+// checkRights returns an error if the API server refused a request of the controller because a right is missing.
 func (c *controller) checkRights() error {
 	text, err := os.ReadFile(c.messages)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *controller) checkRights() error {
 	return nil
 }
 
-// failure returns the error for a controller that ended by itself or with a failure.
+// failure returns an error that says how the controller ended, with the end of its messages.
 func (c *controller) failure() error {
 	how := "exit status 0"
 	if c.err != nil {
@@ -147,7 +147,7 @@ func (c *controller) failure() error {
 	return fmt.Errorf("the controller ended (%s); the end of what it said:\n%s", how, lastLines(c.messages))
 }
 
-// lastLines returns the end of a file.
+// lastLines returns the last lines of a file.
 func lastLines(path string) string {
 	const most = 20
 	text, err := os.ReadFile(path)
@@ -158,14 +158,14 @@ func lastLines(path string) string {
 	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 
-// command returns the program with these arguments, to run at the root of the repository.
+// command returns a command that runs jobledger with these arguments, at the root of the repository.
 func (d *demo) command(args []string) *exec.Cmd {
 	cmd := exec.Command(d.binary, args...)
 	cmd.Dir = d.root
 	return cmd
 }
 
-// typed prints a command line as a user would type it after setting DEMO.
+// typed prints a command line as a user would type it, with $DEMO for the demo's directory.
 func (d *demo) typed(args []string) {
 	const width = 96
 	line := "$ " + program

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// pulse is the CronJob of examples/cronjob.yaml. It is due every few seconds, and has one Job a minute.
+// pulse is the CronJob in examples/cronjob.yaml. It is due every few seconds, and starts at most one Job a minute.
 const pulse = "cronjob/pulse"
 
-// pulsesWithin limits the wait for two of its due times: one that starts a Job, and one that does not.
+// pulsesWithin limits the wait for two due times of pulse: one that starts a Job, and one that does not.
 const pulsesWithin = 2 * time.Minute
 
-// showCronJob starts the controller again, in place of the built-in controllers. It shows the outcome (fate) of the
-// first due times of a CronJob, why one of them started no Job, and when the next ones are.
+// showCronJob restarts the controller so that it replaces the built-in controllers. Then it shows the outcomes (fates)
+// of the first due times of a CronJob, why one of them started no Job, and when the next due times are.
 func (d *demo) showCronJob(ctx context.Context) (err error) {
 	d.say(`
 So far Jobledger ran the Jobs that ask for it, as it does beside the built-in controllers. Here are
@@ -56,7 +56,7 @@ none, so it can take their place, and run CronJobs. It is started again for that
 	return nil
 }
 
-// awaitPulses waits until one due time has started a Job and another has not, and returns the latter.
+// awaitPulses waits until one due time has started a Job and another has not. It returns the second.
 func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pulsesWithin, fmt.Errorf("%s was not due twice within %s", pulse, pulsesWithin))
 	defer cancel()
@@ -69,7 +69,7 @@ func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 		}
 		var text string
 		if text, said = d.call(ctx, io.Discard, io.Discard, "ticks", pulse, "-o", "json", "--log", d.logDir()); said != nil {
-			return false, nil // the log does not know it yet
+			return false, nil // the log does not know the CronJob yet
 		}
 		missed, said = missedPulse(text)
 		return said == nil, nil
@@ -80,7 +80,8 @@ func (d *demo) awaitPulses(ctx context.Context) (missed time.Time, err error) {
 	return missed, err
 }
 
-// missedPulse returns the first due time that started no Job, once another one has started a Job.
+// missedPulse returns the first due time that started no Job. It returns an error until another due time has started
+// one.
 func missedPulse(ticks string) (missed time.Time, err error) {
 	var told struct {
 		Items []struct {

@@ -23,10 +23,10 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// demo is one run. It writes everything below dir. After a success only the event log stays.
+// demo is one run of the demo. It writes only below dir. After a success it leaves only the event log there.
 type demo struct {
-	root   string // of the repository
-	binary string // the program that is shown
+	root   string // root of the repository
+	binary string // path of the jobledger that is shown
 	keep   bool
 	out    io.Writer
 
@@ -36,11 +36,11 @@ type demo struct {
 	started *controller
 }
 
-// endsWithin limits the time until the Jobs end: two of them wait for ten seconds between two tries, and the machine
-// may be busy.
+// endsWithin limits the time until the Jobs end: two of them wait for 10 s between two tries, and the machine may be
+// busy.
 const endsWithin = 3 * time.Minute
 
-// run is the whole demo. Every process that it started has ended when it returns.
+// run runs the whole demo. When it returns, every process that it started has ended.
 func (d *demo) run(ctx context.Context) (err error) {
 	if _, err := os.Stat(d.binary); err != nil {
 		return fmt.Errorf("there is no %s: 'make demo' builds it before it runs this (%w)", program, err)
@@ -66,7 +66,8 @@ func (d *demo) run(ctx context.Context) (err error) {
 	return d.look(ctx)
 }
 
-// end stops the processes, whether the demo succeeded or not, and removes the files unless they tell why it failed.
+// end stops the processes, whether the demo succeeded or not. It removes the files, except if they show why the demo
+// failed.
 func (d *demo) end(ctx context.Context, err error) error {
 	if d.started != nil {
 		err = errors.Join(err, d.started.stop())
@@ -100,7 +101,7 @@ func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n",
 // logDir returns the directory of the event log.
 func (d *demo) logDir() string { return filepath.Join(d.dir, "log") }
 
-// messagesName is the file, in dir, of the controller's messages.
+// messagesName is the name of the file with the controller's messages.
 const messagesName = "run.log"
 
 func (d *demo) startCluster(ctx context.Context) error {
@@ -118,7 +119,7 @@ func (d *demo) startCluster(ctx context.Context) error {
 	return d.createUser(ctx)
 }
 
-// createUser creates the user of the controller, with the rights of a deployment, and a kubeconfig for it.
+// createUser creates the user of the controller with the rights of a deployment, and writes a kubeconfig for it.
 func (d *demo) createUser(ctx context.Context) error {
 	if err := d.allow(ctx, "base", "watch-cluster"); err != nil {
 		return err
@@ -133,10 +134,10 @@ func (d *demo) createUser(ctx context.Context) error {
 	return controlplane.WriteKubeconfig(config, d.kubeconfig())
 }
 
-// user is the controller's user.
+// user is the name of the controller's user.
 const user = "jobledger"
 
-// allow gives the user the rights of these directories of deploy/.
+// allow gives the user the ClusterRoles in these directories of deploy/.
 func (d *demo) allow(ctx context.Context, features ...string) error {
 	for _, feature := range features {
 		var role rbacv1.ClusterRole
@@ -153,7 +154,7 @@ func (d *demo) allow(ctx context.Context, features ...string) error {
 	return nil
 }
 
-// allowLease creates the namespace of the Lease, and lets the user hold a Lease there.
+// allowLease creates the namespace of the Lease, and allows the user to hold a Lease there.
 func (d *demo) allowLease(ctx context.Context) error {
 	var namespace corev1.Namespace
 	var role rbacv1.Role
@@ -180,8 +181,8 @@ func (d *demo) allowLease(ctx context.Context) error {
 // kubeconfig returns the path of the controller's kubeconfig.
 func (d *demo) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// watchJobs creates the Jobs and shows the new records until all Jobs have ended as they should. Beside them it shows
-// what a subscriber to the NATS stream gets about one Job.
+// watchJobs creates the Jobs, and shows the new records until all Jobs have ended as they should. Beside these records
+// it shows what a subscriber to the NATS stream receives about one of the Jobs.
 func (d *demo) watchJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, endsWithin, fmt.Errorf("the Jobs did not end within %s", endsWithin))
 	defer cancel()
@@ -203,20 +204,20 @@ NATS stream gets of the decisions about that one:
 	return d.streamed(ctx)
 }
 
-// beside marks the lines of the subscriber.
+// beside is printed before the lines of the subscriber.
 const beside = "│ "
 
-// subscribed are the kinds of records that the subscriber asks for. The first kind has the names of pods.
+// subscribed lists the kinds of records that the subscriber asks for. Records of the first kind show the names of pods.
 var subscribed = []string{events.KindPodAdded.String(), events.KindDecided.String(), events.KindJobRetired.String()}
 
-// ofFailed reports whether the subscriber gets records of that kind about that object.
+// ofFailed reports whether the subscriber receives records of this kind about this object.
 func ofFailed(kind, object string) bool {
 	return slices.Contains(subscribed, kind) && (object == failed || strings.HasPrefix(object, failed+"-"))
 }
 
-// watched creates the Jobs and waits until they have ended, until the log has a record for each that nothing is left to
-// do, and until these records are shown. The subscriber starts once the stream has a record for it, and reads from the
-// beginning.
+// watched creates the Jobs. It returns when they have ended, when the log has the record JobRetired for each (nothing
+// is left to do), and when these records are shown. The subscriber starts as soon as the stream has a record for it,
+// and reads from the beginning.
 func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err error) {
 	watch := d.reader("events", "-w")
 	subscribe := d.reader("subscribe", "job/"+failed, "--kind", strings.Join(subscribed, ","), "--all")
@@ -251,8 +252,8 @@ func (d *demo) watched(ctx context.Context, lines *merged) (ends []string, err e
 	return ends, got.await(ctx, "the end of job/"+failed, func(line string) bool { return strings.Contains(line, "JobRetired") })
 }
 
-// look prints what the log says about the Job that failed: state and history while the controller runs, the proof after
-// it has stopped.
+// look prints what the log says about the Job that failed: its state and history while the controller runs, and the
+// replay after the controller has stopped.
 func (d *demo) look(ctx context.Context) error {
 	d.say("\nThe state of the one that exceeded its backoffLimit, and its history:")
 	for _, args := range [][]string{{"get", "job/" + failed}, {"events", "job/" + failed}} {
@@ -291,7 +292,7 @@ records that led to it, and compared with the recorded one; every checksum and h
 	return err
 }
 
-// conclude prints a summary of the demo.
+// conclude prints what the demo has shown.
 func (d *demo) conclude(replay string) {
 	complete := 0
 	for _, e := range ends {
@@ -305,7 +306,7 @@ log, and so is what became of the CronJob's due times. Its bytes are whole; made
 alone, no decision comes out differently (%s).`, len(ends), complete, len(ends)-complete, replay)
 }
 
-// replay shows a replay, which must find no divergence, and returns its last line without the heading.
+// replay runs jobledger replay, which must find no divergence. It returns the last line without its heading.
 func (d *demo) replay(ctx context.Context, args ...string) (found string, err error) {
 	text, err := d.show(ctx, append(args, "--log", d.logDir())...)
 	if err != nil {
@@ -319,7 +320,7 @@ func (d *demo) replay(ctx context.Context, args ...string) (found string, err er
 	return found, nil
 }
 
-// wait keeps everything running until ctx ends or one of the processes does.
+// wait leaves everything running until ctx ends or one of the processes ends.
 func (d *demo) wait(ctx context.Context) error {
 	if _, err := d.replay(ctx, "replay"); err != nil {
 		return err

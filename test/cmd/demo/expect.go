@@ -19,9 +19,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// end is how a Job should end.
+// end describes how a Job must end.
 type end struct {
-	job       string // its name, and that of its file in examples/
+	job       string // name of the Job, and of its file in examples/
 	condition batchv1.JobConditionType
 	reason    string
 	succeeded int32
@@ -29,17 +29,17 @@ type end struct {
 	indexes   string // status.completedIndexes
 }
 
-// ends are the ends that the comments in these files promise.
+// ends lists how the Jobs must end, as the comments in their files say.
 var ends = []end{
 	{job: "plain", condition: batchv1.JobComplete, reason: batchv1.JobReasonCompletionsReached, succeeded: 1},
 	{job: "indexed", condition: batchv1.JobFailed, reason: batchv1.JobReasonBackoffLimitExceeded, succeeded: 4, failed: 2, indexes: "0,1,3,4"},
 	{job: failed, condition: batchv1.JobFailed, reason: batchv1.JobReasonBackoffLimitExceeded, failed: 2},
 }
 
-// failed is the Job that the demo examines in the end.
+// failed is the name of the Job that the demo examines at the end.
 const failed = "backoff"
 
-// finalizer holds a pod until it is counted.
+// finalizer is the finalizer that a pod has until it is counted.
 const finalizer = "jobledger.dev/job-tracking"
 
 // createJobs creates the Jobs of examples/, as kubectl apply would.
@@ -73,8 +73,8 @@ func (d *demo) decode(path string, into runtime.Object) error {
 	return nil
 }
 
-// awaitEnds returns when every Job has ended as it should and no pod has the finalizer any more, with a line for each
-// Job. If a Job ends otherwise, it returns an error at once.
+// awaitEnds returns when every Job has ended as it must and no pod has the finalizer any more. It returns a line for
+// each Job. If a Job ends in another way, it returns an error at once.
 func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	var waiting error
 	err = wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -101,7 +101,8 @@ func (d *demo) awaitEnds(ctx context.Context) (lines []string, err error) {
 	return lines, err
 }
 
-// ended checks one Job. It returns a line about its end, or an error for what is still open, or one for what is wrong.
+// ended checks one Job. It returns a line about its end, or says in open what is still missing, or in wrong what is
+// wrong.
 func (d *demo) ended(ctx context.Context, e end) (line string, open, wrong error) {
 	job, err := d.client.BatchV1().Jobs(namespace).Get(ctx, e.job, metav1.GetOptions{})
 	if err != nil {
@@ -130,7 +131,7 @@ func (d *demo) ended(ctx context.Context, e end) (line string, open, wrong error
 	return "  " + got.String(), nil, nil
 }
 
-// terminal returns the condition that ends a Job; nil: there is none.
+// terminal returns the condition Complete or Failed of a Job; nil if it has none.
 func terminal(job *batchv1.Job) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		c := &job.Status.Conditions[i]

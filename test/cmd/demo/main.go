@@ -1,12 +1,12 @@
-// Command demo shows what Jobledger does, with its own control plane. It starts both and creates the Jobs of examples/.
-// Until the Jobs have ended it shows the controller's records as they are written, and what a subscriber to its NATS
-// stream gets. Then it prints the state, the history and the replay of a failed Job, and why it failed. It needs
-// bin/jobledger. Its exit status is 0 only if everything was as it should be.
+// Command demo shows what Jobledger does. It starts a control plane and a controller, and creates the Jobs of
+// examples/. Until the Jobs have ended it shows the controller's records as they are written, and what a subscriber to
+// its NATS stream receives. Then it prints the state, the history and the replay of a failed Job, and why it failed. It
+// needs bin/jobledger. Its exit status is 0 only if everything happened as expected.
 //
 //	make demo
 //	make demo KEEP=1    leaves everything running until Ctrl-C, and says how to look
 //
-// Read demo.go first, then expect.go, which has the expected end of each Job.
+// Read demo.go first, then expect.go, which says how each Job must end.
 package main
 
 import (

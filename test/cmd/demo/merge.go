@@ -9,26 +9,27 @@ import (
 	"github.com/jobledger/jobledger/internal/read/show"
 )
 
-// source is the command that wrote a line.
+// source says which of two commands wrote a line.
 type source int
 
 const (
-	log        source = iota // the command events: all records
-	subscriber               // some of them
+	log        source = iota // jobledger events, which writes all records
+	subscriber               // jobledger subscribe, which writes some of them
 )
 
-// merged prints the lines of two commands in the order of the records: the subscriber's line about a record comes after
-// the line of the log. If both commands write a record, it waits until both have. It is safe for concurrent use.
+// merged prints the lines of both commands in the order of the records. The subscriber's line about a record comes
+// after the line of the log. If both commands will write a record, merged waits for both lines. It is safe for
+// concurrent use.
 type merged struct {
 	say    func(format string, args ...any)
 	shared func(kind, object string) bool // whether the subscriber writes such records, too
 
 	mu      sync.Mutex
 	waiting [2][]string
-	shown   [2]string // the last printed line of each
+	shown   [2]string // the last printed line of each command
 }
 
-// add takes the next line of a command, and prints the lines that need not wait any more.
+// add adds the next line of a command, and prints the lines that need not wait any more.
 func (m *merged) add(from source, line string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +52,7 @@ func (m *merged) until(sequence uint64) (n int) {
 		case at > sequence:
 			return n
 		case at > 0:
-			n = i + 1 // with the lines before it that are about no record
+			n = i + 1 // include the lines before it that are about no record
 		}
 	}
 	return n
@@ -80,7 +81,7 @@ func (m *merged) last(from source) string {
 	return m.shown[from]
 }
 
-// fields returns the first columns of a line about a record; 0 for any other line.
+// fields returns the sequence, kind and object in a line about a record; 0 and empty for any other line.
 func fields(line string) (sequence uint64, kind, object string) {
 	columns := strings.Fields(line)
 	if len(columns) < 4 {

@@ -19,14 +19,14 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// show runs the program as a user would, prints the command line and the output, and returns the output.
+// show runs jobledger as a user would. It prints the command line and the output, and returns the output.
 func (d *demo) show(ctx context.Context, args ...string) (string, error) {
 	d.say("")
 	d.typed(args)
 	return d.call(ctx, d.out, os.Stderr, args...)
 }
 
-// call runs the program to its end, writes its output to out, and returns it. Standard error goes to notes, and into
+// call runs jobledger until it ends, copies its output to out, and returns it. Standard error goes to notes, and into
 // the error.
 func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (string, error) {
 	var text, said bytes.Buffer
@@ -47,23 +47,23 @@ func (d *demo) call(ctx context.Context, out, notes io.Writer, args ...string) (
 	return text.String(), nil
 }
 
-// following is a running command that writes new records until it is stopped.
+// following is a running command that prints new records until it is stopped.
 type following struct {
 	name   string
 	pid    int
 	last   func() string // returns the last printed line
 	ended  chan struct{}
 	err    error         // set before ended is closed
-	copied chan struct{} // closed when all its output was passed on
+	copied chan struct{} // closed when all its output was passed to merged
 }
 
-// width is the greatest width of a line.
+// width is the largest width of a printed line.
 const width = 100
 
 // reader returns a command line that reads the controller's log.
 func (d *demo) reader(args ...string) []string { return append(args, "--log", d.logDir()) }
 
-// follow passes on the output of a command, line by line, until stop.
+// follow starts a command and passes its output to lines, until stop.
 func (d *demo) follow(lines *merged, from source, args []string) (*following, error) {
 	text, out, err := os.Pipe()
 	if err != nil {
@@ -72,14 +72,14 @@ func (d *demo) follow(lines *merged, from source, args []string) (*following, er
 	cmd := d.command(args)
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	ended, err := child.Start(cmd)
-	out.Close() // the child has its own
+	out.Close() // the child process has its own copy of the pipe's end
 	if err != nil {
 		text.Close()
 		return nil, err
 	}
 	f := &following{name: args[0], pid: cmd.Process.Pid, ended: make(chan struct{}), copied: make(chan struct{})}
 	f.last = func() string { return lines.last(from) }
-	go func() { // ends with the process, which alone has the other end of the pipe
+	go func() { // ends with the process, which alone holds the other end of the pipe
 		defer close(f.copied)
 		defer text.Close()
 		for s := bufio.NewScanner(text); s.Scan(); {
@@ -93,7 +93,7 @@ func (d *demo) follow(lines *merged, from source, args []string) (*following, er
 	return f, nil
 }
 
-// awaitRecord waits until that record, or a later one, was shown.
+// awaitRecord returns when the record, or a later one, was shown.
 func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
 	return f.await(ctx, fmt.Sprintf("record %d", sequence), func(line string) bool {
 		text, _, _ := strings.Cut(line, " ")
@@ -102,7 +102,7 @@ func (f *following) awaitRecord(ctx context.Context, sequence uint64) error {
 	})
 }
 
-// await waits until the last shown line is wanted.
+// await returns when wanted is true for the last shown line.
 func (f *following) await(ctx context.Context, what string, wanted func(line string) bool) error {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		select {
@@ -118,7 +118,7 @@ func (f *following) await(ctx context.Context, what string, wanted func(line str
 	return err
 }
 
-// stop interrupts the command, as a user does.
+// stop sends SIGINT to the command, as a user does with Ctrl-C.
 func (f *following) stop() error {
 	if err := child.Signal(f.pid, syscall.SIGINT); err != nil {
 		return fmt.Errorf("stop %s (pid %d): %w", f.name, f.pid, err)
@@ -134,8 +134,8 @@ func (f *following) stop() error {
 	return nil
 }
 
-// awaitRetired waits until the log has, for every Job, a record that nothing is left to do, and returns the last of
-// these sequences.
+// awaitRetired waits until the log has a record JobRetired for every Job: nothing is left to do. It returns the highest
+// of their sequences.
 func (d *demo) awaitRetired(ctx context.Context) (last uint64, err error) {
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobRetired", "-o", "json", "--log", d.logDir())

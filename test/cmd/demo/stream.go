@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// streamed prints where all records are in the NATS stream of the controller's own server.
+// streamed prints the address of the NATS stream with all records, in the controller's own NATS server.
 func (d *demo) streamed(ctx context.Context) error {
 	messages, err := d.awaitStream(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (d *demo) streamed(ctx context.Context) error {
 	return nil
 }
 
-// awaitPublished waits until the stream has the first record of the subscriber's Job.
+// awaitPublished returns when the stream has the first record about the subscriber's Job.
 func (d *demo) awaitPublished(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		text, err := d.call(ctx, io.Discard, io.Discard, "events", "--kind", "JobAdded", "--log", d.logDir())
@@ -41,7 +41,7 @@ func (d *demo) awaitPublished(ctx context.Context) error {
 	return err
 }
 
-// awaitStream waits until every record is in the stream, and returns the number of messages.
+// awaitStream returns when the stream has every record. It returns the number of messages.
 func (d *demo) awaitStream(ctx context.Context) (messages string, err error) {
 	var lag string
 	err = wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
@@ -61,7 +61,7 @@ func (d *demo) natsURL() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// metrics returns those metrics of the controller that have no labels.
+// metrics returns the controller's metrics that have no labels.
 func metrics(ctx context.Context, server string) (map[string]string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/metrics", nil)
 	if err != nil {

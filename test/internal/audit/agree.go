@@ -6,46 +6,50 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// tried reports whether the request of the outcome was certainly made, so that the audit log must have its writes.
+// tried reports whether the request behind an outcome certainly reached the API server, so that the audit log must
+// contain it.
 func (o *outcome) tried() bool {
 	return o.Sent && (o.Ending == events.Done || o.Ending == events.Refused || o.said != "")
 }
 
-// maybe reports whether the request may or may not have arrived: the connection broke, or no answer came in time.
+// maybe reports whether it is unknown if the request reached the API server: the connection broke, or no answer came in
+// time.
 func (o *outcome) maybe() bool { return o.Sent && !o.tried() }
 
-// mayMake reports whether a write with this answer may have made its object. A server that gave up, for example after
-// the client hung up, may have stored it all the same.
+// mayMake reports whether a create with this answer may have created its object. A server that gave up, for example
+// after the client closed the connection, may have stored the object all the same.
 func mayMake(code int) bool {
 	return accepted(code) || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError
 }
 
-// agrees reports whether a controller that got the answer of w records this outcome. made: an earlier write may have
-// made the object.
+// agrees reports whether a controller that received the answer of w would record this outcome. made says that an
+// earlier write may have created the object.
 func (o *outcome) agrees(w *Write, made bool) bool {
-	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict // then it reads the pod's owner
+	// the name exists, so the controller reads the pod's owner
+	meets := w.Kind == events.CommandCreatePod && w.Told == http.StatusConflict
 	switch o.Ending {
 	case events.Done:
 		return accepted(w.Told) || meets && made
 	case events.OutcomeUnknown:
 		return meets || o.said == "" || uncertain(w.Told)
 	case events.Refused:
-		return refusedBy(o.Class, w.Told) // also if a create meets its own pod: a user may have taken its owner away
+		return refusedBy(o.Class, w.Told) // also for the controller's own pod, if a user removed its owner
 	}
 	return false
 }
 
 func accepted(code int) bool { return code >= 200 && code < 300 }
 
-// uncertain reports whether an answer leaves open whether the write took effect.
+// uncertain reports whether it is unknown, after an answer with this code, if the write took effect.
 func uncertain(code int) bool {
 	return code == 0 || code == http.StatusRequestTimeout || code == http.StatusNotFound || code >= http.StatusInternalServerError
 }
 
-// codes are the codes with which the API server refuses, for each class of refusal; nil: no write is made.
+// codes maps each class of refusal to the codes with which the API server refuses; nil: the controller sends no write.
 var codes = map[events.RefusalClass][]int{
-	events.RefusedConflict:             {http.StatusConflict},
-	events.RefusedNotFound:             {http.StatusNotFound, http.StatusUnprocessableEntity}, // 422: another UID has the name
+	events.RefusedConflict: {http.StatusConflict},
+	// 422: an object with another UID has the name
+	events.RefusedNotFound:             {http.StatusNotFound, http.StatusUnprocessableEntity},
 	events.RefusedNameTaken:            {http.StatusConflict},
 	events.RefusedInvalid:              {http.StatusUnprocessableEntity, http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType},
 	events.RefusedForbidden:            {http.StatusForbidden, http.StatusUnauthorized},

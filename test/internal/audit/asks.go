@@ -6,10 +6,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// ask returns the action that a command of a Job or CronJob asks for, without its kind.
+// ask returns the Deed (kind, object, owner, version) that a command of a Job or CronJob asks for. The kind is left
+// empty.
 type ask func(life events.Identity, subject types.UID, c events.Command) Deed
 
-// asks has a row for each kind of command that makes a write.
+// asks has an entry for each kind of command that makes a write.
 var asks = [events.MaxCommandKind + 1]ask{
 	events.CommandCreatePod: func(life events.Identity, subject types.UID, c events.Command) Deed {
 		ordinal, _ := events.OrdinalOf(c)
@@ -49,7 +50,7 @@ func ofPod(_ events.Identity, _ types.UID, c events.Command) Deed {
 
 func nothing(events.Identity, types.UID, events.Command) Deed { return Deed{} }
 
-// owned changes a row for a write that names the Job or CronJob as the owner of another object.
+// owned wraps an entry for writes that set the Job or CronJob as the owner of the object.
 func owned(row ask) ask {
 	return func(life events.Identity, subject types.UID, c events.Command) Deed {
 		d := row(life, subject, c)

@@ -1,6 +1,6 @@
 package audit
 
-// beside lists the writes that no decision asks for, each with the reason.
+// beside lists the kinds of writes that no recorded decision asks for, each with the reason.
 var beside = map[kind]string{
 	{"", "create", "events"}: "a Kubernetes Event tells people of records; no decision rests on it",
 	{"", "patch", "events"}:  "a Kubernetes Event that is counted once more",

@@ -14,7 +14,7 @@ type book struct {
 	commands []*command
 	byName   map[events.CommandID]*command
 	byStream map[events.Stream][]*command
-	names    map[string][2]string // namespaces and names of objects, by UID
+	names    map[string][2]string // namespace and name of objects, by UID
 	gone     map[events.Stream]bool
 	answers  map[backoff][]outcome
 	problems []string
@@ -32,7 +32,7 @@ func newBook() *book {
 	}
 }
 
-// add takes the next record.
+// add adds the next record of the log.
 func (b *book) add(rec *events.Record) {
 	switch f := rec.Facts.(type) {
 	case *events.LogCreated:
@@ -68,8 +68,7 @@ func (b *book) add(rec *events.Record) {
 	}
 }
 
-// namespace returns the namespace of the object that a record is about. If the record has none, it is that of the
-// stream.
+// namespace returns the namespace of the object that a record is about: that in the record, else that of its stream.
 func (b *book) namespace(rec *events.Record) string {
 	switch {
 	case rec.Evidence.Namespace != "":
@@ -80,7 +79,8 @@ func (b *book) namespace(rec *events.Record) string {
 	return b.names[rec.Stream.ID][0]
 }
 
-// cut notes that the process has ended: each command that is not over may have lost a try.
+// cut notes that the controller's process ended. Each unfinished command may have made one write of which the log knows
+// nothing.
 func (b *book) cut() {
 	for _, c := range b.commands {
 		if !c.over {
@@ -89,8 +89,8 @@ func (b *book) cut() {
 	}
 }
 
-// leave notes that the object of a stream is gone, or the last of its pods after it. From then on, outcomes of its
-// commands are not recorded.
+// leave notes that the Job or CronJob of a stream is gone, or after it the last of its pods. From then on the log does
+// not record outcomes of its commands.
 func (b *book) leave(s events.Stream) {
 	for _, c := range b.byStream[s] {
 		c.left = c.left || !c.over
@@ -118,7 +118,7 @@ func (b *book) decide(rec *events.Record, d *events.Decision) {
 	}
 }
 
-// end takes an outcome. It skips the outcome of a command that makes no write.
+// end adds a recorded outcome. It ignores outcomes of commands that only read.
 func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	c := b.byName[f.Command]
 	if c == nil {
@@ -149,7 +149,7 @@ func (b *book) end(rec *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// done completes the commands after the last record.
+// done completes the commands, after the last record was added.
 func (b *book) done() {
 	for _, c := range b.commands {
 		if c.left {

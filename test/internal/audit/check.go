@@ -8,11 +8,12 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Report is the result of a comparison.
+// Report is the result of comparing a log with the audit log.
 type Report struct {
-	Writes, Commands int // how many were compared
-	Cut              int // actions that match only because a command was cut off before its last outcome was recorded
-	Problems         []string
+	Writes, Commands int // numbers of those that were compared
+	// number of Deeds that match only because the process or the Job ended before a last outcome was recorded
+	Cut      int
+	Problems []string
 }
 
 // Check compares the writes of a controller with the records of its log. It returns an error only if reading fails.
@@ -51,7 +52,7 @@ func Check(writes []Write, records iter.Seq2[events.Record, error]) (Report, err
 	return report, nil
 }
 
-// compare compares the commands and the writes that have the same Deed.
+// compare checks that the writes with one Deed are those that the commands with this Deed must have made.
 func (r *Report) compare(commands []*command, writes []*Write) {
 	if fits(commands, writes, true) {
 		return

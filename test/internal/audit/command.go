@@ -7,19 +7,22 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// command is a command of the log that makes a write, with everything that the log has about its tries.
+// command is a command in the log that makes a write, with everything that the log knows about its tries.
 type command struct {
 	Deed
-	name            events.CommandID
-	retried         bool
-	stream          events.Stream
-	object          [2]string // namespace and name of the object in the log; empty: unknown
-	outcomes        []outcome
-	cuts            int  // process restarts while the command may have been in flight: each hides one try at most
-	left            bool // its Job was gone or retired before the last outcome, which need not be recorded: hides at most one try
-	over            bool // nothing more of it follows: it is done, or ended in a way after which it is not asked again
-	problems        []string
-	answersOfOthers []outcome // of commands that share its backoff: a refusal that repeats one of them is not recorded
+	name     events.CommandID
+	retried  bool
+	stream   events.Stream
+	object   [2]string // namespace and name of the object in the log; empty: unknown
+	outcomes []outcome
+	// number of process restarts while the command may have been in flight: each hides at most one try
+	cuts int
+	// its Job was gone or retired before the last outcome, which need not be recorded then: this hides at most one try
+	left     bool
+	over     bool // no outcome follows: it is done, or ended in a way after which it is not tried again
+	problems []string
+	// outcomes of commands that share its backoff; a refusal that repeats one of them is not recorded
+	answersOfOthers []outcome
 }
 
 // outcome is a recorded end of a try.

@@ -1,20 +1,22 @@
 package audit
 
-// A deed has a row of commands, in the order of their decisions, and a row of writes, in the order in which they were
-// sent. The commands of one object are carried out one at a time and in order. So the writes must split into
-// consecutive parts, one for each command. A part may be empty, and has only writes that its command may have made:
+// Several commands can have the same Deed, and so can several writes. The commands are in the order of their decisions,
+// the writes in the order in which they were sent. Commands about one object are carried out one at a time and in
+// order. So the writes must split into consecutive parts, one for each command. A part may be empty, and has only
+// writes that its command may have made:
 //
 //	commands   A: refused Server, done      B: done
 //	writes     500     500     200          200
 //	           └──────── A ────────┘        └ B ┘
 
-// fits reports whether the writes of one Deed can be split among its commands. whole: no command was cut off.
+// fits reports whether the writes of one Deed can be split among its commands. whole says that no command may have a
+// try that the log does not know (a cut).
 func fits(commands []*command, writes []*Write, whole bool) bool {
 	made := make([]bool, len(writes)) // whether an earlier write may have made the object
 	for j := 1; j < len(writes); j++ {
 		made[j] = made[j-1] || mayMake(writes[j-1].Code)
 	}
-	ends := map[int]bool{0: true} // the places where the writes of the commands so far may end
+	ends := map[int]bool{0: true} // positions at which the writes of the commands so far may end
 	for _, c := range commands {
 		next := map[int]bool{}
 		for from := range ends {
@@ -25,10 +27,10 @@ func fits(commands []*command, writes []*Write, whole bool) bool {
 	return ends[len(writes)]
 }
 
-// step is a place in the search: outcomes and writes that are used up, and tries without an outcome so far.
+// step is a state of the search: how many outcomes and writes are matched, and how many tries had no outcome.
 type step struct{ outcome, write, cuts int }
 
-// from adds to ends each place where the command's writes may end, if they begin at begin.
+// from adds to ends all positions at which the command's writes may end, if they start at begin.
 func (c *command) from(begin int, writes []*Write, made []bool, whole bool, ends map[int]bool) {
 	cuts := c.cuts
 	if whole {
@@ -75,8 +77,8 @@ func (c *command) about(w *Write) bool {
 	return c.object[1] == "" || c.object == [2]string{w.Namespace, w.Name}
 }
 
-// repeats reports whether the log may lack this try, because it ended like an earlier one: of the same command, once
-// one was recorded, or of a command that shares its backoff.
+// repeats reports whether the log may leave out this try, because its answer repeats an earlier one: one of the same
+// command, or one of a command that shares its backoff.
 func (c *command) repeats(recorded int, w *Write, made bool) bool {
 	if !c.retried || recorded == 0 || c.over && recorded == len(c.outcomes) {
 		return false

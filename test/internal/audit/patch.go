@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// patch is a patch of a pod's metadata. A patch with any other field is not ours.
+// patch is the only form of patch that the controller sends for a pod: it changes metadata. Any other field is an
+// error.
 type patch struct {
 	Metadata struct {
 		UID             types.UID         `json:"uid"`
@@ -32,7 +33,7 @@ type patch struct {
 	} `json:"metadata"`
 }
 
-// patched tells from a patch of a pod which command asked for it.
+// patched returns the Deed of a pod's patch: the fields that it changes show which kind of command asked for it.
 func patched(w *controlplane.Write) (Deed, error) {
 	var p patch
 	reader := json.NewDecoder(strings.NewReader(w.Body))

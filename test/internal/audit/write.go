@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Deed is the action that a command asks for and that a write carries out. A write belongs to a command with an equal
-// Deed.
+// Deed is an action, such as "create a pod of Job x". A command asks for it, and a write carries it out. A write and a
+// command belong together if their Deeds are equal.
 type Deed struct {
 	Kind events.CommandKind
-	// Object is the UID of the object that is changed. For a create, it is the command annotation of a pod, the name of
-	// a Job, and empty for objects with a name that follows from the owner.
+	// Object identifies the object. It is the object's UID, except for creates: there it is the command annotation of a
+	// pod, or the name of a Job, or empty if the owner decides the name.
 	Object string
 	// Owner is the Job or CronJob that owns the created, adopted or released object; empty for other actions.
 	Owner types.UID
@@ -36,13 +36,13 @@ func (d Deed) String() string {
 	return text
 }
 
-// Write is one try: a write request of the controller. Writes are in the order in which they were sent.
+// Write is one write request of the controller. Writes are ordered by the time at which they were sent.
 type Write struct {
 	Deed
 	Namespace, Name string
-	ID              string // of the request in the audit log
-	Code            int    // of the API server's answer; 0: the request never reached it
-	Told            int    // the code that the controller got; 0: none
+	ID              string // of the request, in the audit log
+	Code            int    // code of the API server's answer; 0: the request never reached it
+	Told            int    // code that the controller received; 0: none
 }
 
 func (w *Write) String() string {
@@ -50,7 +50,7 @@ func (w *Write) String() string {
 		w.Deed, w.Namespace, w.Name, w.Code, w.Told, w.ID)
 }
 
-// read returns the action of a write; nil if no decision asks for writes of its kind.
+// read returns a write with its Deed; nil if no decision asks for writes of its kind.
 func read(logged *controlplane.Write) (*Write, string) {
 	if beside[kind{logged.Group, logged.Verb, logged.Resource}] != "" {
 		return nil, ""
@@ -63,7 +63,7 @@ func read(logged *controlplane.Write) (*Write, string) {
 	return &Write{Deed: deed, Namespace: logged.Namespace, Name: logged.Name, ID: logged.ID, Code: logged.Code}, ""
 }
 
-// kind selects how the body of a write is read.
+// kind identifies writes whose bodies are read in the same way.
 type kind struct{ group, verb, resource string }
 
 var deeds = map[kind]func(*controlplane.Write) (Deed, error){
@@ -87,7 +87,7 @@ func deedOf(w *controlplane.Write) (Deed, error) {
 	return read(w)
 }
 
-// created reads the create of an object that belongs to a Job or CronJob.
+// created returns a function that reads the Deed from the create of an object that belongs to a Job or CronJob.
 func created(of events.CommandKind) func(*controlplane.Write) (Deed, error) {
 	return func(w *controlplane.Write) (Deed, error) {
 		var body struct{ Metadata metav1.ObjectMeta }
@@ -116,7 +116,8 @@ func updated(of events.CommandKind) func(*controlplane.Write) (Deed, error) {
 	}
 }
 
-// deleted reads a deletion: resource and propagation policy tell which command asked for it.
+// deleted returns the Deed of a deletion. The resource and the propagation policy show which kind of command asked for
+// it.
 func deleted(w *controlplane.Write) (Deed, error) {
 	var body metav1.DeleteOptions
 	if err := json.Unmarshal([]byte(w.Body), &body); err != nil {

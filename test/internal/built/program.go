@@ -14,14 +14,15 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Variable is the environment variable with the directory of the jobledger that make test has just built. Without it, a
-// dozen packages call go build, which takes more than a second of a processor to find that nothing has changed.
+// Variable is the environment variable with the directory of the jobledger that make test has already built. Without
+// it, each of a dozen packages calls go build, which takes over a second of processor time to find that nothing
+// changed.
 const Variable = "JOBLEDGER_BUILT"
 
-// Program builds the jobledger of this repository into dir, with build tags if any are given, and returns its path. It
-// is built in the root module, so with the dependency versions of a release, not those of the tests. The result stays
-// in bin/test, so that the next package of tests need not link it again. If the environment has Variable and no tags
-// are given, Program copies the binary of that directory.
+// Program builds the jobledger of this repository into dir, with optional build tags, and returns its path. The build
+// uses the root module, and so the dependency versions of a release, not those of the tests. The result stays in
+// bin/test, so that the next package need not link it again. If Variable is set and no tags are given, Program only
+// copies the binary from that directory.
 func Program(ctx context.Context, dir string, tags ...string) (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -51,7 +52,7 @@ func Program(ctx context.Context, dir string, tags ...string) (string, error) {
 	return path, nil
 }
 
-// copyFile copies an executable file, so that a later build does not change the copy that a test runs.
+// copyFile copies an executable file. A later build does not change the copy, which a test may be running.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

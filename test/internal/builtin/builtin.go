@@ -1,8 +1,8 @@
-// Package builtin runs one controller of kube-controller-manager, the Job or the CronJob controller, as a process that
-// tests start and kill.
+// Package builtin runs one controller of kube-controller-manager as a process that tests start and kill: the Job
+// controller or the CronJob controller.
 //
-// It runs the Jobs, or the CronJobs, of every namespace. So of the tests that share a control plane, only those that
-// all want it may run at the same time.
+// The process handles all namespaces. So tests that share a control plane may run at the same time only if all of them
+// want this controller.
 //
 // # Concurrency
 //
@@ -23,25 +23,25 @@ import (
 	"github.com/jobledger/jobledger/test/internal/child"
 )
 
-// User is its name in the audit log.
+// User is the name of the controller's user in the audit log.
 const User = "builtin"
 
-// Controller is a process that may or may not run now; New makes it.
+// Controller is a process that can be started and killed. Create it with New.
 type Controller struct {
 	program, kubeconfig, output string
 	controller                  string // name of the controller in kube-controller-manager
 
-	pid   int // 0 while it does not run
+	pid   int // process ID; 0 while it does not run
 	ended <-chan error
 }
 
-// New gives the built-in Job controller its rights in a control plane that does not run it, and returns it. Its output
-// goes into dir.
+// New prepares the built-in Job controller in a control plane that does not run it: it gives the controller its rights.
+// The process writes its output into dir.
 func New(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
 	return newOf(ctx, cp, dir, "job-controller")
 }
 
-// NewCronJobs is New for the built-in CronJob controller. It runs no Jobs.
+// NewCronJobs prepares the built-in CronJob controller in the same way. It does not run the CronJobs' Jobs.
 func NewCronJobs(ctx context.Context, cp *controlplane.ControlPlane, dir string) (*Controller, error) {
 	return newOf(ctx, cp, dir, "cronjob-controller")
 }
@@ -61,7 +61,7 @@ func newOf(ctx context.Context, cp *controlplane.ControlPlane, dir, controller s
 	return c, cp.Bind(ctx, User, "system:controller:"+controller)
 }
 
-// Launch starts it and returns at once.
+// Launch starts the process and returns at once.
 func (c *Controller) Launch() error {
 	if c.pid != 0 {
 		return errors.New("start the built-in controller: it runs already")
@@ -70,7 +70,7 @@ func (c *Controller) Launch() error {
 	if err != nil {
 		return fmt.Errorf("start the built-in controller: %w", err)
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child process has its own copy of the file
 	cmd := exec.Command(c.program,
 		"--kubeconfig="+c.kubeconfig, "--controllers="+c.controller, "--leader-elect=false", "--secure-port=0",
 		"--use-service-account-credentials=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--profiling=false")
@@ -83,7 +83,8 @@ func (c *Controller) Launch() error {
 	return nil
 }
 
-// Kill ends it by SIGKILL and returns when it has ended. It returns an error if it had ended by itself.
+// Kill kills the process by SIGKILL and returns when it has ended. It returns an error if the process had already
+// ended.
 func (c *Controller) Kill() error {
 	if c.pid == 0 {
 		return nil

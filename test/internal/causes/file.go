@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Words are series, by the name of their situation.
+// Words maps the names of situations to their series.
 type Words map[string][]string
 
-// ReadWords reads a file of series. If the file does not exist, it returns an empty Words and the error.
+// ReadWords reads a file that Write wrote. If the file does not exist, it returns an empty Words and the error.
 func ReadWords(path string) (Words, error) {
 	all := Words{}
 	text, err := os.ReadFile(path)
@@ -49,7 +49,7 @@ func (w Words) Write(path string) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// Add adds the lines of others that w does not have.
+// Add adds those lines of others that w lacks.
 func (w Words) Add(others Words) {
 	for name, lines := range others {
 		for _, line := range lines {
@@ -60,7 +60,7 @@ func (w Words) Add(others Words) {
 	}
 }
 
-// News returns the lines of others that w does not have.
+// News returns those lines of others that w lacks.
 func (w Words) News(others Words) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		if news := without(others[name], w[name]); len(news) > 0 {
@@ -70,7 +70,7 @@ func (w Words) News(others Words) (all []string) {
 	return all
 }
 
-// without returns the lines that are not in but.
+// without returns the elements of lines that are not in but.
 func without(lines, but []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(but, line) })
 }

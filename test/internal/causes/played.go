@@ -18,7 +18,7 @@ func Begin(p *corev1.Pod) {
 	}
 }
 
-// Played returns the series that the generator plays for a cause.
+// Played returns the series that results if the generator simulates the cause.
 func (c *Cause) Played() []string {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "etl-x7k2p", Namespace: "team-001", UID: "7d9b6d7e-0c5d-4d0a-9f0e-2f6f3a1b8c11"},
@@ -27,7 +27,7 @@ func (c *Cause) Played() []string {
 	}
 	var versions []*corev1.Pod
 	wrote := func() { versions = append(versions, p.DeepCopy()) }
-	wrote() // by the scheduler
+	wrote() // the write of the scheduler
 	if c.Runs {
 		Begin(p)
 		Runs(0)(&p.Status)

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Series returns the lines of a pod's versions, each once, in the order in which they first appear: a pod with an image
-// that cannot be pulled alternates between two states for ever. Versions in which the containers are being created are
-// skipped, except the last version.
+// Series returns the lines of a pod's versions in the order in which they first appear. Each line comes only once: a
+// pod whose image cannot be pulled alternates between two states forever. Versions in which containers are being
+// created are skipped, except the last version.
 func Series(versions []*corev1.Pod) (all []string) {
 	for i, p := range versions {
 		if line := Line(p); !slices.Contains(all, line) && (i == len(versions)-1 || !beingMade(p)) {
@@ -30,9 +30,9 @@ func beingMade(p *corev1.Pod) bool {
 	return true
 }
 
-// Line is one version of a pod, as far as an answer can depend on it: phase, reason and message, its deletion,
-// readiness, the conditions that Jobledger tells, and the state of each container. Names, times, sizes and addresses
-// are left out.
+// Line describes one version of a pod, reduced to what an answer can depend on: phase, reason and message, deletion,
+// readiness, the conditions that Jobledger reports, and the state of each container. It has no names, times, sizes or
+// addresses.
 func Line(p *corev1.Pod) string {
 	parts := []string{strings.Join(slices.DeleteFunc([]string{
 		string(p.Status.Phase), p.Status.Reason, quoted(p.Status.Message), deleting(p), ready(p),
@@ -78,7 +78,8 @@ func ready(p *corev1.Pod) string {
 	return ""
 }
 
-// isProgress reports whether a condition says only how far a pod has come. Package informer leaves out the same ones.
+// isProgress reports whether a condition only says how far a pod has started. Package informer ignores the same
+// conditions.
 func isProgress(c *corev1.PodCondition) bool {
 	switch c.Type {
 	case corev1.PodReady, corev1.PodInitialized, corev1.ContainersReady, corev1.PodScheduled, corev1.PodReadyToStartContainers:
@@ -111,7 +112,7 @@ func state(s *corev1.ContainerState) string {
 	return "unknown"
 }
 
-// accidental are the parts of a line that differ from run to run, with their replacements.
+// accidental lists parts of a line that differ from run to run, with their replacements.
 var accidental = []struct {
 	is *regexp.Regexp
 	to string

@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The functions below write the status of a pod as a kubelet does.
+// The functions below change the status of a pod as a kubelet does.
 
-// Waits: a container waits to start, for the first time or again.
+// Waits returns a change: a container waits to start, for the first time or again.
 func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
@@ -21,11 +21,11 @@ func Waits(container int, reason, message string) func(*corev1.PodStatus) {
 	}
 }
 
-// Runs: a container has started, the first time or again.
+// Runs returns a change: a container has started, for the first time or again.
 func Runs(container int) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
-		if ended := c.State.Terminated; ended != nil { // restarted at once
+		if ended := c.State.Terminated; ended != nil { // the container was restarted at once
 			c.LastTerminationState = corev1.ContainerState{Terminated: ended}
 		}
 		if c.LastTerminationState.Terminated != nil {
@@ -37,7 +37,7 @@ func Runs(container int) func(*corev1.PodStatus) {
 	}
 }
 
-// Ends: a container has ended.
+// Ends returns a change: a container has ended.
 func Ends(container int, code int32, reason, message string) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		c := &p.ContainerStatuses[container]
@@ -53,12 +53,12 @@ func Ends(container int, code int32, reason, message string) func(*corev1.PodSta
 	}
 }
 
-// Is: the pod as a whole is in that phase.
+// Is returns a change of the pod's phase.
 func Is(phase corev1.PodPhase) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) { p.Phase = phase }
 }
 
-// All makes several changes in one write.
+// All returns a change that makes several changes in one write.
 func All(changes ...func(*corev1.PodStatus)) func(*corev1.PodStatus) {
 	return func(p *corev1.PodStatus) {
 		for _, change := range changes {

@@ -4,7 +4,8 @@ package child
 
 import "syscall"
 
-// attributes cannot ask for a signal at the parent's death here; only Linux has one.
+// attributes returns the attributes for a child process. Only on Linux can they make the kernel kill the child when its
+// parent dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

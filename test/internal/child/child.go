@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Start starts cmd. The returned channel yields what cmd.Wait returned, once, when the process has ended and its output
-// has been copied. The caller must not call cmd.Wait itself. cmd.SysProcAttr is overwritten.
+// Start starts cmd. When the process has ended and its output was copied, the returned channel yields the result of
+// cmd.Wait, once. The caller must not call cmd.Wait. Start overwrites cmd.SysProcAttr.
 func Start(cmd *exec.Cmd) (<-chan error, error) {
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
@@ -28,7 +28,7 @@ func Start(cmd *exec.Cmd) (<-chan error, error) {
 	return ended, nil
 }
 
-// Signal sends sig to every process in the group that pid leads. A group that is gone is no error.
+// Signal sends sig to every process in the group that pid leads. It is no error if the group has ended.
 func Signal(pid int, sig syscall.Signal) error {
 	if err := syscall.Kill(-pid, sig); err != nil && err != syscall.ESRCH {
 		return err

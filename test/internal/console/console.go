@@ -2,15 +2,15 @@ package console
 
 import "strings"
 
-// Exchange is a command of a session and the output that the page shows. An output line "…" stands for lines that the
-// page leaves out; "…" within a line of JSON stands for a part of it.
+// Exchange is a command in a documented shell session, with the output that the page shows. An output line "…" stands
+// for lines that the page leaves out; "…" within a line of JSON stands for a part of the line.
 type Exchange struct {
 	Command string
 	Output  []string
 }
 
-// Exchanges returns the exchanges of all console blocks of a page. A line that begins with "$ " is a command; a "\" at
-// its end continues it on the next line. The lines after it are its output.
+// Exchanges returns the exchanges in all console blocks of a page. A line that begins with "$ " is a command; with a
+// "\" at its end the command continues on the next line. The lines after a command are its output.
 func Exchanges(markdown string) []Exchange {
 	var out []Exchange
 	inside := false

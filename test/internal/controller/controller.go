@@ -21,9 +21,9 @@ import (
 
 // Config says what to run. The first four fields are required.
 type Config struct {
-	Program    string // path of the binary, see package built
-	Kubeconfig string // of its user, see NewUser
-	Namespace  string // the only namespace that it watches; empty: all
+	Program    string // path of the program; package built makes it
+	Kubeconfig string // path of its user's kubeconfig; NewUser makes it
+	Namespace  string // the only namespace that it watches; empty: all namespaces
 	Dir        string // holds the log, in Dir/log, and the output of each run, in Dir/run-N.txt
 
 	Log    string   // directory of the log, if not Dir/log
@@ -32,31 +32,31 @@ type Config struct {
 	Env    []string // more environment variables, as NAME=VALUE
 }
 
-// Controller is a jobledger that may or may not run now. New makes it.
+// Controller is a jobledger that can be started and stopped. Create it with New.
 type Controller struct {
 	config Config
 	runs   int
 	lost   int
 	now    *process // nil while it does not run
-	URL    string   // of the read endpoint of the newest run
+	URL    string   // address of the read endpoint of the newest run
 }
 
-// process is one run.
+// process is one run of the program.
 type process struct {
 	pid   int
-	ended chan struct{} // closed when it has ended; err is set before
+	ended chan struct{} // closed when it has ended; err is set before that
 	err   error
-	asked atomic.Bool // Stop or Kill has asked it to end
+	asked atomic.Bool // Stop or Kill asked it to end
 	out   string
 }
 
 // New makes a controller that does not run yet.
 func New(config Config) *Controller { return &Controller{config: config} }
 
-// Log is the directory of the log.
+// Log returns the directory of the log.
 func (c *Controller) Log() string { return cmp.Or(c.config.Log, filepath.Join(c.config.Dir, "log")) }
 
-// Launch starts the controller and returns at once. Env is added to the environment of this run.
+// Launch starts the controller and returns at once. env has additional environment variables for this run.
 func (c *Controller) Launch(env ...string) error {
 	if c.now != nil {
 		return errors.New("start jobledger: it runs already")
@@ -67,7 +67,7 @@ func (c *Controller) Launch(env ...string) error {
 	if err != nil {
 		return fmt.Errorf("start jobledger: %w", err)
 	}
-	defer out.Close() // the child has its own
+	defer out.Close() // the child process has its own copy of the file
 	args := []string{
 		"run", "--log", c.Log(), "--kubeconfig", c.config.Kubeconfig, "--listen", "127.0.0.1:0", "--log-format", "text",
 	}
@@ -78,7 +78,7 @@ func (c *Controller) Launch(env ...string) error {
 		args = append(args, "--manage", c.config.Manage)
 	}
 	cmd := exec.Command(c.config.Program, append(args, c.config.Args...)...)
-	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env) // not the GOGC of the tests
+	cmd.Env = slices.Concat(os.Environ(), []string{"GOGC="}, c.config.Env, env) // do not pass the GOGC of the tests on
 	cmd.Dir = c.config.Dir
 	cmd.Stdout, cmd.Stderr = out, out
 	ended, err := child.Start(cmd)
@@ -105,7 +105,7 @@ func (c *Controller) Start(ctx context.Context, env ...string) error {
 // poll is the time between two checks of a condition.
 const poll = 10 * time.Millisecond
 
-// Ready returns when the controller says that it is ready. It returns an error if the controller ends before.
+// Ready returns when the controller reports that it is ready. It returns an error if the controller ends before that.
 func (c *Controller) Ready(ctx context.Context) error {
 	p := c.now
 	tick := time.NewTicker(poll)
@@ -125,8 +125,8 @@ func (c *Controller) Ready(ctx context.Context) error {
 	}
 }
 
-// answers returns nil if this process says that it is ready, else the reason. The address may be one that an earlier
-// run left, so the process ID is compared.
+// answers returns nil if this process reports that it is ready, else the reason why not. The address may be left from
+// an earlier run, so the process ID is compared.
 func (c *Controller) answers(ctx context.Context, p *process) error {
 	text, err := os.ReadFile(filepath.Join(c.Log(), "SERVER"))
 	if err != nil {
@@ -165,7 +165,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 	return http.DefaultClient.Do(request)
 }
 
-// how returns how the process ended; it is never nil.
+// how returns the error with which the process ended. It is never nil: exit status 0 is an error here.
 func (p *process) how() error {
 	if p.err == nil {
 		return errors.New("exit status 0")
@@ -173,7 +173,7 @@ func (p *process) how() error {
 	return p.err
 }
 
-// Running reports whether the process of the newest Start runs.
+// Running reports whether the process of the newest start still runs.
 func (c *Controller) Running() bool {
 	if c.now == nil {
 		return false
@@ -186,10 +186,11 @@ func (c *Controller) Running() bool {
 	}
 }
 
-// Ended is closed when the process of the newest Start has ended.
+// Ended returns a channel that is closed when the process of the newest start has ended.
 func (c *Controller) Ended() <-chan struct{} { return c.now.ended }
 
-// Died returns how the process of the newest Start ended by itself; nil while it runs, and if Stop or Kill ended it.
+// Died returns the error with which the process of the newest start ended by itself. It returns nil while the process
+// runs, and if Stop or Kill ended it.
 func (c *Controller) Died() error {
 	if c.now == nil || c.Running() {
 		return nil
@@ -204,8 +205,8 @@ func (c *Controller) died(p *process) error {
 	return fmt.Errorf("jobledger has ended: %w\n%s", p.how(), c.tail(p))
 }
 
-// While returns a context for waits. It also ends when the process of the newest Start ends by itself, with that as its
-// cause.
+// While returns a context for waits that ends with ctx, or if the process of the newest start ends by itself; the cause
+// then says so.
 func (c *Controller) While(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if p := c.now; p != nil {
@@ -222,11 +223,11 @@ func (c *Controller) While(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() { cancel(nil) }
 }
 
-// Resident returns the memory of the process that is in RAM, in bytes, as the kernel counts it.
+// Resident returns the resident memory of the process in bytes, as the kernel counts it.
 func (c *Controller) Resident() (int64, error) { return c.memory("VmRSS:") }
 
-// Anonymous returns the part of Resident that belongs to no file. It leaves out the pages of the log, which the kernel
-// takes back when it needs memory.
+// Anonymous returns the part of the resident memory that belongs to no file. It does not include the mapped pages of
+// the log, which the kernel takes back when it needs memory.
 func (c *Controller) Anonymous() (int64, error) { return c.memory("RssAnon:") }
 
 func (c *Controller) memory(field string) (int64, error) {
@@ -244,7 +245,7 @@ func (c *Controller) memory(field string) (int64, error) {
 	return 0, errors.New("the kernel does not say how much memory jobledger has")
 }
 
-// Failed waits until the process of the newest Start has ended by itself, and returns its error; nil for exit status 0.
+// Failed waits until the process of the newest start has ended by itself, and returns its error; nil for exit status 0.
 func (c *Controller) Failed() error {
 	p := c.now
 	<-p.ended
@@ -252,7 +253,7 @@ func (c *Controller) Failed() error {
 	return p.err
 }
 
-// Stop asks the controller to stop in good order and returns when it has. An exit code other than 0 is an error.
+// Stop sends SIGTERM and returns when the controller has ended. An exit code other than 0 is an error.
 func (c *Controller) Stop(ctx context.Context) error {
 	p := c.now
 	if p == nil {
@@ -274,7 +275,7 @@ func (c *Controller) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends the process at once, by SIGKILL, and returns when it has ended. If it has ended already, that is no error.
+// Kill kills the process by SIGKILL, and returns when it has ended. It is no error if the process had already ended.
 func (c *Controller) Kill() error {
 	p := c.now
 	if p == nil {
@@ -289,7 +290,7 @@ func (c *Controller) Kill() error {
 	return nil
 }
 
-// Pause stops the process by SIGSTOP, so that it misses everything until Continue.
+// Pause stops the process by SIGSTOP. It then misses everything until Continue.
 func (c *Controller) Pause() error { return c.signal("pause", syscall.SIGSTOP) }
 
 // Continue resumes the process after Pause.
@@ -305,8 +306,8 @@ func (c *Controller) signal(what string, s syscall.Signal) error {
 	return nil
 }
 
-// LoseLog moves the log of a stopped controller aside, so that the next start finds no log, and returns the new place.
-// The Lease still names the lost log: see DropLease.
+// LoseLog moves the log of a stopped controller away, so that the next start finds no log. It returns the new path. The
+// Lease still names the lost log: see DropLease.
 func (c *Controller) LoseLog() (aside string, err error) {
 	c.lost++
 	aside = fmt.Sprintf("%s.lost-%d", c.Log(), c.lost)
@@ -333,13 +334,13 @@ func (c *Controller) Output() (string, error) {
 	return all.String(), nil
 }
 
-// NewestOutput returns what the newest run wrote.
+// NewestOutput returns what the newest run wrote to its standard output and standard error.
 func (c *Controller) NewestOutput() (string, error) {
 	text, err := os.ReadFile(c.output(c.runs))
 	return string(text), err
 }
 
-// tail returns the end of a run's output.
+// tail returns the last part of a run's output.
 func (c *Controller) tail(p *process) string {
 	text, err := os.ReadFile(p.out)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // LeaseName is the default name of a controller's Lease.
 const LeaseName = "jobledger"
 
-// DropLease deletes the Lease of a namespace. An operator does this after the holder has ended and its log is lost: the
-// next controller then begins at once, with a new log. If there is no Lease, that is no error.
+// DropLease deletes the Lease of a namespace, as an operator does after the holder has ended and its log is lost. The
+// next controller then starts at once, with a new log. It is no error if there is no Lease.
 func DropLease(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	err := client.CoordinationV1().Leases(namespace).Delete(ctx, LeaseName, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -40,7 +40,7 @@ type Command struct {
 	Pod  string
 }
 
-// Commands returns the commands of a Decided record in order; the index is the place in the command's name.
+// Commands returns the commands of a Decided record in order. The index of a command is the second part of its name.
 func (r *Record) Commands() ([]Command, error) {
 	var facts struct {
 		Steps []struct{ Commands []Command }
@@ -55,7 +55,7 @@ func (r *Record) Commands() ([]Command, error) {
 	return all, nil
 }
 
-// Job is the part of `jobledger get job/NAME -o json` that tests read.
+// Job holds the fields of `jobledger get job/NAME -o json` that tests read.
 type Job struct {
 	UID    string
 	State  string
@@ -73,15 +73,15 @@ type Job struct {
 	Refused []Refusal
 }
 
-// Refusal is a command that the API server refuses, as 'jobledger get' shows it.
+// Refusal is a command that the API server refuses, as `jobledger get` shows it.
 type Refusal struct {
 	Does, Class, Says string
 	Since, Next       time.Time
 	Tries             int
 }
 
-// CLI runs jobledger with these arguments and --log with the controller's log, and returns its standard output. The
-// error includes its standard error.
+// CLI runs jobledger with these arguments on the controller's log, and returns its standard output. The error contains
+// its standard error.
 func (c *Controller) CLI(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, c.config.Program, append(args, "--log", c.Log())...)
 	var out, complaint bytes.Buffer
@@ -92,7 +92,7 @@ func (c *Controller) CLI(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// Records returns records of the log; args are passed to 'jobledger events'. Without args it returns all.
+// Records returns records of the log. args are passed to 'jobledger events'; without args it returns all records.
 func (c *Controller) Records(ctx context.Context, args ...string) ([]Record, error) {
 	out, err := c.CLI(ctx, append([]string{"events", "-o", "json"}, args...)...)
 	if err != nil {
@@ -110,8 +110,8 @@ func (c *Controller) Records(ctx context.Context, args ...string) ([]Record, err
 	}
 }
 
-// Told returns the output of 'jobledger get KIND/NAME -o json'; KIND is job or cronjob. A running controller is asked
-// directly: its answers have the same bytes, and a start of the command costs 50 ms of a processor.
+// Told returns the output of 'jobledger get KIND/NAME -o json'; KIND is job or cronjob. It asks a running controller
+// directly, because the answers are the same, byte for byte, and a start of the command takes 50 ms of processor time.
 func (c *Controller) Told(ctx context.Context, object string) (string, error) {
 	if !c.Running() || c.config.Namespace == "" {
 		return c.CLI(ctx, "get", object, "-n", c.config.Namespace, "-o", "json")
@@ -129,7 +129,7 @@ func (c *Controller) Told(ctx context.Context, object string) (string, error) {
 	return string(text), nil
 }
 
-// Job returns what the log says about the newest Job of that name.
+// Job returns what the log says about the newest Job with a name.
 func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
 	out, err := c.Told(ctx, "job/"+name)
 	if err != nil {
@@ -142,8 +142,7 @@ func (c *Controller) Job(ctx context.Context, name string) (Job, error) {
 	return job, nil
 }
 
-// Check verifies and replays the log; a replay includes everything that 'jobledger verify' does. The error says what is
-// damaged or where a decision differs.
+// Check replays the log, which also verifies it. The error says what is damaged, or where a decision differs.
 func (c *Controller) Check(ctx context.Context) error {
 	replayed, err := c.CLI(ctx, "replay")
 	if err != nil {

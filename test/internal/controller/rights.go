@@ -20,8 +20,8 @@ import (
 	"github.com/jobledger/jobledger/test/controlplane"
 )
 
-// Rights returns exactly the rights that a deployment gives the controller: the ClusterRole, and the Role for the
-// Lease, of deploy/. Discovery is open to every authenticated user.
+// Rights returns exactly the rights that a deployment gives the controller: those of the ClusterRole and of the Role
+// for the Lease in deploy/. Discovery is open to every authenticated user.
 func Rights() ([]rbacv1.PolicyRule, error) {
 	role, err := ClusterRole()
 	if err != nil {
@@ -34,7 +34,7 @@ func Rights() ([]rbacv1.PolicyRule, error) {
 	return slices.Concat(role.Rules, forLease.Rules), nil
 }
 
-// ClusterRole returns the ClusterRole of deploy/.
+// ClusterRole returns the ClusterRole in deploy/base.
 func ClusterRole() (*rbacv1.ClusterRole, error) {
 	var role rbacv1.ClusterRole
 	if err := deployed("base/clusterrole.yaml", &role); err != nil {
@@ -46,8 +46,8 @@ func ClusterRole() (*rbacv1.ClusterRole, error) {
 	return &role, nil
 }
 
-// CreateClusterRole creates the ClusterRole of deploy/, with the right to watch nodes and namespaces added, because
-// 'kubectl apply -k deploy' gives both. It returns the name.
+// CreateClusterRole creates the ClusterRole of deploy/base and returns its name. It adds the right to watch nodes and
+// namespaces, because 'kubectl apply -k deploy' gives both.
 func CreateClusterRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
 	role, err := ClusterRole()
 	if err != nil {
@@ -56,7 +56,7 @@ func CreateClusterRole(ctx context.Context, cp *controlplane.ControlPlane) (name
 	return create(ctx, cp, role)
 }
 
-// CreateCronJobRole creates the ClusterRole that a controller needs in addition to run CronJobs.
+// CreateCronJobRole creates the additional ClusterRole that a controller needs to run CronJobs, and returns its name.
 func CreateCronJobRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
 	var role rbacv1.ClusterRole
 	if err := deployed("cronjobs/clusterrole.yaml", &role); err != nil {
@@ -65,7 +65,7 @@ func CreateCronJobRole(ctx context.Context, cp *controlplane.ControlPlane) (name
 	return create(ctx, cp, &role)
 }
 
-// CreateReaderRole creates the ClusterRole for --manage=observe.
+// CreateReaderRole creates the ClusterRole for --manage=observe, and returns its name.
 func CreateReaderRole(ctx context.Context, cp *controlplane.ControlPlane) (name string, err error) {
 	var role rbacv1.ClusterRole
 	if err := deployed("observe/clusterrole.yaml", &role); err != nil {
@@ -90,7 +90,7 @@ func create(ctx context.Context, cp *controlplane.ControlPlane, role *rbacv1.Clu
 	return role.Name, nil
 }
 
-// deployed reads an object of deploy/.
+// deployed reads an object from a file in deploy/.
 func deployed(name string, into any) error {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -106,11 +106,11 @@ func deployed(name string, into any) error {
 	return nil
 }
 
-// ttlRights are needed in addition with --manage=all.
+// ttlRights are additional rights, which --manage=all needs.
 var ttlRights = []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"delete"}}}
 
-// NewUser creates a user who may do in the namespace exactly what a deployment lets the controller do (J-249, J-250),
-// and writes its kubeconfig into dir. The audit log has the user's name on the controller's requests.
+// NewUser creates a user with exactly the rights that a deployment for one namespace gives the controller (J-249,
+// J-250), and writes its kubeconfig into dir. The audit log shows the name of the user with the controller's requests.
 func NewUser(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error) {
 	rights, err := Rights()
 	if err != nil {
@@ -125,7 +125,7 @@ func NewUser(ctx context.Context, cp *controlplane.ControlPlane, name, namespace
 	return writeKubeconfig(cp, name, dir)
 }
 
-// seeLeases lets a user read the Lease of a controller of all namespaces, as deploy/overlays/namespace/rights.yaml
+// seeLeases lets a user read the Lease of a controller for all namespaces, as deploy/overlays/namespace/rights.yaml
 // does.
 func seeLeases(ctx context.Context, cp *controlplane.ControlPlane, user string) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
@@ -152,7 +152,7 @@ func seeLeases(ctx context.Context, cp *controlplane.ControlPlane, user string) 
 	return awaitRight(ctx, client, user, "kube-system", role.Rules[0])
 }
 
-// NewReader is NewUser with the rights for --manage=observe: the user may write nothing.
+// NewReader creates a user like NewUser, but with the rights for --manage=observe: the user may write nothing.
 func NewReader(ctx context.Context, cp *controlplane.ControlPlane, name, namespace, dir string) (kubeconfig string, err error) {
 	var role rbacv1.ClusterRole
 	if err := deployed("observe/clusterrole.yaml", &role); err != nil {
@@ -173,7 +173,7 @@ func writeKubeconfig(cp *controlplane.ControlPlane, name, dir string) (path stri
 	return path, controlplane.WriteKubeconfig(config, path)
 }
 
-// GrantGangs gives a user of NewUser the rights of deploy/gang.
+// GrantGangs gives a user that NewUser created the rights of deploy/gang.
 func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	var role rbacv1.ClusterRole
 	if err := deployed("gang/clusterrole.yaml", &role); err != nil {
@@ -182,7 +182,7 @@ func GrantGangs(ctx context.Context, cp *controlplane.ControlPlane, name, namesp
 	return grant(ctx, cp, name, namespace, name+"-gangs", role.Rules)
 }
 
-// GrantTTL gives a user of NewUser the right to delete Jobs after their TTL.
+// GrantTTL gives a user that NewUser created the right to delete Jobs after their TTL.
 func GrantTTL(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	return grant(ctx, cp, name, namespace, name+"-ttl", ttlRights)
 }
@@ -196,7 +196,7 @@ func CreateCronJobsRole(ctx context.Context, cp *controlplane.ControlPlane) (nam
 	return create(ctx, cp, &role)
 }
 
-// GrantCronJobs gives a user of NewUser the rights of deploy/cronjobs.
+// GrantCronJobs gives a user that NewUser created the rights of deploy/cronjobs.
 func GrantCronJobs(ctx context.Context, cp *controlplane.ControlPlane, name, namespace string) error {
 	var role rbacv1.ClusterRole
 	if err := deployed("cronjobs/clusterrole.yaml", &role); err != nil {
@@ -205,7 +205,7 @@ func GrantCronJobs(ctx context.Context, cp *controlplane.ControlPlane, name, nam
 	return grant(ctx, cp, name, namespace, name+"-cronjobs", role.Rules)
 }
 
-// GrantWatch lets a user read what --watch-cluster needs: nodes and namespaces.
+// GrantWatch gives a user the rights for --watch-cluster: to read nodes and namespaces.
 func GrantWatch(ctx context.Context, cp *controlplane.ControlPlane, user string) error {
 	var role rbacv1.ClusterRole
 	if err := deployed("watch-cluster/clusterrole.yaml", &role); err != nil {
@@ -229,7 +229,7 @@ func GrantWatch(ctx context.Context, cp *controlplane.ControlPlane, user string)
 	return nil
 }
 
-// GrantEverywhere gives a user the ClusterRoles of these directories of deploy/, in all namespaces.
+// GrantEverywhere gives a user, in all namespaces, the ClusterRoles in the named directories of deploy/.
 func GrantEverywhere(ctx context.Context, cp *controlplane.ControlPlane, user string, names ...string) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -253,7 +253,7 @@ func GrantEverywhere(ctx context.Context, cp *controlplane.ControlPlane, user st
 	return nil
 }
 
-// grant gives the user rights in the namespace, by a Role of that name.
+// grant gives the user rights in a namespace, by a Role with the given name.
 func grant(ctx context.Context, cp *controlplane.ControlPlane, user, namespace, name string, rules []rbacv1.PolicyRule) error {
 	client, err := kubernetes.NewForConfig(cp.RESTConfig())
 	if err != nil {
@@ -274,8 +274,8 @@ func grant(ctx context.Context, cp *controlplane.ControlPlane, user, namespace, 
 	return awaitRight(ctx, client, user, namespace, rules[0])
 }
 
-// awaitRight returns when the API server knows a right. The API server learns of roles by its own watches, and forbids
-// the request until then.
+// awaitRight returns when the API server knows of a new right. The server learns of roles by its own watches, and
+// forbids the request until then.
 func awaitRight(ctx context.Context, client kubernetes.Interface, user, namespace string, rule rbacv1.PolicyRule) error {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: user,

@@ -19,11 +19,11 @@ import (
 	"github.com/jobledger/jobledger/test/binaries"
 )
 
-// Base returns the objects that 'kubectl apply -k deploy' applies, in its order.
+// Base returns the objects that 'kubectl apply -k deploy' applies, in the same order.
 func Base() ([]unstructured.Unstructured, error) { return Directory(".") }
 
-// Directory returns the objects that 'kubectl apply -k deploy/NAME' applies, in its order. The kustomization may have
-// only resources.
+// Directory returns the objects that 'kubectl apply -k deploy/NAME' applies, in the same order. Its kustomization.yaml
+// may have only resources.
 func Directory(name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -69,8 +69,8 @@ func read(dir string) ([]unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// renderer builds the program that renders the chart, once for each process, and returns its path. Another process may
-// run the program of that path, so it is put there whole.
+// renderer builds the program that renders the chart, once for each process, and returns its path. It replaces the file
+// in one step, because another process may be running it.
 var renderer = sync.OnceValues(func() (string, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -86,7 +86,7 @@ var renderer = sync.OnceValues(func() (string, error) {
 	return path, os.Rename(own, path)
 })
 
-// Chart returns the objects that 'helm install NAME' applies with these values, in a namespace of that name. The
+// Chart returns the objects that 'helm install NAME' applies with these values, in a namespace called NAME. The
 // Namespace comes first.
 func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
@@ -107,8 +107,8 @@ func Chart(ctx context.Context, name, values string) ([]unstructured.Unstructure
 	return objects(text)
 }
 
-// Overlay returns the objects that 'kubectl apply -k deploy/overlays/OVERLAY' applies, under another name and in a
-// namespace of that name, without ConfigMaps.
+// Overlay returns the objects that 'kubectl apply -k deploy/overlays/OVERLAY' applies. They get another name and a
+// namespace with that name. ConfigMaps are left out.
 func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstructured, error) {
 	root, err := binaries.FindRoot()
 	if err != nil {
@@ -132,7 +132,7 @@ func Overlay(ctx context.Context, overlay, name string) ([]unstructured.Unstruct
 	return append(all, beside...), err
 }
 
-// objects reads a stream of documents. The Namespace comes first.
+// objects parses YAML documents. The Namespace comes first in the result.
 func objects(text []byte) (all []unstructured.Unstructured, err error) {
 	for documents := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
 		var o unstructured.Unstructured

@@ -1,5 +1,5 @@
-// Package dump reads every object of a cluster and compares two such readings, so that tests see what an installation
-// leaves behind.
+// Package dump reads every object of a cluster and compares two such dumps, so that tests see what an installation
+// leaves in the cluster.
 //
 // # Concurrency
 //

@@ -18,14 +18,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Dump is every object of the cluster, as JSON, by resource, namespace and name.
+// Dump holds every object of the cluster as JSON, by resource, namespace and name.
 type Dump map[string]string
 
 // Of reads every object of every resource that can be listed, except Events. It leaves out fields that the cluster
 // changes by itself: versions, statuses, and the renew times of Leases.
 func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // deprecated resources are read, too
+	config.WarningHandler = rest.NoWarnings{} // deprecated resources, too, are read without warnings
 	finder, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,8 @@ func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 			return nil, err
 		}
 		for _, resource := range list.APIResources {
-			if resource.Name == "events" || resource.Name == "componentstatuses" { // the latter are no objects
+			// componentstatuses are no stored objects
+			if resource.Name == "events" || resource.Name == "componentstatuses" {
 				continue
 			}
 			objects, err := client.Resource(version.WithResource(resource.Name)).List(ctx, metav1.ListOptions{})
@@ -64,7 +65,7 @@ func Of(ctx context.Context, config *rest.Config) (Dump, error) {
 	return all, nil
 }
 
-// constant returns an object without the fields that change by themselves.
+// constant returns an object as JSON, without the fields that the cluster changes by itself.
 func constant(o *unstructured.Unstructured) string {
 	delete(o.Object, "status")
 	for _, field := range []string{"resourceVersion", "managedFields", "generation"} {
@@ -75,12 +76,13 @@ func constant(o *unstructured.Unstructured) string {
 	}
 	text, err := json.Marshal(o.Object)
 	if err != nil {
-		panic(err) // it came as JSON
+		panic(err) // the API server sent it as JSON
 	}
 	return string(text)
 }
 
-// Since returns the differences, one line for each object: it is new (+), gone (-) or changed (~).
+// Since returns the differences to an earlier dump, with one line for each object that is new (+), gone (-) or changed
+// (~).
 func (d Dump) Since(before Dump) []string {
 	var lines []string
 	for key, text := range d {

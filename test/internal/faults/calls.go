@@ -13,19 +13,20 @@ import (
 // auditID is the header with the ID of a request, which the API server's audit log has, too.
 const auditID = "Audit-ID"
 
-// Call is one write that came to the proxy.
+// Call is one write request that reached the proxy.
 type Call struct {
-	ID           string // of the request in the API server's audit log, if it arrived there
+	ID           string // ID of the request; if it reached the API server, the audit log has it, too
 	Method, Path string
 	Type         string // media type of Body
-	Body         []byte // nil once the API server has answered: its audit log has the body
-	Kind         Kind   // what went wrong; empty: nothing
-	// Answer is the code that the API server gave the proxy. Told is the code that the proxy gave the client. 0: none.
+	Body         []byte // nil if the API server has answered, because its audit log has the body
+	Kind         Kind   // the fault; empty: none
+	// Answer is the code that the API server sent to the proxy. Told is the code that the proxy sent to the client. 0:
+	// none.
 	Answer, Told int
 }
 
-// kept is a call with its mutex; nil in a proxy that keeps none. The goroutine that serves the call owns it, except
-// that Calls reads under the mutex.
+// kept is a call that the proxy keeps, with its mutex. The goroutine that serves the call owns it; Calls reads it under
+// the mutex. Methods accept nil, for a proxy that keeps no calls.
 type kept struct {
 	mu   sync.Mutex
 	call Call
@@ -33,7 +34,7 @@ type kept struct {
 
 type keptKey struct{}
 
-// Calls returns the writes so far, in the order of their arrival; none without Config.Keep.
+// Calls returns the writes so far, in the order of their arrival. It returns none without Config.Keep.
 func (p *Proxy) Calls() []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,8 +47,8 @@ func (p *Proxy) Calls() []Call {
 	return all
 }
 
-// keep notes a write and gives it an ID, before anything happens to it. It returns an error if the client has gone
-// away.
+// keep stores a write and gives it an ID, before the proxy handles it. It returns an error if the client closed the
+// connection.
 func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	if !p.config.Keep || r.Method == http.MethodGet {
 		return nil, r, nil
@@ -68,7 +69,7 @@ func (p *Proxy) keep(r *http.Request, kind Kind) (*kept, *http.Request, error) {
 	return k, r, nil
 }
 
-// passedOn notes an answer of the API server that is passed to the client.
+// passedOn notes an answer that the proxy passes from the API server to the client.
 func passedOn(response *http.Response) error {
 	if k, ok := response.Request.Context().Value(keptKey{}).(*kept); ok {
 		k.answered(response.StatusCode)

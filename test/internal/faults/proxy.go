@@ -22,40 +22,41 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kind is a way in which a call goes wrong.
+// Kind is a kind of fault.
 type Kind string
 
 // The faults.
 const (
-	LostBefore  Kind = "lost before its effect"  // the connection ends, the call never reaches the server
-	LostAfter   Kind = "lost after its effect"   // the connection ends instead of the answer
-	TimedOut    Kind = "504 before its effect"   // the server gives up
-	LateTimeout Kind = "504 after its effect"    // the server gives up, but the call takes effect
-	TooMany     Kind = "429"                     // with Retry-After, no effect
-	Failed      Kind = "500"                     // no effect
-	Touched     Kind = "somebody else is faster" // Config.Touch is called first, so the client has read an old version
-	Cut         Kind = "watch cut"               // a watch ends in the middle
+	LostBefore  Kind = "lost before its effect" // the connection ends, the call never reaches the server
+	LostAfter   Kind = "lost after its effect"  // the connection ends instead of the answer
+	TimedOut    Kind = "504 before its effect"  // the server gives up
+	LateTimeout Kind = "504 after its effect"   // the server gives up, but the call takes effect
+	TooMany     Kind = "429"                    // with Retry-After, no effect
+	Failed      Kind = "500"                    // no effect
+	// Config.Touch changes the object first, so the client's version is old
+	Touched Kind = "somebody else is faster"
+	Cut     Kind = "watch cut" // a watch ends in the middle
 )
 
-// Rates are the probabilities of faults: for each write, and of Cut for each watch.
+// Rates are the probabilities of faults for each write; that of Cut is for each watch.
 type Rates map[Kind]float64
 
-// longestWatch is the longest time after which a watch is cut.
+// longestWatch is the longest time after which a watch with the fault Cut ends.
 const longestWatch = 20 * time.Second
 
-// Config is the configuration of a Proxy.
+// Config configures a Proxy.
 type Config struct {
-	// Upstream reaches the API server as the user who makes the calls.
+	// Upstream is how to reach the API server, as the user who makes the calls.
 	Upstream *rest.Config
 	Rates    Rates
 	Seed     uint64
-	// Touch changes the object that a write is about; path is the object's path. nil: Touched does not happen.
+	// Touch changes the object at path, which a write is about. If nil, the fault Touched does not happen.
 	Touch func(ctx context.Context, path string) error
-	// Keep keeps each write for Calls.
+	// Keep stores each write for Calls.
 	Keep bool
 }
 
-// Proxy is a running proxy; Start makes it.
+// Proxy is a running proxy. Start creates it.
 type Proxy struct {
 	config   Config
 	upstream http.RoundTripper
@@ -89,11 +90,11 @@ func Start(config Config) (*Proxy, error) {
 		config: config, upstream: upstream, host: "http://" + listener.Addr().String(), ended: make(chan struct{}),
 		rand: rand.New(rand.NewPCG(config.Seed, 3)), counts: map[Kind]int{},
 	}
-	quiet := log.New(io.Discard, "", 0) // failures here are intended, or the client sees them
+	quiet := log.New(io.Discard, "", 0) // do not log: failures are intended, or the client sees them
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      upstream,
-		FlushInterval:  -1, // watches
+		FlushInterval:  -1, // flush at once, for watches
 		ErrorLog:       quiet,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ModifyResponse: passedOn,
@@ -106,10 +107,10 @@ func Start(config Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Client returns the configuration of the client with calls that go wrong.
+// Client returns the client configuration for the controller, whose calls go through the proxy.
 func (p *Proxy) Client() *rest.Config { return &rest.Config{Host: p.host} }
 
-// Calm ends the faults: from now on nothing goes wrong.
+// Calm ends the faults: from now on all calls succeed.
 func (p *Proxy) Calm() { p.calm.Store(true) }
 
 // Counts returns how many faults of each kind there were.
@@ -129,7 +130,7 @@ func (p *Proxy) Stop() error {
 	return nil
 }
 
-// draw decides what goes wrong with a call.
+// draw draws the fault of a call, and for Cut the time after which the watch ends.
 func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
 	if p.calm.Load() {
 		return "", 0
@@ -155,7 +156,7 @@ func (p *Proxy) draw(r *http.Request) (Kind, time.Duration) {
 	return "", 0
 }
 
-// ServeHTTP passes a call on or makes it go wrong.
+// ServeHTTP passes a call on, with or without a fault.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, after := p.draw(r)
 	call, r, err := p.keep(r, kind)
@@ -185,7 +186,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcdserver: leader changed")
 		return
 	case Touched:
-		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status")) // the object may be gone
+		// an error means that the object is gone
+		_ = p.config.Touch(r.Context(), strings.TrimSuffix(r.URL.Path, "/status"))
 	case Cut:
 		ctx, cancel := context.WithTimeout(r.Context(), after)
 		defer cancel()
@@ -199,21 +201,21 @@ func gatewayTimeout(w http.ResponseWriter, call *kept) {
 	answer(w, http.StatusGatewayTimeout, metav1.StatusReasonTimeout, "request did not complete within the allotted timeout")
 }
 
-// effect carries out a call and drops the answer.
+// effect sends a call to the API server and drops the answer.
 func (p *Proxy) effect(r *http.Request, call *kept) {
 	out := r.Clone(context.WithoutCancel(r.Context()))
 	p.forward.Rewrite(&httputil.ProxyRequest{In: r, Out: out})
 	out.RequestURI = ""
 	response, err := p.upstream.RoundTrip(out)
 	if err != nil {
-		return // then it is lost before its effect
+		return // treat it as lost before its effect
 	}
 	call.answered(response.StatusCode)
 	_, _ = io.Copy(io.Discard, response.Body)
 	response.Body.Close()
 }
 
-// answer answers in place of a server that does not carry out the call.
+// answer answers a call that is not passed on, as an API server would.
 func answer(w http.ResponseWriter, code int, reason metav1.StatusReason, text string) {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},

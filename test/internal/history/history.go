@@ -21,32 +21,33 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// Change is a version of an object. Its resourceVersion orders it among the versions of all objects: there is one etcd.
+// Change is one stored version of an object. Its resourceVersion orders it among the versions of all objects, because
+// all are in one etcd.
 type Change struct {
 	Version uint64
-	Pod     *corev1.Pod  // or
-	Job     *batchv1.Job //
+	Pod     *corev1.Pod  // the pod; nil if the change is about a Job
+	Job     *batchv1.Job // the Job; nil if the change is about a pod
 	Gone    bool
-	Seen    time.Time // when the test received it, by its monotonic clock
+	Seen    time.Time // when the test received it
 }
 
-// History is a recording of one namespace.
+// History is a recording of the pods and Jobs of one namespace.
 type History struct {
 	client    kubernetes.Interface
 	namespace string
 	ended     sync.WaitGroup
 
 	mu      sync.Mutex
-	all     map[types.UID][]Change    // by Job, see jobOfLocked
-	owners  map[types.UID]types.UID   // of pods: the Job that each belongs to, or belonged to last
-	pods    map[types.UID]*corev1.Pod // those that exist
-	jobs    map[string]*batchv1.Job   // by name; the newest, also after it is gone
-	newest  map[types.UID]uint64      // by UID: the newest version that was seen
+	all     map[types.UID][]Change    // changes of each Job and its pods, by the Job's UID
+	owners  map[types.UID]types.UID   // by pod: the Job that it belongs to, or belonged to last
+	pods    map[types.UID]*corev1.Pod // pods that exist
+	jobs    map[string]*batchv1.Job   // newest Job of each name, even after its deletion
+	newest  map[types.UID]uint64      // newest version seen of each object
 	failed  error
 	changed chan struct{} // closed and replaced at each change
 }
 
-// Watch begins to record what happens in a namespace that holds no pods and no Jobs yet. It ends with ctx.
+// Watch starts a recording of a namespace, which must not have pods or Jobs yet. It ends with ctx.
 func Watch(ctx context.Context, client kubernetes.Interface, namespace string) (*History, error) {
 	h := &History{
 		client: client, namespace: namespace,
@@ -78,7 +79,7 @@ func (h *History) list(ctx context.Context) (*corev1.PodList, *batchv1.JobList, 
 	return pods, jobs, nil
 }
 
-// follow records the events of a watch. The goroutine ends with ctx.
+// follow records the events of a watch, in a goroutine that ends with ctx.
 func (h *History) follow(ctx context.Context, version string, open func(context.Context, metav1.ListOptions) (watch.Interface, error)) error {
 	w, err := watchtools.NewRetryWatcherWithContext(ctx, version, &cache.ListWatch{WatchFuncWithContext: open})
 	if err != nil {
@@ -107,7 +108,7 @@ func (h *History) note(e watch.Event) {
 		return
 	}
 	object := e.Object.(metav1.Object)
-	object.SetManagedFields(nil) // saves half of the memory, and no rule reads them
+	object.SetManagedFields(nil) // no rule reads managed fields, and they take half of the memory
 	var err error
 	if c.Version, err = strconv.ParseUint(object.GetResourceVersion(), 10, 64); err != nil {
 		h.fail(fmt.Errorf("order what the watch says: %w", err))
@@ -152,9 +153,9 @@ func (h *History) announceLocked() {
 	h.changed = make(chan struct{})
 }
 
-// Now is what exists, as far as the watch has got.
+// Now holds the objects that exist, as far as the watches have delivered them.
 type Now struct {
-	Jobs map[string]*batchv1.Job // by name; the newest, also after it is gone
+	Jobs map[string]*batchv1.Job // newest Job of each name, even after its deletion
 	Pods map[types.UID]*corev1.Pod
 }
 
@@ -179,8 +180,8 @@ func (h *History) Now() Now {
 	return Now{maps.Clone(h.jobs), maps.Clone(h.pods)}
 }
 
-// Await calls missing at each change, and returns as soon as missing returns "". Its error has the last text that
-// missing returned. The Now that missing gets is valid for that call only.
+// Await calls missing after each change, and returns as soon as missing returns "". If ctx ends, the error contains the
+// last text of missing. missing must not keep its argument.
 func (h *History) Await(ctx context.Context, missing func(Now) string) error {
 	for {
 		h.mu.Lock()
@@ -201,7 +202,7 @@ func (h *History) Await(ctx context.Context, missing func(Now) string) error {
 	}
 }
 
-// CatchUp returns when the history has everything that is stored now.
+// CatchUp returns when the history contains everything that is stored now.
 func (h *History) CatchUp(ctx context.Context) error {
 	pods, jobs, err := h.list(ctx)
 	if err != nil {
@@ -232,8 +233,8 @@ func (h *History) CatchUp(ctx context.Context) error {
 	})
 }
 
-// Changes returns all recorded versions, in the order in which they were stored. If Jobs are named, only theirs and
-// those of their pods.
+// Changes returns all recorded versions, in the order in which they were stored. If Jobs are given, it returns only the
+// versions of these Jobs and of their pods.
 func (h *History) Changes(jobs ...types.UID) []Change {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +249,8 @@ func (h *History) Changes(jobs ...types.UID) []Change {
 	return all
 }
 
-// Of returns a Job, nil if it is gone or not seen yet, and the existing pods that belong to it or belonged to it last.
+// Of returns a Job and its pods. The Job is nil if it is gone or not seen yet. The pods are those that exist and belong
+// to the Job, or belonged to it last.
 func (h *History) Of(job types.UID) (*batchv1.Job, []*corev1.Pod) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -269,7 +271,7 @@ func (h *History) Of(job types.UID) (*batchv1.Job, []*corev1.Pod) {
 	return found, pods
 }
 
-// Forget drops what was recorded of a Job and its pods, to save memory. CatchUp still knows how far the watch has got.
+// Forget drops the recorded changes of a Job and its pods, to save memory. CatchUp works as before.
 func (h *History) Forget(job types.UID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -281,5 +283,5 @@ func (h *History) Forget(job types.UID) {
 	delete(h.all, job)
 }
 
-// Wait returns when the watches have ended, which they do with the context of Watch.
+// Wait returns when the watches have ended. They end with the context given to Watch.
 func (h *History) Wait() { h.ended.Wait() }

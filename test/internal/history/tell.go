@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Tell prints a history for people who search for what went wrong, one line for each version. It is long: print the
+// Tell describes a history with one line for each version, for people who search an error. The text is long: print the
 // error after it, so that the end of the output shows the error.
 func Tell(all []Change) string {
 	var text strings.Builder

@@ -1,15 +1,16 @@
-// Package judge compares the answers about staged situations with the truth, which the test that staged them wrote
-// down.
+// Package judge compares Jobledger's answers about staged situations with the truth. The test that staged a situation
+// knows the truth and wrote it down.
 //
-// A test keeps a log and, beside it, truth.json with one [Told] for each situation. [All] asks the log for every Job,
-// pod and CronJob of these, as of the end of the situation:
+// A test keeps a log and, beside it, truth.json with one [Told] for each situation. [All] asks the log about every Job,
+// pod and CronJob of the situations, as of the end of each:
 //
 //	judge.All(t, dir) // dir/log, dir/truth.json
 //
-// A situation is missed if an answer lacks the words of its cause. It is false if an answer has words of another cause:
-// each cause has signatures, see signs.go. Package explaintest checks all answers, too.
+// A situation is missed if an answer lacks the words for its cause. It is false if an answer claims another cause: each
+// cause has signatures, see signs.go. Package explaintest checks all answers, too.
 //
-// Used by test/incidents, where the test plays the kubelet, and by test/node/situations, where a kubelet runs.
+// It is used by test/incidents, where the test acts as the kubelet, and by test/node/situations, where a real kubelet
+// runs.
 //
 // Read next: told.go for the truth.
 package judge

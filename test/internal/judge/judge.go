@@ -29,22 +29,23 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// enough: of 100 situations, at least 95 must name the staged cause.
+// enough is the required percentage: of 100 situations, at least 95 must name the staged cause.
 const enough = 95
 
-// many: above 100 situations, late answers count; among fewer, those of one kind would weigh too much.
+// many is the number of situations above which late answers count. Among fewer, one kind of situation would have too
+// much weight.
 const many = 100
 
-// judged is the result for one situation.
+// judged is the judgement of the answers about one situation.
 type judged struct {
 	*Told
-	missed []string // what the answers lack
-	wrong  []string // false sentences
+	missed []string // parts of the cause that the answers lack
+	wrong  []string // false sentences in the answers
 	head   string   // the first lines of the answer
-	late   []string // what is missing from the first lines of a narrow terminal
+	late   []string // parts of the cause that are missing in the first lines on a narrow terminal
 }
 
-// All asks a log about its situations and compares the answers with the truth.
+// All asks a log about all its situations, and compares the answers with the truth.
 func All(t *testing.T, dir string) {
 	t.Helper()
 	src := openSituations(t, filepath.Join(dir, "log"))
@@ -67,7 +68,8 @@ func All(t *testing.T, dir string) {
 	}
 	said := map[string]bool{}
 	for _, f := range checked.Findings {
-		if text := f.Rule + f.Of[:strings.Index(f.Of, " as of")] + f.Says; !said[text] { // once, and not for each point
+		// report each once, and not for each point in time
+		if text := f.Rule + f.Of[:strings.Index(f.Of, " as of")] + f.Says; !said[text] {
 			said[text] = true
 			t.Error(f)
 		}
@@ -76,7 +78,7 @@ func All(t *testing.T, dir string) {
 	cited(t, src)
 }
 
-// cited checks that what is said of CronJobs follows from the records that are cited for it.
+// cited checks that statements about CronJobs follow from the records that they cite.
 func cited(t *testing.T, src history.Source) {
 	t.Helper()
 	r, err := explaintest.CitedOfCrons(t.Context(), src, 1)
@@ -89,7 +91,7 @@ func cited(t *testing.T, src history.Source) {
 	t.Logf("%d values that %d answers about CronJobs cite were altered", r.Sentences, r.Answers)
 }
 
-// Read reads the truth.json beside a log.
+// Read reads truth.json, which is beside the log.
 func Read(t *testing.T, dir string) (all []Told) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "truth.json"))
@@ -108,11 +110,11 @@ func openSituations(t *testing.T, dir string) history.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = log.Close() }) // nothing was written
+	t.Cleanup(func() { _ = log.Close() }) // nothing was written, so nothing can be lost
 	return history.Local{Log: log, Lists: joblist.New(joblist.Config{Log: log, Files: store.FilesOf(log)})}
 }
 
-// judge asks for everything about a situation, as of its end.
+// judge asks for all answers about a situation, as of its end.
 func (j *judged) judge(ctx context.Context, src history.Source, failed *failures.Failures) error {
 	if j.CronUID != "" {
 		if err := j.judgeCron(ctx, src); err != nil {
@@ -167,7 +169,7 @@ func (j *judged) judge(ctx context.Context, src history.Source, failed *failures
 	return j.judgeFailures(failed)
 }
 
-// judgeCron asks how a CronJob is, and what became of its due times.
+// judgeCron asks about a CronJob, and about its due times.
 func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	stream := events.CronJobStream(types.UID(j.CronUID))
 	c, err := cron.Read(ctx, src, stream, history.Point{Time: events.Time(j.Over.UnixNano())})
@@ -190,7 +192,8 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 		if why.Tick != nil {
 			fate = why.Tick.Fate
 		}
-		j.hold(what, said, tick.Says, slices.Concat(j.True, []string{"client", "gap"})) // the janitor has deleted it since
+		// the test's cleanup has deleted the Job since
+		j.hold(what, said, tick.Says, slices.Concat(j.True, []string{"client", "gap"}))
 		if len(tick.Fate) > 0 && !slices.Contains(tick.Fate, fate) || slices.Contains(tick.NotFate, fate) {
 			j.wrong = append(j.wrong, fmt.Sprintf("%s: its fate is %q: %s", what, fate, strings.Join(said, " ")))
 		}
@@ -198,23 +201,24 @@ func (j *judged) judgeCron(ctx context.Context, src history.Source) error {
 	return nil
 }
 
-// stateWord maps the state of a Job to the word for it in an answer.
+// stateWord maps the final state of a Job to the word that an answer must use.
 var stateWord = map[string]string{"Complete": "Complete", "Failed": "Failed"}
 
 func (j *judged) judgeFailures(failed *failures.Failures) error {
 	i := slices.IndexFunc(failed.Items, func(x failures.Trouble) bool { return x.UID == j.UID })
 	switch {
 	case i >= 0:
-		j.hold("failures", []string{failed.Items[i].Why}, nil, slices.Concat(j.True, []string{"client"})) // the janitor deleted it by then
+		// the test's cleanup had deleted the Job by then
+		j.hold("failures", []string{failed.Items[i].Why}, nil, slices.Concat(j.True, []string{"client"}))
 	case j.State == "Failed":
 		j.missed = append(j.missed, "failures: the Job")
 	}
 	return nil
 }
 
-// hold notes which groups of says are missing from said, and which of its statements are false.
+// hold notes which groups of says no statement in said matches, and which statements are false.
 func (j *judged) hold(what string, said []string, says [][]string, may []string) {
-	for i := range said { // node names contain the namespace, too
+	for i := range said { // names of nodes contain the namespace
 		said[i] = strings.ReplaceAll(said[i], j.Namespace, "team")
 	}
 	for _, w := range unsaid(says, said) {
@@ -233,10 +237,11 @@ func screen(a *explain.Answer) ([]string, error) {
 	return []string{strings.Join(strings.Fields(b.String()), " ")}, err
 }
 
-// firstLines is the number of lines, of 80 columns, that a tired reader reads.
+// firstLines is the number of lines, of 80 columns each, that a reader surely reads.
 const firstLines = 3
 
-// late returns the parts of the cause that are missing from the first lines of an answer, and after them those lines.
+// late returns the parts of the cause that are missing in the first lines of an answer, followed by these lines. It
+// returns nothing if no part is missing.
 func late(a *explain.Answer, says [][]string, namespace string) ([]string, error) {
 	var b strings.Builder
 	page := show.Page{Out: &b, Width: 80}
@@ -245,7 +250,7 @@ func late(a *explain.Answer, says [][]string, namespace string) ([]string, error
 	}
 	lines := strings.Split(b.String(), "\n")
 	first := strings.Join(strings.Fields(strings.ReplaceAll(strings.Join(lines[:min(len(lines), firstLines)], " "), namespace, "team")), " ")
-	quotes := strings.ReplaceAll(first, "'", `"`) // within quoted text, quotes are single
+	quotes := strings.ReplaceAll(first, "'", `"`) // quotes within a quoted text are single
 	if not := unsaid(says, []string{first, quotes}); len(not) > 0 {
 		return append(not, first), nil
 	}
@@ -257,7 +262,8 @@ func head(a *explain.Answer) string {
 	return strings.Join(said[:min(len(said), 4)], "\n      ")
 }
 
-// sum prints the misses by cause. It fails if too much was missed or if anything was false.
+// sum prints for each cause how many situations were missed. It fails the test if too many were missed, or if any
+// answer was false.
 func sum(t *testing.T, all []*judged) {
 	t.Helper()
 	byCause := map[string][2]int{}
@@ -285,7 +291,8 @@ func sum(t *testing.T, all []*judged) {
 	if rate := 100 * (len(all) - missed) / max(len(all), 1); rate < enough {
 		t.Errorf("the staged cause is named in %d of %d situations (%d %%), less than %d %%", len(all)-missed, len(all), rate, enough)
 	}
-	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many { // fewer say too little
+	// with fewer situations the rate means little
+	if rate := 100 * (len(all) - late) / max(len(all), 1); rate < enough && len(all) > many {
 		t.Errorf("the staged cause stands in the first lines in %d of %d situations (%d %%), less than %d %%", len(all)-late, len(all), rate, enough)
 	}
 	t.Logf("the staged cause is named in %d of %d situations, and in the first %d lines of 80 columns in %d", len(all)-missed, len(all), firstLines, len(all)-late)

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// signatures are words that claim that something happened. They are false in an answer about a situation in which it
-// did not happen.
+// signatures maps the name of a cause to words that claim it. In an answer about a situation without this cause such
+// words are false.
 var signatures = map[string]*regexp.Regexp{
 	"client":     regexp.MustCompile(`(deleted|asked for|removed)[^.;]* by an API client|by an API client`),
 	"force":      regexp.MustCompile(`\bby force\b`),
@@ -44,15 +44,16 @@ var signatures = map[string]*regexp.Regexp{
 	"namespace":  regexp.MustCompile(`(?i)namespace .*(deleted|terminat)|with its namespace`),
 }
 
-// negated matches what a sentence denies: "not by eviction, preemption, taint", "(none of its rules asks for it)".
+// negated matches words by which a sentence denies something: "not by eviction, preemption, taint", "(none of its rules
+// asks for it)".
 var negated = regexp.MustCompile(`(?:;|,)? (?:and )?not (?:by|of|an?|its) [^(#;.:]*(?:\([^)]*\))?[^(#;.:]*|no pod had [^;.]*|one more would have [^;.]*|[Nn]othing in its spec[^;.]*|activeDeadlineSeconds is not set|missing: .*`)
 
-// quoted matches text that other programs wrote.
+// quoted matches text that other programs wrote, such as a message of the kubelet.
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
 var exitCode = regexp.MustCompile(`\bexit(?:ed)?(?: code)? (\d+)\b`)
 
-// elsewhere are the sections in which an answer speaks of other Jobs, or of things that did not happen.
+// elsewhere lists the sections of an answer that are about other Jobs, or about things that did not happen.
 var elsewhere = []string{"RULED OUT", "ALSO", "CHANGED"}
 
 // statements returns the sentences of an answer that claim that something happened.
@@ -71,7 +72,8 @@ func statements(a *explain.Answer) (all []string) {
 	return all
 }
 
-// falsehoods returns the statements that claim something that did not happen.
+// falsehoods returns the statements that claim something that did not happen. may lists the signatures that are
+// allowed.
 func falsehoods(t *Told, may []string, said []string) (all []string) {
 	for _, text := range said {
 		claims := negated.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
@@ -90,7 +92,7 @@ func falsehoods(t *Told, may []string, said []string) (all []string) {
 	return all
 }
 
-// unsaid returns the groups that nothing in said matches.
+// unsaid returns the groups of regular expressions of which no member matches in said.
 func unsaid(groups [][]string, said []string) (all []string) {
 	text := strings.Join(said, "\n")
 	for _, any := range groups {

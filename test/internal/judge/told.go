@@ -2,7 +2,7 @@ package judge
 
 import "time"
 
-// Told describes a staged situation. Nothing in it comes from the log of Jobledger or from an answer.
+// Told describes a staged situation. All of it comes from the test, nothing from Jobledger's log or answers.
 type Told struct {
 	Name      string `json:"name"`
 	Cause     string `json:"cause"`
@@ -12,34 +12,34 @@ type Told struct {
 	Namespace string `json:"namespace"`
 	Job       string `json:"job,omitempty"`
 	UID       string `json:"uid,omitempty"`
-	Pod       string `json:"pod,omitempty"` // the pod that the action was done to
+	Pod       string `json:"pod,omitempty"` // the pod on which the test acted
 	PodUID    string `json:"podUID,omitempty"`
 	CronJob   string `json:"cronJob,omitempty"`
 	CronUID   string `json:"cronUID,omitempty"`
-	Did       string `json:"did"` // as a sentence
+	Did       string `json:"did"` // what the test did, as a sentence
 
-	// Groups of regular expressions. An answer about the Job or CronJob (Says) or the pod (PodSays) matches one of each
-	// group.
+	// Groups of regular expressions. An answer about the Job or CronJob (Says), or about the pod (PodSays), must match
+	// at least one of each group.
 	Says    [][]string `json:"says,omitempty"`
 	PodSays [][]string `json:"podSays,omitempty"`
-	// True names further signatures that are true here. Any other signature is a false sentence.
+	// True names further signatures that are true in this situation. Any other signature makes a sentence false.
 	True []string `json:"true,omitempty"`
 	// Exits are the exit codes that containers had.
 	Exits []int32 `json:"exits,omitempty"`
-	// Untold: the reason why the log of this mode cannot have the cause. Says then has what is said in its place.
+	// Untold says why the log of this mode cannot contain the cause. Says then has what an answer says instead.
 	Untold string `json:"untold,omitempty"`
 
-	// What the API server stored at the end of the situation.
+	// The state that the API server stored at the end of the situation.
 	State  string    `json:"state"` // Complete, Failed, Deleted, or Open
 	Reason string    `json:"reason,omitempty"`
 	Began  time.Time `json:"began"`
-	Over   time.Time `json:"over"` // the end; after it only the janitor acts
+	Over   time.Time `json:"over"` // the end of the situation; after it only the test's cleanup acts
 
 	CronSays [][]string  `json:"cronSays,omitempty"` // like Says, for an answer about the CronJob
 	Ticks    []TickTruth `json:"ticks,omitempty"`
 }
 
-// TickTruth is a due time that why-not is asked about, and what its answer must say.
+// TickTruth is a due time of a CronJob for which the test asks why-not, and what the answer must say.
 type TickTruth struct {
 	At      time.Time  `json:"at"`
 	Says    [][]string `json:"says,omitempty"`

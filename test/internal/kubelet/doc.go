@@ -1,7 +1,7 @@
-// Package kubelet plays the kubelet of a node by hand: nothing happens to a pod there before a test says so.
+// Package kubelet lets a test act as the kubelet of a node: nothing happens to a pod there unless the test says so.
 //
 // Pods come to the node by spec.nodeName, see [Place]; neither the scheduler nor kwok touches them. Each write to a pod
-// carries the pod's UID, so that it never reaches a successor of the same name.
+// names the pod's UID, so that it never reaches a new pod of the same name.
 //
 // # Concurrency
 //

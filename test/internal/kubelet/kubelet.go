@@ -13,16 +13,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Node is the name of the node.
+// Node is the name of the simulated node.
 const Node = "by-hand"
 
-// Kubelet writes the pod statuses that a kubelet would write.
+// Kubelet writes pod statuses as a kubelet would.
 type Kubelet struct {
 	client kubernetes.Interface
 	exact  bool
 }
 
-// New registers the node, unless it exists already. client must be allowed to write nodes and the status of pods.
+// New registers the node, unless it exists already. The client must be allowed to write nodes and pod statuses.
 func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: Node}}
 	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
@@ -31,14 +31,14 @@ func New(ctx context.Context, client kubernetes.Interface) (*Kubelet, error) {
 	return &Kubelet{client: client}, nil
 }
 
-// Exact returns a Kubelet that writes only to the version of the pod that it is given; for any other version it gets a
-// conflict. So a pod that has ended never runs again.
+// Exact returns a Kubelet that writes only to the version of the pod that it is given; for another version it returns a
+// conflict. So it can never make a pod run again that has ended.
 func (k *Kubelet) Exact() *Kubelet { return &Kubelet{client: k.client, exact: true} }
 
 // Place makes the pods of a template run on the node.
 func Place(template *corev1.PodTemplateSpec) { template.Spec.NodeName = Node }
 
-// Run makes the pod run, and Ready if ready is set.
+// Run sets the pod to Running, and to Ready if ready is set.
 func (k *Kubelet) Run(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	s := corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.Now()), Conditions: conditions(ready)}
 	for _, c := range pod.Spec.Containers {
@@ -50,7 +50,7 @@ func (k *Kubelet) Run(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	return k.write(ctx, pod, s)
 }
 
-// Restart is Run for a pod with containers that ended and were started again.
+// Restart sets the pod to Running again, after its containers ended and were restarted.
 func (k *Kubelet) Restart(ctx context.Context, pod *corev1.Pod, ready bool) error {
 	again := pod.DeepCopy()
 	if len(again.Status.ContainerStatuses) > 0 {
@@ -59,7 +59,7 @@ func (k *Kubelet) Restart(ctx context.Context, pod *corev1.Pod, ready bool) erro
 	return k.Run(ctx, again, ready)
 }
 
-// Wait makes the containers of a pod that does not run yet wait, with a reason.
+// Wait sets the containers of a pod that does not run yet to waiting, with a reason.
 func (k *Kubelet) Wait(ctx context.Context, pod *corev1.Pod, reason, message string) error {
 	s := corev1.PodStatus{Phase: corev1.PodPending, StartTime: new(metav1.Now()), Conditions: conditions(false)}
 	for _, c := range pod.Spec.Containers {
@@ -78,12 +78,12 @@ func restarts(pod *corev1.Pod) int32 {
 	return pod.Status.ContainerStatuses[0].RestartCount
 }
 
-// Succeed ends the pod as Succeeded, now.
+// Succeed ends the pod now, as Succeeded.
 func (k *Kubelet) Succeed(ctx context.Context, pod *corev1.Pod) error {
 	return k.write(ctx, pod, ended(pod, corev1.PodSucceeded, 0))
 }
 
-// Fail ends the pod as Failed, now, with an exit code for all containers. It also sets the conditions `also` to True.
+// Fail ends the pod now, as Failed, with an exit code for all containers. It also sets the conditions in also to True.
 func (k *Kubelet) Fail(ctx context.Context, pod *corev1.Pod, exitCode int32, also ...corev1.PodConditionType) error {
 	s := ended(pod, corev1.PodFailed, exitCode)
 	for _, kind := range also {
@@ -94,7 +94,7 @@ func (k *Kubelet) Fail(ctx context.Context, pod *corev1.Pod, exitCode int32, als
 	return k.write(ctx, pod, s)
 }
 
-// Remove ends the deletion of a deleted pod: it is gone as soon as no finalizer holds it.
+// Remove completes the deletion of a pod. The pod disappears when it has no finalizer any more.
 func (k *Kubelet) Remove(ctx context.Context, pod *corev1.Pod) error {
 	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.UID},
@@ -130,7 +130,7 @@ func conditions(ready bool) []corev1.PodCondition {
 	return []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.Now()}}
 }
 
-// write replaces the status of this pod, and of no other pod of its name.
+// write replaces the status of this pod. A new pod of the same name is never changed.
 func (k *Kubelet) write(ctx context.Context, pod *corev1.Pod, s corev1.PodStatus) error {
 	meta := map[string]any{"uid": pod.UID}
 	if k.exact {

@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// Explain prints the histories of the Jobs with violations, and after them the violations: people, and machines that
-// keep logs, see only the end of a long output.
+// Explain describes the histories of the Jobs with violations, followed by the violations. They come last because
+// people, and machines that store logs, see only the end of a long output.
 func Explain(found []Violation, h *history.History) string {
 	var text strings.Builder
 	told := map[types.UID]bool{}

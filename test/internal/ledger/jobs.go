@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/jobstatus"
 )
 
-// entry is the present or past place of a UID in uncountedTerminatedPods.
+// entry says in which list of uncountedTerminatedPods a UID is, or was.
 type entry struct {
-	succeeded bool // whether the list is or was that of succeeded pods
+	succeeded bool // the list is that of succeeded pods
 	left      bool
 }
 
@@ -45,7 +45,7 @@ func (a *Account) seeJob(job *batchv1.Job, gone bool) {
 	a.markExcess()
 }
 
-// checkStatus checks a status that was written; old is the version before.
+// checkStatus checks a written status against the version before, old.
 func (a *Account) checkStatus(old, job *batchv1.Job) {
 	s := &job.Status
 	if old != nil {
@@ -72,7 +72,7 @@ func (a *Account) checkStatus(old, job *batchv1.Job) {
 	}
 }
 
-// checkSteps checks how a status may differ from the one before.
+// checkSteps checks how a status differs from the one before.
 func (a *Account) checkSteps(old, job *batchv1.Job) {
 	was, is := &old.Status, &job.Status
 	if Finished(old) {
@@ -86,8 +86,8 @@ func (a *Account) checkSteps(old, job *batchv1.Job) {
 	}
 }
 
-// checkGoesOn: a Job goes on only while its published status does not say that it has failed (J-112, J-123, J-124). The
-// limits are the highest of any spec that it had. While it may adopt pods, no end is decided (J-018).
+// checkGoesOn checks that a Job does not go on after its published status says that it has failed (J-112, J-123,
+// J-124). It uses the highest limits of any spec that the Job had. While the Job may adopt pods, it may go on (J-018).
 func (a *Account) checkGoesOn(job *batchv1.Job) {
 	if True(job, batchv1.JobFailureTarget) || True(job, batchv1.JobSuccessCriteriaMet) || a.claiming() {
 		return
@@ -104,8 +104,8 @@ func (a *Account) checkGoesOn(job *batchv1.Job) {
 	}
 }
 
-// claiming reports whether the Job ever had a pod that another client took away, or that the Job did not make. It may
-// then be adopting.
+// claiming reports whether the Job may be adopting pods: it ever had a pod that another client took away, or that the
+// Job did not create.
 func (a *Account) claiming() bool {
 	for _, p := range a.pods {
 		if p.released || p.stray && !a.ledger.config.Builtin {
@@ -115,10 +115,10 @@ func (a *Account) claiming() bool {
 	return false
 }
 
-// checkLists: the UID of a pod enters one list, once. It moves to the counter after its finalizer was removed, or in
-// the write that finishes the Job (J-085, J-087, J-088).
+// checkLists checks the lists of uncounted pods. The UID of a pod enters one list, once. It moves to the counter after
+// its finalizer was removed, or in the write that finishes the Job (J-085, J-087, J-088).
 func (a *Account) checkLists(job *batchv1.Job) {
-	now := map[types.UID]bool{} // true: in the list of succeeded pods
+	now := map[types.UID]bool{} // UIDs in the lists; true: in that of succeeded pods
 	lists := uncounted(job)
 	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
 		if _, twice := now[uid]; twice {
@@ -149,7 +149,8 @@ func (a *Account) checkLists(job *batchv1.Job) {
 	}
 }
 
-// checkEvidence: no counter is higher than the number of pods that can explain it (J-036, each pod is counted once).
+// checkEvidence checks that no counter is higher than the number of pods that can be counted there (J-036, each pod is
+// counted once).
 func (a *Account) checkEvidence(job *batchv1.Job) {
 	lists := uncounted(job)
 	failed, succeeded := 0, 0
@@ -169,12 +170,13 @@ func (a *Account) checkEvidence(job *batchv1.Job) {
 	}
 }
 
-// checkIndexes: J-039 to J-041, J-117, J-126.
+// checkIndexes checks completedIndexes and failedIndexes (J-039 to J-041, J-117, J-126).
 func (a *Account) checkIndexes(old, job *batchv1.Job) {
 	s := &job.Status
 	completed, failed := Indexes(s.CompletedIndexes), Indexes(deref(s.FailedIndexes, ""))
 	if n := int(s.Succeeded); n != len(completed) && (n < len(completed) || a.spec.leastCompletions == a.spec.mostCompletion) {
-		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed)) // J-236 may delay it
+		// a change of completions may delay it (J-236)
+		a.complain("J-039", "succeeded is %d, but %d indexes are completed", n, len(completed))
 	}
 	had, lost := map[int]bool{}, map[int]bool{}
 	for _, p := range a.pods {
@@ -214,7 +216,7 @@ func (a *Account) checkIndexes(old, job *batchv1.Job) {
 	}
 }
 
-// checkFinished: J-163, J-165, J-166.
+// checkFinished checks the status and the pods of a Job that has just finished (J-163, J-165, J-166).
 func (a *Account) checkFinished(job *batchv1.Job) {
 	s, lists := &job.Status, uncounted(job)
 	if s.Active != 0 || deref(s.Ready, 0) != 0 || deref(s.Terminating, 0) != 0 || len(lists.Succeeded)+len(lists.Failed) > 0 {
@@ -234,7 +236,7 @@ func (a *Account) checkFinished(job *batchv1.Job) {
 	}
 }
 
-// find returns the condition of a type, nil when there is none.
+// find returns the condition of a type; nil if there is none.
 func find(job *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if job.Status.Conditions[i].Type == kind {
@@ -250,7 +252,7 @@ func True(job *batchv1.Job, kind batchv1.JobConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// Finished reports whether the stored status has a terminal condition.
+// Finished reports whether the Job has the condition Complete or Failed with status True.
 func Finished(job *batchv1.Job) bool {
 	return True(job, batchv1.JobComplete) || True(job, batchv1.JobFailed)
 }
@@ -263,7 +265,7 @@ func isIndexed(job *batchv1.Job) bool {
 	return deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion
 }
 
-// failedOnly reports whether a pod that is being deleted counts as failed only once its phase is Failed (J-022, J-024).
+// failedOnly reports whether a pod that is being deleted counts as failed only when its phase is Failed (J-022, J-024).
 func failedOnly(s *batchv1.JobSpec) bool {
 	return s.PodFailurePolicy != nil || deref(s.PodReplacementPolicy, batchv1.TerminatingOrFailed) == batchv1.Failed
 }
@@ -275,7 +277,7 @@ func (a *Account) podName(uid types.UID) string {
 	return string(uid)
 }
 
-// sortedPods walks the pods in a fixed order.
+// sortedPods returns the pods in a fixed order.
 func (a *Account) sortedPods() []*pod {
 	return slices.SortedFunc(maps.Values(a.pods), func(x, y *pod) int {
 		if x.now.UID < y.now.UID {

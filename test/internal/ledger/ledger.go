@@ -15,20 +15,20 @@ import (
 	"github.com/jobledger/jobledger/test/internal/history"
 )
 
-// Config has what a history cannot show.
+// Config holds what a history does not show.
 type Config struct {
-	// Stripped reports whether a user removed the tracking finalizer of a pod, or may have been about to; nil: no user
+	// Stripped reports whether a user removed the tracking finalizer of a pod, or perhaps tried to. If nil, no user
 	// did.
 	Stripped func(pod types.UID) bool
-	// Deleted reports whether a client other than the Job's controller deleted a pod, or may have been about to; nil:
-	// unknown.
+	// Deleted reports whether a client other than the Job's controller deleted a pod, or perhaps tried to. If nil, this
+	// is unknown.
 	Deleted func(pod types.UID) bool
-	// Builtin says that the built-in controller ran the Jobs, too. Rules that only Jobledger promises are then not
+	// Builtin says that the built-in controller also ran the Jobs. Then rules that only Jobledger promises are not
 	// checked: J-030 when there is nothing to count, J-126, J-142.
 	Builtin bool
 }
 
-// Violation is a break of a rule.
+// Violation is a rule that was broken.
 type Violation struct {
 	Version uint64
 	Rule    string
@@ -45,7 +45,7 @@ func (v Violation) String() string {
 type Ledger struct {
 	config Config
 	jobs   map[types.UID]*Account
-	owner  map[types.UID]types.UID // pod → the Job that it last belonged to
+	owner  map[types.UID]types.UID // by pod: the Job that it belongs to, or belonged to last
 	found  []Violation
 }
 
@@ -57,7 +57,7 @@ func New(config Config) *Ledger {
 	return &Ledger{config: config, jobs: map[types.UID]*Account{}, owner: map[types.UID]types.UID{}}
 }
 
-// Read reads a history, in the order of its versions.
+// Read returns a ledger with a whole history, which must be in the order of its versions.
 func Read(config Config, all []history.Change) *Ledger {
 	l := New(config)
 	for _, c := range all {
@@ -66,7 +66,7 @@ func Read(config Config, all []history.Change) *Ledger {
 	return l
 }
 
-// See reads the next version.
+// See adds the next version of the history, and checks it.
 func (l *Ledger) See(c history.Change) {
 	if c.Job != nil {
 		a := l.account(c.Job.UID)
@@ -100,35 +100,36 @@ func (l *Ledger) account(uid types.UID) *Account {
 	return a
 }
 
-// Violations returns the violations in the order of their versions.
+// Violations returns the violations found so far, in the order of their versions.
 func (l *Ledger) Violations() []Violation { return l.found }
 
-// Accounts returns the Jobs of the history, by name and then UID.
+// Accounts returns the Jobs of the history, sorted by name and then UID.
 func (l *Ledger) Accounts() []*Account {
 	return slices.SortedFunc(maps.Values(l.jobs), func(a, b *Account) int {
 		return cmp.Or(cmp.Compare(a.name(), b.name()), cmp.Compare(a.UID, b.UID))
 	})
 }
 
-// Account is one Job and its pods, as far as the history was read.
+// Account is a Job and its pods, as far as the history was read.
 type Account struct {
 	ledger  *Ledger
 	UID     types.UID
 	Job     *batchv1.Job // the newest version; nil before the first
 	Gone    bool
 	version uint64
-	seen    time.Time // when the test received the newest version
-	edited  time.Time // when it received the newest change of the spec
-	success time.Time // when it received that the Job succeeds
-	failing time.Time // when it received that the Job fails
+	seen    time.Time // when the test received the newest version of the Job or a pod
+	edited  time.Time // when the test received the newest change of the spec
+	success time.Time // when the test received the condition SuccessCriteriaMet
+	failing time.Time // when the test received the condition FailureTarget
 	pods    map[types.UID]*pod
 	entries map[types.UID]entry // every UID that was ever in uncountedTerminatedPods
 
 	spec   bounds
-	wanted []wish // how many pods the spec wanted, one after the other
-	// The status when the end of the Job was decided. Later, fewer completions trim its sets of indexes (J-039).
-	verdict indexCounts // at FailureTarget
-	policy  bool        // at SuccessCriteriaMet: a rule of the success policy was met
+	wanted []wish // numbers of pods that the specs wanted, in their order
+	// From the status in which the end of the Job was decided. If completions are lowered later, the sets of indexes
+	// shrink (J-039).
+	verdict indexCounts // in the version with FailureTarget
+	policy  bool        // in the version with SuccessCriteriaMet: a rule of the success policy was met
 }
 
 // indexCounts are the numbers of failed and of completed indexes.
@@ -147,7 +148,8 @@ func (a *Account) complain(rule, format string, args ...any) {
 	})
 }
 
-// bounds are the lowest and highest values that fields of a spec ever had. A controller may have acted on any version.
+// bounds holds the lowest and highest values that fields of the spec ever had. A controller may act on any version that
+// it has seen.
 type bounds struct {
 	seen                             bool
 	leastParallel, mostParallel      int32
@@ -155,8 +157,8 @@ type bounds struct {
 	leastBackoff, mostBackoff        int32
 	leastFailedIndexes               int32
 	mostFailedIndexes                int32
-	leastDeadline                    int64 // 0: there was none
-	replacesEarly                    bool  // at some time, pods being deleted counted as failed (J-022)
+	leastDeadline                    int64 // 0: there was no deadline
+	replacesEarly                    bool  // at some time, a pod that was being deleted counted as failed (J-022)
 }
 
 func (b *bounds) note(s *batchv1.JobSpec) {
@@ -178,13 +180,13 @@ func (b *bounds) note(s *batchv1.JobSpec) {
 	b.replacesEarly = b.replacesEarly || !failedOnly(s)
 }
 
-// wish is how many pods a spec wanted, until the next spec was seen.
+// completions is -1 if unset
 type wish struct {
-	parallel, completions int32 // completions -1: unset
+	parallel, completions int32 // completions is -1 if unset; until is when the next version was seen
 	until                 time.Time
 }
 
-// wish notes how many pods the newest spec wants.
+// wish notes how many pods the newest version of the spec wants.
 func (a *Account) wish(s *batchv1.JobSpec) {
 	now := wish{parallel: deref(s.Parallelism, 1), completions: deref(s.Completions, -1)}
 	if deref(s.Suspend, false) {
@@ -200,7 +202,8 @@ func (a *Account) wish(s *batchv1.JobSpec) {
 	a.wanted = append(a.wanted, now)
 }
 
-// leastWanted returns the lowest numbers among the specs that a controller may still be acting on; completions -1: any.
+// leastWanted returns the lowest numbers of pods in all versions of the spec on which a controller may still act.
+// completions is -1 if none has a number.
 func (a *Account) leastWanted() (parallel, completions int32) {
 	parallel, completions = math.MaxInt32, -1
 	for _, w := range a.wanted {

@@ -15,31 +15,31 @@ import (
 	"github.com/jobledger/jobledger/internal/dev/sim/podfailure"
 )
 
-// pod is what the history says of a pod. "Ever" in a comment: at some time, in any version.
+// pod is what the history shows of a pod. "Ever" in a comment means: in any version so far.
 type pod struct {
 	now         *corev1.Pod
 	gone        bool
-	index       int  // -1: it has none
-	stray       bool // not made by a command of ours
-	released    bool // its owner or its labels ever said that it is not the Job's
+	index       int  // completion index; -1: none
+	stray       bool // not created by a command of Jobledger
+	released    bool // its owner or its labels ever showed that it is not the Job's
 	everTracked bool
 	succeeded   bool      // ever Succeeded
-	credit      bool      // ever Succeeded with the finalizer
-	failed      bool      // ever Failed with the finalizer
-	deleted     bool      // deleted with the finalizer, before it had ended
+	credit      bool      // ever Succeeded while it had the finalizer
+	failed      bool      // ever Failed while it had the finalizer
+	deleted     bool      // deleted while it had the finalizer, before it ended
 	leaving     bool      // its deletion was requested
 	ended       time.Time // when it was first seen as ended
-	inactive    time.Time // when it was first seen as ended or being deleted
-	excess      bool      // it may ever have been surplus, and so may stay uncounted (J-073)
-	ignored     bool      // a rule of the policy says not to count its failure (J-114)
-	afterwards  bool      // deleted before it had ended, after the Job's success was stored (J-142)
+	inactive    time.Time // when it was first seen as ended or as being deleted
+	excess      bool      // it may ever have been surplus, so it may stay uncounted (J-073)
+	ignored     bool      // a rule of the podFailurePolicy says that its failure does not count (J-114)
+	afterwards  bool      // deleted before it ended, and after the Job's success was stored (J-142)
 }
 
 func (p *pod) tracked() bool  { return !p.gone && Tracked(p.now) }
 func (p *pod) terminal() bool { return Terminal(p.now) }
 func (p *pod) live() bool     { return !p.gone && Live(p.now) }
 
-// seePod checks a new version of a pod.
+// seePod notes and checks a new version of a pod.
 func (a *Account) seePod(now *corev1.Pod, gone bool) {
 	p := a.pods[now.UID]
 	fresh := p == nil
@@ -67,7 +67,7 @@ func (a *Account) seePod(now *corev1.Pod, gone bool) {
 }
 
 func (p *pod) noteEnd(at time.Time) {
-	tracked := Tracked(p.now) // also for the last version of a pod that is gone
+	tracked := Tracked(p.now) // for a deleted pod, in its last version
 	p.everTracked = p.everTracked || tracked
 	if p.terminal() && p.ended.IsZero() {
 		p.ended = at
@@ -87,8 +87,8 @@ func (p *pod) noteEnd(at time.Time) {
 	}
 }
 
-// endedFirst reports whether the containers of a failed pod ended before its deletion was requested. Such a pod counts
-// even if its Job has succeeded (J-140).
+// endedFirst reports whether the containers of a failed pod had ended before its deletion was requested. Such a pod
+// counts even if its Job has succeeded (J-140).
 func endedFirst(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodFailed || p.DeletionTimestamp == nil || len(p.Status.ContainerStatuses) == 0 {
 		return false
@@ -102,8 +102,9 @@ func endedFirst(p *corev1.Pod) bool {
 	return true
 }
 
-// noteDeletion: if a pod is deleted before it has ended, its finalizer is removed first, so that it does not count as
-// failed. Exceptions: the Job is ending, or is deleted itself (J-073, J-078, J-079).
+// noteDeletion checks a deletion by the Job's controller. If the controller deletes a pod that has not ended, it must
+// first remove the finalizer, so that the pod does not count as failed. This does not apply if the Job is ending or is
+// itself being deleted (J-073, J-078, J-079).
 func (a *Account) noteDeletion(p *pod) {
 	if p.leaving || p.now.DeletionTimestamp == nil {
 		return
@@ -129,7 +130,7 @@ func (a *Account) claims(now *corev1.Pod) bool {
 	return err != nil || a.Job.Spec.Selector == nil || selector.Matches(labels.Set(now.Labels))
 }
 
-// checkCreated checks a pod that the Job's controller has just created (J-009, J-047, J-048, J-052, J-084, J-136).
+// checkCreated checks a pod that the controller has just created (J-009, J-047, J-048, J-052, J-084, J-136).
 func (a *Account) checkCreated(p *pod) {
 	if !p.tracked() {
 		a.complain("J-084", "pod %s was created without the finalizer", p.now.Name)
@@ -164,8 +165,8 @@ func (a *Account) checkCreated(p *pod) {
 	}
 }
 
-// meddled reports whether another pod of the index was taken away by a client, or deleted and then succeeded. Such a
-// pod may end at any time and in any way, also while its replacement is being created.
+// meddled reports whether a client took another pod of the same index away, or such a pod was deleted and then
+// succeeded. It may end at any time and in any way, also while the new pod is being created.
 func (a *Account) meddled(p *pod) bool {
 	for _, other := range a.pods {
 		if other != p && other.index == p.index && (other.released || other.stray || other.deleted && other.succeeded || a.ledger.config.Stripped(other.now.UID)) {
@@ -175,8 +176,8 @@ func (a *Account) meddled(p *pod) bool {
 	return false
 }
 
-// checkIndexWants: an index gets a pod only while it is published as neither completed nor failed. The new pod carries
-// how often the index has failed (J-052, J-117, J-119).
+// checkIndexWants checks that a pod is created only for an index that is published neither as completed nor as failed,
+// and that the pod carries the number of the index's failures (J-052, J-117, J-119).
 func (a *Account) checkIndexWants(p *pod, i int) {
 	s := &a.Job.Status
 	if Indexes(s.CompletedIndexes)[i] || Indexes(deref(s.FailedIndexes, ""))[i] {
@@ -203,10 +204,10 @@ func (a *Account) checkIndexWants(p *pod, i int) {
 // mayFail reports whether a status may count the pod as failed (J-022, J-038).
 func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	switch failing := p.everTracked && True(job, batchv1.JobFailureTarget); {
-	case p.ignored: // it may have counted before it ended, as all pods of a failing Job do
+	case p.ignored: // it may be counted before it ends, as all pods of a failing Job are
 		return failing && p.ended.After(a.failing.Add(-lag))
 	case p.afterwards:
-		return false // however it ended
+		return false // it does not count, however it ended
 	case p.failed, failing:
 		return true
 	default:
@@ -214,8 +215,8 @@ func (p *pod) mayFail(a *Account, job *batchv1.Job) bool {
 	}
 }
 
-// mayDrop reports whether the finalizer of a pod may be removed: a stored status accounts for the pod, or it need not
-// be counted.
+// mayDrop reports whether the controller may remove the finalizer of a pod: a stored status accounts for the pod, or
+// the pod need not be counted.
 func (a *Account) mayDrop(p *pod) bool {
 	switch {
 	case a.accounted(p), p.excess, p.released, a.ledger.config.Stripped(p.now.UID):
@@ -230,7 +231,7 @@ func (a *Account) mayDrop(p *pod) bool {
 	return p.ignored // J-114
 }
 
-// accounted reports whether the stored status of the Job accounts for the pod.
+// accounted reports whether the Job's stored status accounts for the pod.
 func (a *Account) accounted(p *pod) bool {
 	if _, listed := a.entries[p.now.UID]; listed {
 		return true
@@ -238,19 +239,20 @@ func (a *Account) accounted(p *pod) bool {
 	return isIndexed(a.Job) && (p.succeeded || p.now.Status.Phase == corev1.PodSucceeded) && Indexes(a.Job.Status.CompletedIndexes)[p.index]
 }
 
-// lag is the longest time by which a controller's knowledge of pods may be behind the API server.
+// lag is the longest time by which a controller's view of pods may be older than the API server's. A pod that ended 9 s
+// ago may still be active in that view.
 const lag = 10 * time.Second
 
-// perhapsLive reports whether a pod is active in the view of a controller. For a while after a change of the spec, this
-// includes pods that ended a short while ago: a controller that acts on the change may not know it yet. Without a
-// change nothing finds such a pod surplus.
+// perhapsLive reports whether a pod may be active in the controller's view. For 10 s after a change of the spec, this
+// includes pods that ended less than 10 s ago, because a controller that acts on the change may not know of their end.
+// Without a change of the spec nothing makes such a pod surplus.
 func (a *Account) perhapsLive(p *pod) bool {
 	return p.live() || !a.edited.IsZero() && a.seen.Sub(a.edited) < lag && a.seen.Sub(p.inactive) < lag
 }
 
-// markExcess marks the pods that a controller may find surplus: the Job has more active pods than any spec that the
-// controller may still act on wants, or the index has another pod, or needs none (J-071, J-073, J-076, J-078). The mark
-// stays: a deletion may have been sent already, for example before a crash, even if the pod ends meanwhile.
+// markExcess marks the pods that a controller may find surplus. Either the Job has more active pods than wanted by a
+// spec that the controller may still act on, or the pod's index has another pod or needs none (J-071, J-073, J-076,
+// J-078). The mark stays, even if the pod ends: its deletion may have been sent already, for example before a crash.
 func (a *Account) markExcess() {
 	if a.Job == nil {
 		return
@@ -286,20 +288,20 @@ func (a *Account) markExcess() {
 	}
 }
 
-// Live reports whether a pod is active.
+// Live reports whether a pod has not ended and is not being deleted.
 func Live(p *corev1.Pod) bool { return p.DeletionTimestamp == nil && !Terminal(p) }
 
-// Terminal reports whether a pod has ended.
+// Terminal reports whether a pod has ended: its phase is Succeeded or Failed.
 func Terminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// Tracked reports whether a pod carries a tracking finalizer, ours or the built-in one.
+// Tracked reports whether a pod has a tracking finalizer, Jobledger's or the built-in controller's.
 func Tracked(p *corev1.Pod) bool {
 	return slices.Contains(p.Finalizers, events.TrackingFinalizer) || slices.Contains(p.Finalizers, events.BuiltinTrackingFinalizer)
 }
 
-// indexOf returns the completion index of a pod; -1: it has none.
+// indexOf returns the completion index of a pod; -1 if it has none.
 func indexOf(p *corev1.Pod) int {
 	index, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
@@ -308,7 +310,8 @@ func indexOf(p *corev1.Pod) int {
 	return index
 }
 
-// Indexes reads an index set such as 1,3-5. It skips text that it cannot read, so the number of indexes is then wrong.
+// Indexes parses an index set such as 1,3-5. It skips text that it cannot parse; the number of indexes then shows the
+// error.
 func Indexes(text string) map[int]bool {
 	set := map[int]bool{}
 	for part := range strings.SplitSeq(text, ",") {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Failures returns the bounds of how many pods a finished Job must have counted as failed. least: pods that failed with
-// the finalizer, or were deleted where that counts, and that must be counted (mustCount). most: all pods that may count
-// as failed (mayFail).
+// Failures returns how many pods the status of a finished Job must count as failed at least, and may count at most.
+// least is the number of pods that failed with the finalizer, or were deleted if that counts, and that must be counted
+// (mustCount). most is the number of all pods that may count as failed (mayFail).
 func (a *Account) Failures() (least, most int32) {
 	for _, p := range a.pods {
 		certain := p.failed || p.deleted && !p.succeeded
@@ -25,9 +25,9 @@ func (a *Account) Failures() (least, most int32) {
 	return least, most
 }
 
-// mustCount reports whether the counters must include the pod's end: no other client interfered with it, it was never
-// surplus, and, if the Job has a success policy, it ended so long before the success that the controller knew (J-140,
-// J-142).
+// mustCount reports whether the counters must include a pod that ended. This is so if no other client interfered with
+// it and it was never surplus. If the Job has a success policy, the pod must also have ended long enough before the
+// success for the controller to know of it (J-140, J-142).
 func (a *Account) mustCount(p *pod) bool {
 	switch {
 	case p.excess, p.released, p.ignored, p.afterwards, !a.validIndex(p), a.ledger.config.Stripped(p.now.UID):
@@ -38,8 +38,8 @@ func (a *Account) mustCount(p *pod) bool {
 	return true
 }
 
-// countsDeleted reports whether the pod failed without a deletion, or a deletion counts as a failure by the newest spec
-// (J-022) and the Job did not succeed (J-142).
+// countsDeleted reports whether the pod failed without a deletion, or else whether a deletion counts as a failure: the
+// newest spec says so (J-022), and the Job did not succeed (J-142).
 func (a *Account) countsDeleted(p *pod) bool {
 	if p.failed && p.now.DeletionTimestamp == nil {
 		return true
@@ -51,8 +51,8 @@ func (a *Account) validIndex(p *pod) bool {
 	return !isIndexed(a.Job) || p.index >= 0 && p.index < int(a.spec.leastCompletions)
 }
 
-// Settle checks a Job that has finished and has nothing in flight: no pod keeps a finalizer, no counter lacks a pod,
-// and the history supports the way in which the Job ended (J-102, J-168).
+// Settle checks a Job that must have finished, with nothing in flight: no pod has a finalizer, the counters include all
+// pods, and the history confirms the reason for the Job's end (J-102, J-168).
 func (a *Account) Settle() []Violation {
 	before := len(a.ledger.found)
 	for _, p := range a.sortedPods() {
@@ -81,7 +81,7 @@ func (a *Account) checkForgotten() {
 	}
 	done, credits := Indexes(a.Job.Status.CompletedIndexes), 0
 	for _, p := range a.sortedPods() {
-		e, listed := a.entries[p.now.UID] // as failed for good, however it ended (J-034)
+		e, listed := a.entries[p.now.UID] // a pod listed as failed stays failed, however it ended (J-034)
 		if !p.credit || p.deleted || !a.mustCount(p) || listed && !e.succeeded {
 			continue
 		}
@@ -95,7 +95,7 @@ func (a *Account) checkForgotten() {
 	}
 }
 
-// checkComplete: a Job that is complete has reached its goal.
+// checkComplete checks that a Job that is Complete has reached its goal.
 func (a *Account) checkComplete(reason string) {
 	s := &a.Job.Status
 	switch completions := a.Job.Spec.Completions; {
@@ -112,7 +112,7 @@ func (a *Account) checkComplete(reason string) {
 	}
 }
 
-// policyMet reports whether the completed indexes in the status meet a rule of the success policy (J-139).
+// policyMet reports whether the completed indexes meet a rule of the success policy (J-139).
 func policyMet(job *batchv1.Job) bool {
 	if job.Spec.SuccessPolicy == nil {
 		return false
@@ -136,7 +136,7 @@ func policyMet(job *batchv1.Job) bool {
 	return false
 }
 
-// checkFailed: the history supports the reason, whichever version of the spec the controller acted on.
+// checkFailed checks that the history confirms the reason for which a Job failed, for at least one version of its spec.
 func (a *Account) checkFailed(c *batchv1.JobCondition) {
 	s := &a.Job.Status
 	switch c.Reason {
@@ -167,7 +167,7 @@ func (a *Account) checkFailed(c *batchv1.JobCondition) {
 	}
 }
 
-// policyMatched reports whether the message of a FailJob rule names a pod that has failed.
+// policyMatched reports whether the message about a FailJob rule names a pod that has failed.
 func (a *Account) policyMatched(message string) bool {
 	for _, p := range a.pods {
 		if p.now.Status.Phase == corev1.PodFailed && strings.Contains(message, p.now.Namespace+"/"+p.now.Name+" ") {
@@ -180,7 +180,7 @@ func (a *Account) policyMatched(message string) bool {
 // Pods returns how many pods the Job ever had.
 func (a *Account) Pods() int { return len(a.pods) }
 
-// Succeeded returns the pods that ever were Succeeded: UID to index; -1: it has none.
+// Succeeded returns the pods that ever were Succeeded: their indexes by UID; -1 for no index.
 func (a *Account) Succeeded() map[types.UID]int {
 	all := map[types.UID]int{}
 	for uid, p := range a.pods {

@@ -1,2 +1,2 @@
-// Package oldlog writes logs with months of records, for tests of what happens to old records.
+// Package oldlog writes logs with records of several months, for tests of what happens to old records.
 package oldlog

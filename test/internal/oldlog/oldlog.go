@@ -13,8 +13,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Write writes a log into dir, for a controller with a log of at most that many bytes, until it is three quarters full.
-// It returns the last sequence.
+// Write writes a log into dir. The log belongs to a controller whose log may have at most that many bytes, and is three
+// quarters full. Write returns the last sequence.
 func Write(dir string, most int64) (events.Sequence, error) {
 	log, err := open.Log(dir, store.Options{MaxBytes: most})
 	if err != nil {
@@ -43,7 +43,7 @@ func Write(dir string, most int64) (events.Sequence, error) {
 	return head, log.Close()
 }
 
-// Bytes returns the size of the files in a directory. A file that is removed meanwhile may or may not count.
+// Bytes returns the size of all files in a directory. A file that is being removed may or may not count.
 func Bytes(dir string) (bytes int64, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package patient waits in a staged situation, until its context ends: for a condition, or for a time to pass.
+// Package patient lets a test wait in a staged situation, for a condition or for a time to pass. A wait ends with its
+// context.
 //
 //	patient.Eventually(ctx, t, "the Job is gone", func() bool { … })
 //	patient.Pass(ctx, t, 3*time.Second)
 //
-// It is shared by test/incidents and test/node/situations. Both functions fail the test if the context ends first, and
-// must be called in the test's goroutine.
+// test/incidents and test/node/situations share it. Both functions fail the test if the context ends first. They must
+// be called in the test's goroutine.
 package patient

@@ -9,7 +9,7 @@ import (
 // again is the time between two checks of Eventually.
 const again = 100 * time.Millisecond
 
-// Eventually checks `is` again and again until it returns true.
+// Eventually returns when is returns true. It calls is every 100 ms.
 func Eventually(ctx context.Context, t testing.TB, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(again)
@@ -23,7 +23,7 @@ func Eventually(ctx context.Context, t testing.TB, what string, is func() bool) 
 	}
 }
 
-// Pass lets time pass, as people do before they act.
+// Pass waits for d, as people do before they act.
 func Pass(ctx context.Context, t testing.TB, d time.Duration) {
 	t.Helper()
 	select {

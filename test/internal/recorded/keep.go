@@ -1,5 +1,5 @@
-// Package recorded keeps the log of a recording as small as it can be: it seals and packs the files, and removes the
-// files that only the controller needs.
+// Package recorded stores the log of a recording, as small as possible: it seals and packs the log's files, and removes
+// the files that only a running controller needs.
 package recorded
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// fileBytes is the size from which a file of a log is sealed. The default is 256 MiB, which no recording fills.
+// fileBytes is the size at which a file of the log is sealed. The default, 256 MiB, is larger than any recording.
 const fileBytes = 32 << 10
 
-// Keep seals and packs the log of a controller that has stopped, as a controller does when a file is full. Then it
-// copies the log to the directory `to`, in place of an older copy. The files that tell which process wrote the log are
-// not copied. The kubeconfig and the settings are those of the controller. The cluster must have no Jobs any more.
+// Keep seals and packs the log of a controller that has stopped, as a controller does with a full file. Then it copies
+// the log to the directory to, in place of an older copy. The copy lacks the files about the process that wrote the
+// log. kubeconfig and settings are those of the controller. The cluster must not have Jobs any more.
 func Keep(ctx context.Context, from, kubeconfig string, settings *events.Settings, to string) error {
 	if err := seal(ctx, from, kubeconfig, settings); err != nil {
 		return fmt.Errorf("seal %s: %w", from, err)
@@ -39,7 +39,8 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	if err := os.RemoveAll(to); err != nil {
 		return err
 	}
-	for _, name := range []string{"LOCK", "SERVER", "KEY"} { // a process, its address, and the key: only the log's next writer needs them
+	// lock, address and key of the process: only the next writer of the log needs them
+	for _, name := range []string{"LOCK", "SERVER", "KEY"} {
 		if err := os.Remove(filepath.Join(from, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -47,8 +48,8 @@ func Keep(ctx context.Context, from, kubeconfig string, settings *events.Setting
 	return os.CopyFS(to, os.DirFS(from))
 }
 
-// seal runs the controller once more, in this process, with a small limit for files: the program has no flag for it.
-// The controller finds an empty cluster and a full file, and begins the next file.
+// seal runs the controller once more, in this process, with a small limit for the size of files, for which the program
+// has no flag. The controller finds an empty cluster and a full file, and begins the next file.
 func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings) error {
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, nil)
@@ -80,7 +81,7 @@ func seal(ctx context.Context, dir, kubeconfig string, settings *events.Settings
 	}
 }
 
-// pack packs the sealed files.
+// pack compresses the sealed files.
 func pack(ctx context.Context, dir string) (err error) {
 	log, err := open.Log(dir, store.Options{RotateBytes: fileBytes})
 	if err != nil {
@@ -99,14 +100,14 @@ func pack(ctx context.Context, dir string) (err error) {
 	}
 }
 
-// trim removes the free pages of the newest file. A controller reserves some 20 MB there, so that it never waits for
-// space.
+// trim removes the free pages of the newest file. A controller reserves some 20 MB there, so that it never has to wait
+// for space.
 func trim(dir string) (err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	if err != nil || len(files) == 0 {
 		return errors.Join(errors.New("no file"), err)
 	}
-	newest := files[len(files)-1] // a file's name is the number of its first record
+	newest := files[len(files)-1] // the name of a file is the number of its first record
 	from, err := bbolt.Open(newest, 0o600, &bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return err

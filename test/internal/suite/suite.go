@@ -1,4 +1,4 @@
-// Package suite has the TestMain for packages with tests that share one control plane and one jobledger.
+// Package suite has the TestMain for packages whose tests share one control plane and one jobledger program.
 package suite
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/jobledger/jobledger/test/internal/built"
 )
 
-// Suite is shared by the tests of a package. It is read-only once Main runs the tests.
+// Suite holds what the tests of a package share. It is read-only after Main has started the tests.
 type Suite struct {
 	*controlplane.ControlPlane
-	Admin   kubernetes.Interface // may do everything; speaks protobuf, to spare the shared machine
-	Program string               // path of jobledger
+	Admin   kubernetes.Interface // may do everything; uses protobuf, which needs less processor time
+	Program string               // path of the jobledger program
 }
 
-// Options are the special needs of a package.
+// Options holds the special needs of a package.
 type Options struct {
-	Tags        []string // build tags of jobledger
-	Controllers []string // of kube-controller-manager, see controlplane.Options
+	Tags        []string // build tags for jobledger
+	Controllers []string // controllers of kube-controller-manager, see controlplane.Options
 
 	APIServerArgs []string // see controlplane.Options
-	AuditBodies   bool     // likewise
+	AuditBodies   bool     // see controlplane.Options
 	Gangs         bool     // see controlplane.Options.WithGangs
 }
 
-// Main builds jobledger, starts the control plane, runs the tests and ends the process with their status. If a test
-// fails, it keeps the logs of the control plane and prints where they are.
+// Main builds jobledger, starts the control plane, runs the tests, and exits with their status. If a test fails, it
+// keeps the logs of the control plane and prints their path.
 func (s *Suite) Main(m *testing.M, options Options) {
 	status, err := s.run(m, options)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Suite) run(m *testing.M, options Options) (status int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx := context.Background() // no limit for a build; the control plane limits its start itself
+	ctx := context.Background() // no time limit for the build; controlplane limits its own start
 	if s.Program, err = built.Program(ctx, dir, options.Tags...); err != nil {
 		return 0, err
 	}

@@ -1,4 +1,5 @@
-// Command coredns is CoreDNS with the plugins for a node's DNS here: names of Services and of pods, and errors.
+// Command coredns is CoreDNS with only the plugins that the DNS of a test node needs: names of Services and of pods,
+// and errors.
 package main
 
 import (
