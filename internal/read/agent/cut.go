@@ -8,15 +8,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// beside is the JSON that accompanies the Markdown of an answer.
+// beside is the JSON part of a tool's answer; the other part is Markdown.
 type beside struct {
 	AsOf   uint64          `json:"asOfRecord"`
-	Cut    []string        `json:"cut,omitempty"` // what was left out of Answer, by list
+	Cut    []string        `json:"cut,omitempty"` // what is missing in Answer, a text for each shortened list
 	Answer json.RawMessage `json:"answer"`
 }
 
-// fitted returns the answer as JSON of at most most bytes. It halves the longest list until the rest fits. cut says,
-// for each shortened list, how many items are left: "answer.items: 15 of 60 items".
+// fitted returns the answer as JSON of at most most bytes. If the answer is longer, fitted halves its longest list
+// until it fits. cut has a text for each shortened list: "answer.items: 15 of 60 items".
 func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err error) {
 	if len(answer) <= most {
 		var b bytes.Buffer
@@ -52,7 +52,7 @@ func fitted(answer []byte, most int) (out json.RawMessage, cut []string, err err
 	return out, cut, err
 }
 
-// list is an array within a value.
+// list is an array in a JSON value: its path and its size.
 type list struct {
 	path  string
 	bytes int
@@ -70,7 +70,7 @@ func longestList(value any, path string) (longest *list) {
 	for name, v := range object {
 		found := longestList(v, path+"."+name)
 		if items, is := v.([]any); is && len(items) > 0 {
-			text, _ := json.Marshal(items) // cannot fail: it was decoded from JSON
+			text, _ := json.Marshal(items) // cannot fail: items were decoded from JSON
 			found = &list{path + "." + name, len(text), items, func(shorter []any) { object[name] = shorter }}
 		}
 		if found == nil {

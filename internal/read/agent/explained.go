@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// explained writes the verdict first, then the sections, then the details, which are cut first.
+// explained answers the tool explain. It writes the details last, because a text that is too long is cut at its end.
 func explained(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Explain.New(), nil, a.values["object"])
 	if answer == nil {
@@ -39,7 +39,7 @@ func (a *asking) sentence(label string, s *explain.Sentence) {
 	a.text.line(label, s.Text, s.Records...)
 }
 
-// whyNot writes what became of one instant of a CronJob.
+// whyNot answers the tool why_not: what became of one instant of a CronJob.
 func whyNot(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.WhyNot.New(), nil, named(a), a.values["time"])
 	if answer == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Rows that a tool asks for: about twice as many as fit into a text.
+// How many rows a tool asks for: about twice as many as fit into the Markdown.
 const (
 	mostTrouble = "60"
 	mostFound   = "60"
@@ -19,7 +19,7 @@ const (
 	mostTicks   = "60"
 )
 
-// failures writes one line for each cause.
+// failures answers the tool failures with one line for each cause of trouble.
 func failures(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Failures.New(), map[string]string{"limit": mostTrouble})
 	if answer == nil {
@@ -44,7 +44,7 @@ func failures(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// found writes one line for each object that matches the text.
+// found answers the tool find with one line for each object that matches the text.
 func found(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Find.New(), map[string]string{"limit": mostFound}, a.values["text"])
 	if answer == nil {
@@ -59,7 +59,7 @@ func found(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// attempts writes one line for each try.
+// attempts answers the tool attempts with one line for each pod of a Job.
 func attempts(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Attempts.New(), map[string]string{"limit": mostTries}, a.values["object"])
 	if answer == nil {
@@ -86,7 +86,7 @@ func attempts(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// ticks writes one line for each due time.
+// ticks answers the tool ticks with one line for each due time of a CronJob.
 func ticks(ctx context.Context, a *asking) (any, error) {
 	value, answer, err := put(ctx, a, ask.Ticks.New(), map[string]string{"tail": mostTicks}, named(a))
 	if answer == nil {
@@ -96,7 +96,7 @@ func ticks(ctx context.Context, a *asking) (any, error) {
 	if answer.Due != nil {
 		a.text.line("OPEN", cells(page.OpenCells(answer.Due)), answer.Due.Record)
 	}
-	for i := len(answer.Items) - 1; i >= 0; i-- { // newest first, since the text is cut at its end
+	for i := len(answer.Items) - 1; i >= 0; i-- { // the newest first, since a long text is cut at its end
 		a.text.line("DUE", cells(page.TickCells(&answer.Items[i])), answer.Items[i].Record)
 	}
 	if answer.Earlier {
@@ -109,7 +109,7 @@ func ticks(ctx context.Context, a *asking) (any, error) {
 	return value, err
 }
 
-// cells joins the columns of a row. It skips column 2, the number of the record, which is cited instead.
+// cells joins the columns of a row, except column 2: this is the number of the record, which the line cites anyway.
 func cells(row []show.Cell) string {
 	var parts []string
 	for i, c := range row {

@@ -10,13 +10,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Patient wraps a transport that may report the end of its input before all answers are written, as a pipe does. The
-// wrapper reports the end only when every request has its answer. Without it, the library drops the open requests.
+// Patient wraps a transport whose input may end before all answers are written, for example a pipe. The library would
+// drop the open requests at the end of the input. The wrapper therefore reports the end only after the last answer.
 func Patient(t mcp.Transport) mcp.Transport { return patient{t} }
 
 type patient struct{ mcp.Transport }
 
-// Connect is described by mcp.Transport.
+// Connect implements mcp.Transport.
 func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := p.Transport.Connect(ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (p patient) Connect(ctx context.Context) (mcp.Connection, error) {
 	return w, nil
 }
 
-// waiting counts the requests that have no answer yet.
+// waiting is a connection that counts the requests without an answer.
 type waiting struct {
 	mcp.Connection
 
@@ -37,7 +37,7 @@ type waiting struct {
 	closed   bool
 }
 
-// Read is described by mcp.Connection.
+// Read implements mcp.Connection. It counts requests, and delays the end of the input while some have no answer.
 func (w *waiting) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := w.Connection.Read(ctx)
 	w.mu.Lock()
@@ -61,7 +61,7 @@ func (w *waiting) wake() {
 	w.answered.Broadcast()
 }
 
-// Write is described by mcp.Connection.
+// Write implements mcp.Connection. It counts answers.
 func (w *waiting) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := w.Connection.Write(ctx, m)
 	if _, is := m.(*jsonrpc.Response); is {
@@ -73,7 +73,7 @@ func (w *waiting) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// Close is described by mcp.Connection.
+// Close implements mcp.Connection. It wakes a Read that waits for answers.
 func (w *waiting) Close() error {
 	w.mu.Lock()
 	w.closed = true

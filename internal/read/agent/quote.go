@@ -8,19 +8,20 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The bounds of an answer, in bytes.
+// Limits of an answer, in bytes.
 const (
-	MostText = 6 << 10  // of the Markdown
-	MostJSON = 48 << 10 // of the JSON beside it
+	MostText = 6 << 10  // size of the Markdown
+	MostJSON = 48 << 10 // size of the JSON
 
 	mostQuote = 900 // of one quote: a kubelet's message of 4 KiB is cut to 900 bytes, with a note
-	reserved  = 240 // of the last lines, which report the cut
+	reserved  = 240 // of the last lines of the Markdown, which say what was cut
 )
 
-// marks replaces the characters that begin or end a quote, and the backtick, which begins a code span in Markdown.
+// marks replaces the characters with which a text could end its quote. It also replaces the backtick, which begins a
+// code span in Markdown.
 var marks = strings.NewReplacer("«", "‹", "»", "›", "`", "'")
 
-// quote returns text in marked quotes, on one line. A long text is cut, and the number of missing bytes follows.
+// quote returns text as one line in «». It cuts a long text, and adds how many bytes are missing.
 func quote(text string) string {
 	text = marks.Replace(words.Clean(strings.TrimSpace(text)))
 	if len(text) <= mostQuote {
@@ -33,7 +34,7 @@ func quote(text string) string {
 	return fmt.Sprintf("«%s» (%d bytes of this quote are left out)", text[:end], len(text)-end)
 }
 
-// cited returns the numbers of the records behind a quote: " #384 #391".
+// cited returns the numbers of the records that prove a sentence: " #384 #391".
 func cited(records ...uint64) string {
 	var b strings.Builder
 	for _, r := range records {
@@ -44,14 +45,14 @@ func cited(records ...uint64) string {
 	return b.String()
 }
 
-// text builds the Markdown of an answer. It counts the lines that do not fit.
+// text builds the Markdown of an answer, up to MostText bytes. It counts the lines that do not fit.
 type text struct {
 	b   strings.Builder
 	cut int
 }
 
-// line adds a line: label, which is ours, said in quotes, and the records it follows from. It adds nothing if said is
-// empty.
+// line adds a line: a label of this package, the text said in quotes, and the records that prove it. It adds nothing if
+// said is empty.
 func (t *text) line(label, said string, records ...uint64) {
 	if said == "" {
 		return
@@ -59,7 +60,7 @@ func (t *text) line(label, said string, records ...uint64) {
 	t.add("- " + label + " " + quote(said) + cited(records...))
 }
 
-// add adds a line of ours. Text of others in it must already be quoted.
+// add adds a line as it is. The caller has quoted texts that come from outside.
 func (t *text) add(line string) {
 	if t.cut > 0 || t.b.Len()+len(line)+1 > MostText-reserved {
 		t.cut++
@@ -68,7 +69,7 @@ func (t *text) add(line string) {
 	t.b.WriteString(line + "\n")
 }
 
-// end returns the whole text. If lines were cut, it ends with their number and with more, which says how to get them.
+// end returns the Markdown. If lines did not fit, it adds how many, and the hint more, which says how to get them.
 func (t *text) end(more string) string {
 	if t.cut > 0 {
 		fmt.Fprintf(&t.b, "CUT: %s left out. %s\n", words.Count(t.cut, "more line"), more)

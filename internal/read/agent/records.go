@@ -14,18 +14,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The bounds of records.
+// Limits of the tool records.
 const (
 	mostRecords = 40
-	mostLooked  = 500 // following records of the stream that are searched for the effects of one record
+	mostLooked  = 500 // later records of the stream that are searched for effects of a record
 )
 
-// recordList is a list of records in the form of events -o json.
+// recordList is a list of records, as the command events writes it with -o json.
 type recordList struct {
 	Items []json.RawMessage `json:"items"`
 }
 
-// records writes one record with its causes and effects, or a list of records.
+// records answers the tool records: with one record, its causes and its effects, or with a list.
 func records(ctx context.Context, a *asking) (any, error) {
 	if a.values["number"] != "" {
 		n, err := number(a.values["number"])
@@ -75,7 +75,7 @@ func number(text string) (events.Sequence, error) {
 	return events.Sequence(n), nil
 }
 
-// of restricts q to the records of the object in the arguments.
+// of limits the query q to records of the object that the call names.
 func (a *asking) of(ctx context.Context, q *history.Query) error {
 	h, before, err := which.Parse([]string{a.values["object"]})
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *asking) of(ctx context.Context, q *history.Query) error {
 	return nil
 }
 
-// chosen returns the records from a number on, or the newest records.
+// chosen returns the records from number "from" on, or without it the newest ones.
 func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Record, err error) {
 	if a.values["from"] == "" {
 		_, head, err := a.src.Head(ctx)
@@ -127,13 +127,13 @@ func (a *asking) chosen(ctx context.Context, q history.Query) (all []events.Reco
 	return all, nil
 }
 
-// one writes a record as one line.
+// one adds a record as one line to the Markdown.
 func (a *asking) one(label string, names *words.Names, r *events.Record) {
 	text := fmt.Sprintf("%s %s %s: %s", words.Zone{}.Moment(r.Time), names.Object(r), r.Kind, names.Detail(r))
 	a.text.line(label, text, uint64(r.Sequence))
 }
 
-// record writes one record in full, its causes, and its effects.
+// record answers with one record in full, its causes and its effects.
 func (a *asking) record(ctx context.Context, n events.Sequence) (any, error) {
 	r, err := history.Record(ctx, a.src, n)
 	if err != nil {
@@ -164,6 +164,6 @@ func (a *asking) record(ctx context.Context, n events.Sequence) (any, error) {
 		}
 	}
 	whole := names.RecordJSON(&r)
-	a.text.line("WHOLE", string(whole)) // a long record is cut here; the JSON beside has it in full
+	a.text.line("WHOLE", string(whole)) // the Markdown cuts a long record; the JSON has all of it
 	return json.RawMessage(whole), nil
 }

@@ -18,11 +18,11 @@ import (
 
 // Config configures a server. Open is required.
 type Config struct {
-	// Open opens the log for one call about a namespace, or about all if it is empty. note receives remarks for the user.
-	// This package sets src.Note and src.Behind. done releases the log.
+	// Open opens the log for one call that is about a namespace; empty for all. note receives remarks for the user.
+	// Open need not set src.Note and src.Behind. The caller calls done to release the log.
 	Open      func(ctx context.Context, namespace string, note func(string)) (src ask.Source, done func(), err error)
-	Namespace string // of calls that name none; empty for all
-	Version   string // of the program
+	Namespace string // for calls that name none; empty for all
+	Version   string // version of the program
 }
 
 // Instructions are sent to a model once, before it calls a tool.
@@ -57,7 +57,7 @@ func New(config Config) *mcp.Server {
 	return server
 }
 
-// call answers one call. An error is a result too, so that the model reads it.
+// call answers one call of a tool. It returns an error as a result, too, so that the model can read it.
 func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallToolResult {
 	values, err := t.read(arguments)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	defer done()
 	a.src = src
 	a.src.Note = a.note
-	a.src.Behind = func(string) {} // its text names flags of the command; the tools give their own hints
+	a.src.Behind = func(string) {} // drop these remarks: they name flags of the command, which a model cannot use
 	_, head, err := a.src.Head(ctx)
 	if err != nil {
 		return refused(err)
@@ -88,7 +88,8 @@ func (c *Config) call(ctx context.Context, t *tool, arguments []byte) *mcp.CallT
 	return a.result(answer, uint64(head.Sequence), t.more)
 }
 
-// namespace returns the namespace that a call is about; empty for all. If the call names none, it is given the default.
+// namespace returns the namespace that a call is about; empty for all. If the call names none, it sets values to the
+// default namespace.
 func (c *Config) namespace(t *tool, values map[string]string) string {
 	for _, name := range []string{"object", "cronjob"} {
 		if _, before, err := which.Parse([]string{values[name]}); values[name] != "" && err == nil && before != "" {
@@ -102,7 +103,7 @@ func (c *Config) namespace(t *tool, values map[string]string) string {
 	return values["namespace"]
 }
 
-// asking is the state of one call.
+// asking is the state of one call of a tool.
 type asking struct {
 	values map[string]string
 	src    ask.Source
@@ -116,8 +117,8 @@ func (a *asking) note(text string) {
 	}
 }
 
-// result returns the answer as Markdown and as JSON. Damage and notes come first, because they say how complete the
-// answer is.
+// result returns the answer as Markdown and JSON. Damage of the log and remarks come first, because they tell how
+// complete the answer is.
 func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResult {
 	said := text{}
 	for _, err := range a.src.Damage.Met() {
@@ -145,7 +146,7 @@ func (a *asking) result(answer any, asOf uint64, more string) *mcp.CallToolResul
 	}
 }
 
-// refused returns the result of a call without an answer.
+// refused returns the result of a call that has no answer, with the reason.
 func refused(err error) *mcp.CallToolResult {
 	said := text{}
 	said.line("NO ANSWER", err.Error())
@@ -158,8 +159,8 @@ func refused(err error) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.end("")}}, IsError: true}
 }
 
-// put asks a question. It sets the parameters from the call's values and from set, which wins, and passes args as
-// arguments. The answer is returned twice: as a value for JSON and with its type; both are nil if there is none.
+// put asks a question of package ask. Its parameters come from the call and from set; set wins. args are its arguments.
+// put returns the answer twice: as a value for JSON, and with its type. Both are nil if there is no answer.
 func put[A any](
 	ctx context.Context, a *asking, q *ask.Asked[A], set map[string]string, args ...string,
 ) (any, *A, error) {
@@ -185,7 +186,7 @@ func put[A any](
 	return answer, answer, err
 }
 
-// read returns the arguments of a call as texts. It refuses arguments that the tool does not have.
+// read parses the arguments of a call. It refuses arguments that the tool does not have.
 func (t *tool) read(arguments []byte) (map[string]string, error) {
 	var given map[string]any
 	if len(bytes.TrimSpace(arguments)) > 0 {

@@ -2,23 +2,23 @@ package agent
 
 import "context"
 
-// tool is a question as a model sees it.
+// tool is a question of package ask, in the form in which a model sees it.
 type tool struct {
 	name, about string
 	takes       []parameter
-	more        string // how to ask for the part that was cut
-	// answer writes the answer into the text of the asking, and returns it as a value; nil if there is none.
+	more        string // hint how to get the part that was cut
+	// answer writes the answer into the text of the call, and returns it as a value; nil if there is none.
 	answer func(context.Context, *asking) (any, error)
 }
 
-// parameter is an argument of a tool.
+// parameter is one argument of a tool.
 type parameter struct {
 	name, about string
-	kind        string // of JSON: "string", "integer" or "boolean"; empty for "string"
+	kind        string // JSON type: "string", "integer" or "boolean"; empty for "string"
 	required    bool
 }
 
-// Parameters that several tools take.
+// Parameters of several tools.
 var (
 	namespace = parameter{name: "namespace", about: "only in this namespace"}
 	where     = parameter{name: "namespace", about: "where it is; else it is looked for"}
@@ -27,7 +27,7 @@ var (
 	cronJob   = parameter{name: "cronjob", about: "NAME, NAMESPACE/NAME, or a UID", required: true}
 )
 
-// tools are the seven tools. Their names never change.
+// tools has the seven tools. Clients know their names, so these never change.
 var tools = []tool{
 	{
 		name:  "failures",

@@ -15,11 +15,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// oneCase is a Job that the arguments name, and the point as of which it is told.
+// oneCase has the parameters of a question about one Job: the Job, and the point --at.
 type oneCase struct {
 	object
 	at  Point
-	job bool // only a Job or a pod is accepted, no CronJob
+	job bool // the question takes a Job or a pod, but no CronJob
 }
 
 func (p *oneCase) bind(fs *pflag.FlagSet) {
@@ -43,7 +43,7 @@ func (p *oneCase) read(args []string) error {
 	return p.at.Read(p.Zone)
 }
 
-// resolve finds the point in the log and the object that a name alone means.
+// resolve finds the point --at in the log, and the object that a name without a kind means.
 func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, err error) {
 	if at, err = p.at.In(ctx, src); err != nil {
 		return at, err
@@ -56,12 +56,12 @@ func (p *oneCase) resolve(ctx context.Context, src Source) (at history.Point, er
 	return at, err
 }
 
-// mostLives limits how many Jobs of one name are read: the newest 8.
+// mostLives is how many Jobs with one name are read, from the newest.
 const mostLives = 8
 
-// find reads the case of the Job that is meant. If several Jobs of the name existed at that point, it takes the one
-// that is still active, else the newest that failed, since alerts are about that one, else the newest. If the log is
-// damaged, find may return both a case and an error.
+// find reads the Job that the user means. If several Jobs with the name existed at the point, it takes the one that is
+// still active, or else the newest failed one, since alerts are about failures, or else the newest. If the log is
+// damaged, find may return a Job and an error.
 func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*job.Case, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *oneCase) find(ctx context.Context, src Source, at history.Point) (*job.
 	return found, unread
 }
 
-// ofJob reads the case of one Job, and notes the other Jobs of the same name.
+// ofJob reads the Job that the user means, and adds a remark about other Jobs with the same name.
 func (p *oneCase) ofJob(ctx context.Context, src Source) (*job.Case, error) {
 	at, err := p.resolve(ctx, src)
 	if err != nil {
@@ -111,7 +111,7 @@ func (p *oneCase) ofJob(ctx context.Context, src Source) (*job.Case, error) {
 	return found, err
 }
 
-// AttemptsParams are the parameters of Attempts: the Job, and which of its tries.
+// AttemptsParams are the parameters of Attempts: a Job, and which of its tries (pods) to list.
 type AttemptsParams struct {
 	oneCase
 	failed bool
@@ -119,7 +119,7 @@ type AttemptsParams struct {
 	after  int
 }
 
-// usualAttempts is the default of --limit: the number of tries in an answer.
+// usualAttempts is how many tries an answer has unless --limit is set.
 const usualAttempts = 200
 
 func (p *AttemptsParams) bind(fs *pflag.FlagSet) {
@@ -133,16 +133,16 @@ func (p *AttemptsParams) read(args []string) error {
 	return cmp.Or(NotNegative("continue", p.after), p.limit.Read(), p.oneCase.read(args))
 }
 
-// AttemptsPage is one page of the tries of a Job. Its JSON changes only by growing.
+// AttemptsPage is one page of the tries of a Job. Its JSON changes only by adding fields.
 type AttemptsPage struct {
 	Items    []attempts.Attempt `json:"items"`
 	Sum      string             `json:"sum"`
-	Continue int                `json:"continue,omitempty"` // the value of --continue for the next page; absent on the last page
-	// Truncated: the first records of the Job are no longer kept, and tries may be missing.
+	Continue int                `json:"continue,omitempty"` // --continue for the next page; absent on the last page
+	// Truncated is set if the first records of the Job are pruned, so that tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// Attempts lists the tries of a Job.
+// Attempts lists the tries of a Job: its pods, how each ended, and what it counts as.
 var Attempts = &Question[AttemptsParams, AttemptsPage]{
 	name: "attempts", about: "List the tries of a Job: each pod, how it ended, and as what it counted", takes: AJob, folds: true,
 	new: func() (*AttemptsParams, parameters) {
@@ -174,7 +174,7 @@ type TimelineParams struct {
 	limit Limit
 }
 
-// usualLanes is the default of --limit: the number of rows in a timeline.
+// usualLanes is how many rows a timeline has unless --limit is set.
 const usualLanes = 30
 
 func (p *TimelineParams) bind(fs *pflag.FlagSet) {
@@ -186,7 +186,7 @@ func (p *TimelineParams) read(args []string) error {
 	return cmp.Or(p.limit.Read(), p.oneCase.read(args))
 }
 
-// Timeline shows when each try of a Job was created, scheduled, started and ended.
+// Timeline shows when each try (pod) of a Job was created, scheduled, started and ended.
 var Timeline = &Question[TimelineParams, attempts.Timeline]{
 	name: "timeline", about: "Draw when the tries of a Job did what", takes: AJob, folds: true,
 	new: func() (*TimelineParams, parameters) {

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// cronJob is the CronJob that the arguments name.
+// cronJob has the parameter of a question about one CronJob: its name.
 type cronJob struct{ object }
 
 func (p *cronJob) read(args []string) error {
@@ -27,8 +27,8 @@ func (p *cronJob) read(args []string) error {
 	return which.WantCronJob(args, p.Object)
 }
 
-// lives returns the streams of all CronJobs of the name, the newest first, and the name. If the arguments name a Job or
-// a pod, these are the streams of the CronJob that made it.
+// lives returns the streams of all CronJobs with the name, the newest first, and the name. If the user named a Job or a
+// pod, lives returns the CronJobs with the name of its owner.
 func (p *cronJob) lives(ctx context.Context, src Source) (lives []events.Stream, name string, err error) {
 	return src.finder().CronJobsOf(ctx, p.place, p.Object)
 }
@@ -56,7 +56,7 @@ func (p *WhyNotParams) read(args []string) error {
 	return p.cronJob.read(args[:last])
 }
 
-// WhyNot says what became of a CronJob at one instant.
+// WhyNot says what became of one instant of a CronJob: did a Job start, and if not, why.
 var WhyNot = &Question[WhyNotParams, whynot.WhyNot]{
 	name: "why-not", about: "Say what became of one instant of a CronJob", takes: AnInstant,
 	new: func() (*WhyNotParams, parameters) {
@@ -81,7 +81,7 @@ var WhyNot = &Question[WhyNotParams, whynot.WhyNot]{
 	},
 }
 
-// NextParams are the parameters of Next: a CronJob, and which of its future due times.
+// NextParams are the parameters of Next: a CronJob, and how many due times.
 type NextParams struct {
 	cronJob
 	count int
@@ -89,7 +89,7 @@ type NextParams struct {
 	from  which.When
 }
 
-// mostDue is the upper limit of --count.
+// mostDue is the highest value of --count.
 const mostDue = 1000
 
 func (p *NextParams) bind(fs *pflag.FlagSet) {
@@ -111,7 +111,7 @@ func (p *NextParams) read(args []string) (err error) {
 	return p.cronJob.read(args)
 }
 
-// DueNext lists the next due times of a CronJob. Its JSON changes only by growing.
+// DueNext is the answer of Next. Its JSON changes only by adding fields.
 type DueNext struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
@@ -123,7 +123,7 @@ type DueNext struct {
 // DueTime is a due time in the future.
 type DueTime struct {
 	Due   time.Time `json:"due"`
-	Local string    `json:"local"` // in the zone of the schedule
+	Local string    `json:"local"` // in the time zone of the schedule
 }
 
 // Next lists the next due times of a CronJob.
@@ -141,7 +141,7 @@ var Next = &Question[NextParams, DueNext]{
 		src.finder().NoteOlder(lives[1:])
 		cron, unread := duetimes.Newest(ctx, src.Source, lives[0], 0)
 		if unread != nil && !(src.Beside(unread) && cron != nil && cron.Seen != nil) {
-			return nil, unread // damage does not matter while a schedule was read: the newest readable one is used
+			return nil, unread // damage does not matter if the schedule is known: the newest readable one is used
 		}
 		begin := cron.DueAfter(src.Clock())
 		if p.after != "" {

@@ -47,7 +47,7 @@ func (p *ExplainParams) linksOfJob() error {
 	return nil
 }
 
-// Explain says why a Job ended as it did, what it waits for, or which state a CronJob has.
+// Explain says why a Job ended as it did or what it waits for, or how a CronJob is.
 var Explain = &Question[ExplainParams, explain.Answer]{
 	name: "explain", about: "Say why a Job ended as it did, what it waits for, or how a CronJob is", takes: AnObject, folds: true,
 	new: func() (*ExplainParams, parameters) {
@@ -66,7 +66,8 @@ var Explain = &Question[ExplainParams, explain.Answer]{
 			answer, err = p.jobOrPod(ctx, src, at)
 		}
 		if bad := src.firstDamage(); answer != nil && answer.Damaged == 0 && bad != nil {
-			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next) // the damage is in other records than the object's own
+			// The answer does not name damage in records of other objects yet.
+			answer.Damaged, answer.Resumed = uint64(max(bad.At, 1)), uint64(bad.Next)
 		}
 		return answer, err
 	},

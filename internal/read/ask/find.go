@@ -19,11 +19,11 @@ type FindParams struct {
 	most      int
 }
 
-// The bounds of Find.
+// Limits of Find.
 const (
 	usualFound = 50
 	mostFound  = 1000
-	longest    = 253 // characters of the text; no name of Kubernetes is longer
+	longest    = 253 // characters of the text; a name in Kubernetes is not longer
 )
 
 func (p *FindParams) bind(fs *pflag.FlagSet) {
@@ -47,16 +47,16 @@ func (p *FindParams) read(args []string) error {
 
 func (p *FindParams) about() string { return p.namespace }
 
-// Found is the answer of Find: objects and records that match the text. Its JSON changes only by growing.
+// Found is the answer of Find: objects and records that match the text. Its JSON changes only by adding fields.
 type Found struct {
 	Text string        `json:"text"`
 	AsOf history.Place `json:"asOf"` // the end of the log
 	which.Pieces
-	// Newest is how many Jobs, and how many CronJobs, Find searches at most, beginning with the newest.
+	// Newest is how many of the newest Jobs, and of the newest CronJobs, Find searches at most.
 	Newest int `json:"newest"`
 }
 
-// Find finds Jobs, CronJobs, pods and records by a piece of a text.
+// Find finds Jobs, CronJobs and pods by a part of their name or UID, and records by their number.
 var Find = &Question[FindParams, Found]{
 	name: "find", about: "Find Jobs, CronJobs and pods by a piece of a name or UID, and records by number", takes: AText, folds: true,
 	new: func() (*FindParams, parameters) {

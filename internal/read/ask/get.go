@@ -13,13 +13,13 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// State is the state of one Job or CronJob. One of the fields is nil. Its JSON is the JSON of the object.
+// State is the answer of Get: the state of one Job or CronJob. One field is nil. Its JSON is that of the object.
 type State struct {
 	Job     *history.Job
 	CronJob *history.CronJob
 }
 
-// MarshalJSON writes the object.
+// MarshalJSON returns the JSON of the Job or the CronJob.
 func (s State) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -33,7 +33,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalJSON reads the object. It takes an object with the field "records" for a Job, since CronJobs have none.
+// UnmarshalJSON reads the object. It tells a Job from a CronJob by the field "records", which CronJobs do not have.
 func (s *State) UnmarshalJSON(text []byte) error {
 	var has struct {
 		Records json.RawMessage `json:"records"`
@@ -49,7 +49,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, s.Job)
 }
 
-// GetParams are the parameters of Get: an object and a point in its history.
+// GetParams are the parameters of Get: an object, and the point --at.
 type GetParams struct {
 	object
 	at Point
@@ -104,11 +104,12 @@ var Get = &Question[GetParams, State]{
 		if p.at.Given() {
 			src.asOf(state.AsOf())
 		}
-		return state, err // on damage, the state is as of the last readable record
+		return state, err // if the log is damaged, state is as of the last readable record
 	},
 }
 
-// job returns the state of the newest Job of the name that existed at that point.
+// job returns the state of a Job as of the point at. Of several Jobs with the name, it takes the newest that existed
+// then.
 func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*history.Job, error) {
 	streams, err := src.finder().Jobs(ctx, p.place, p.Object)
 	if err != nil {
@@ -130,7 +131,8 @@ func (p *GetParams) job(ctx context.Context, src Source, at history.Point) (*his
 	return nil, history.ErrNoJob
 }
 
-// cronJob returns the state of the newest CronJob of the name that existed at that point.
+// cronJob returns the state of a CronJob as of the point at. Of several CronJobs with the name, it takes the newest
+// that existed then.
 func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (*history.CronJob, error) {
 	streams, err := src.finder().CronJobs(ctx, p.place, p.Name)
 	if err != nil {
@@ -146,7 +148,7 @@ func (p *GetParams) cronJob(ctx context.Context, src Source, at history.Point) (
 	return &job, err
 }
 
-// Stream returns the stream with the object's records.
+// Stream returns the stream with the records of the object.
 func (s *State) Stream() events.Stream {
 	if s.CronJob != nil {
 		return events.Stream{Kind: events.StreamCronJob, ID: s.CronJob.UID}
@@ -154,7 +156,7 @@ func (s *State) Stream() events.Stream {
 	return events.Stream{Kind: events.StreamJob, ID: s.Job.UID}
 }
 
-// InZone reports whether the object is a CronJob with a time zone other than UTC.
+// InZone reports whether the object is a CronJob whose time zone is not UTC.
 func (s *State) InZone() bool {
 	return s.CronJob != nil && s.CronJob.Zone != "" && s.CronJob.Zone != "UTC"
 }
@@ -167,8 +169,8 @@ func (s *State) AsOf() history.Place {
 	return s.Job.AsOf
 }
 
-// Unplaced returns a copy without the fields that say as of which record the state is: two states that differ only in
-// these are equal then.
+// Unplaced returns a copy without the fields that depend on the record as of which the state is. A caller compares two
+// such copies to see whether the object changed.
 func (s *State) Unplaced() *State {
 	if s.CronJob != nil {
 		c := *s.CronJob

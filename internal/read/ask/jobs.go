@@ -14,14 +14,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Bounds of a page of a list: the default of --limit, which is also kubectl's, and its upper limit. A longer list takes
-// several pages.
+// Sizes of a page of a list: the default of --limit, which is also the default of kubectl, and the highest value.
 const (
 	UsualPage = 500
 	MaxPage   = 5000
 )
 
-// ListParams are the parameters that all lists share. They select objects and a page of them.
+// ListParams are the parameters of all lists: which objects, and which page.
 type ListParams struct {
 	many
 	states []string
@@ -29,10 +28,10 @@ type ListParams struct {
 	after  string
 	name   string
 	uid    string
-	wanted []string // the states as the log spells them
+	wanted []string // the states, spelled as in the log
 }
 
-// HiddenOfLists are parameters of lists without a flag of the command. The completion of names uses them.
+// HiddenOfLists names parameters of lists that are not flags of the command. Shell completion of names uses them.
 var HiddenOfLists = []string{"name", "uid"}
 
 func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
@@ -45,7 +44,7 @@ func (p *ListParams) bindList(fs *pflag.FlagSet, what, states string) {
 	fs.StringVar(&p.uid, "uid", "", "only "+what+" whose UIDs begin so")
 }
 
-// readList checks the parameters. there lists the valid states.
+// readList checks the parameters. there has all valid states.
 func (p *ListParams) readList(args []string, there []string, noSuch string) error {
 	if len(args) > 0 {
 		return which.Wrong("a list takes no %q: name, namespace and state choose from it", strings.Join(args, " "))
@@ -67,14 +66,14 @@ func (p *ListParams) readList(args []string, there []string, noSuch string) erro
 	return nil
 }
 
-// notes reports, with the first page only, what a list may lack.
+// notes adds remarks on what the list may lack. It does so only for the first page.
 func (p *ListParams) notes(ctx context.Context, src Source) {
 	if p.after == "" {
 		src.NoteUnlisted(ctx)
 	}
 }
 
-// passed returns the namespaces that are not fully recorded at the end of the log.
+// passed returns the namespaces that are over their log budget now, so that some of their objects may have no record.
 func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, error) {
 	_, head, err := src.Head(ctx)
 	if err != nil {
@@ -88,8 +87,8 @@ func (p *ListParams) passed(ctx context.Context, src Source) ([]history.Passed, 
 	return now, err
 }
 
-// page returns the answer for one page. If the log could not be read and the page is empty, it returns the error alone:
-// "nothing readable" is not "no Job".
+// page returns the answer for one page. If the log could not be read and the page has no items, it returns only the
+// error, because an empty page would say that there are no Jobs.
 func page[A any](answer *A, items int, more string, src Source, err error) (*A, error) {
 	switch {
 	case errors.Is(err, history.ErrQuery):
@@ -97,7 +96,7 @@ func page[A any](answer *A, items int, more string, src Source, err error) (*A, 
 	case err != nil && (!src.Beside(err) || items == 0 && more == ""):
 		return nil, err
 	}
-	return answer, err // the readable items, and the error that names the damage
+	return answer, err // the items that could be read, and the damage
 }
 
 // JobsParams are the parameters of Jobs.
@@ -129,17 +128,17 @@ func (p *JobsParams) read(args []string) error {
 	return err
 }
 
-// query returns the query of the list, without --since.
+// query returns the query of the list without the bound --since.
 func (p *JobsParams) query() history.JobsQuery {
 	q := history.JobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
 	for _, s := range p.wanted {
 		q.States = append(q.States, history.State(s))
 	}
-	q.Labels, _ = p.selector.Read() // an error was reported by read
+	q.Labels, _ = p.selector.Read() // no error: read has parsed the selector before
 	return q
 }
 
-// Jobs lists the Jobs that the log knows, one page at a time.
+// Jobs lists the Jobs of the log, one page at a time.
 var Jobs = &Question[JobsParams, history.JobsPage]{
 	name: "jobs", words: []string{"get", "jobs"}, about: "List the Jobs that the log knows, the newest first", takes: Nothing, folds: true,
 	new: func() (*JobsParams, parameters) {
@@ -155,7 +154,7 @@ var Jobs = &Question[JobsParams, history.JobsPage]{
 		q := p.query()
 		told := src
 		if p.after != "" {
-			told.Note = func(string) {} // noted with the first page
+			told.Note = func(string) {} // the first page has these remarks already
 		}
 		if q.Since, _, err = p.span.In(ctx, told); err != nil {
 			return nil, err
@@ -205,7 +204,7 @@ func (p *CronJobsParams) read(args []string) error {
 	return p.readList(args, CronStateNames(), "CronJobs have no such state")
 }
 
-// query returns the query of the list, without --since.
+// query returns the query of the list without the bound --since.
 func (p *CronJobsParams) query() history.CronJobsQuery {
 	q := history.CronJobsQuery{Namespace: p.namespace, Limit: p.limit, Continue: p.after, Name: p.name, UID: p.uid}
 	for _, s := range p.wanted {
@@ -214,7 +213,7 @@ func (p *CronJobsParams) query() history.CronJobsQuery {
 	return q
 }
 
-// CronJobs lists the CronJobs that the log knows, one page at a time.
+// CronJobs lists the CronJobs of the log, one page at a time.
 var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	name: "cronjobs", words: []string{"get", "cronjobs"}, about: "List the CronJobs that the log knows, the newest first", takes: Nothing, folds: true,
 	new: func() (*CronJobsParams, parameters) {
@@ -241,7 +240,7 @@ var CronJobs = &Question[CronJobsParams, history.CronJobsPage]{
 	},
 }
 
-// WantedJobs returns the query of a question for Jobs, without --since. A watch uses it to filter later changes.
+// WantedJobs returns the query of a Jobs question, without the bound --since. A watch filters later changes with it.
 func WantedJobs(q *Asked[history.JobsPage]) history.JobsQuery { return q.how.(*JobsParams).query() }
 
 // WantedCronJobs is WantedJobs for CronJobs.

@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// many holds the parameters that questions about many Jobs share.
+// many has the parameters of questions about many Jobs: namespace, time span and time zones.
 type many struct {
 	zones
 	span      Span
@@ -35,7 +35,7 @@ func (p *many) read([]string) error {
 
 func (p *many) about() string { return p.namespace }
 
-// Selector is the flag -l, a label selector as in kubectl.
+// Selector is the flag -l: a label selector as in kubectl.
 type Selector struct{ text string }
 
 // Bind adds the flag.
@@ -58,7 +58,8 @@ func (f *Selector) Read() (labels.Selector, error) {
 	return s, nil
 }
 
-// NoteLabels notes each label of the selector that no Job of the log has: the log may not keep that label.
+// NoteLabels adds a remark for each label in the selector that no Job of the log has: the log may not keep that label
+// (option --keep-labels).
 func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 	if wanted == nil {
 		return nil
@@ -72,7 +73,7 @@ func (s Source) NoteLabels(ctx context.Context, wanted labels.Selector) error {
 		asked[r.Key()] = true
 		bears, err := labels.Parse(r.Key())
 		if err != nil {
-			return err // cannot happen: the key was parsed as part of the selector
+			return err // cannot happen: the key was part of a valid selector
 		}
 		page, err := s.Jobs(ctx, history.JobsQuery{Labels: bears, Limit: 1})
 		if err != nil && !s.Beside(err) {
@@ -94,7 +95,7 @@ type FailuresParams struct {
 	limit      Limit
 }
 
-// usualFailed is the default of --limit: the number of failed Jobs in an answer.
+// usualFailed is how many failed Jobs an answer has unless --limit is set.
 const usualFailed = 500
 
 func (p *FailuresParams) bind(fs *pflag.FlagSet) {
@@ -133,13 +134,13 @@ var Failures = &Question[FailuresParams, failures.Failures]{
 		src.NoteUnlisted(ctx)
 		found, err := failures.Find(ctx, src.Source, q)
 		if err != nil && found.Looked == 0 {
-			return nil, err // no Job was read: "0 failed" would be false
+			return nil, err // no Job could be read, so "0 failed" would be false
 		}
 		return &found, err
 	},
 }
 
-// PlanParams are the parameters of Plan: the Jobs from which it is made.
+// PlanParams are the parameters of Plan: which Jobs it is made from.
 type PlanParams struct{ many }
 
 func (p *PlanParams) bind(fs *pflag.FlagSet) {
@@ -148,7 +149,7 @@ func (p *PlanParams) bind(fs *pflag.FlagSet) {
 	p.span.BindUntil(fs, "only those up to this time")
 }
 
-// Plan lists the owners whose future Jobs Jobledger would run, and how each of them hands its Jobs over.
+// Plan lists the owners of Jobs that Jobledger could run in future, and how to hand over each owner's Jobs.
 var Plan = &Question[PlanParams, plan.Plan]{
 	name: "plan", about: "Say whose future Jobs would come here, and how", takes: Nothing, folds: true,
 	new: func() (*PlanParams, parameters) {
@@ -164,7 +165,7 @@ var Plan = &Question[PlanParams, plan.Plan]{
 		}
 		made, err := plan.Read(ctx, src.Source, q)
 		if err != nil && len(made.Owners) == 0 {
-			return nil, err // no Job was read: an empty plan would be false
+			return nil, err // no Job could be read, so an empty plan would be false
 		}
 		return made, err
 	},

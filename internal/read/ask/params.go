@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Names of parameters that the command sets itself. Its own --namespace may come from a kubeconfig, and its --local
-// sets the zones to that of the machine.
+// Names of parameters that the command line sets itself: the namespace may come from a kubeconfig, and --local sets
+// both zones to the zone of the machine.
 const (
 	FlagNamespace = "namespace"
 	FlagNear      = "near"
@@ -19,10 +19,10 @@ const (
 	FlagTexts     = "texts-zone"
 )
 
-// zones holds two time zones, since a program may give times in its own zone and want sentences in UTC.
+// zones has two time zones, because a program may pass times in its own zone and want UTC in the sentences.
 type zones struct {
-	words.Zone            // of given times that name no zone
-	texts      words.Zone // of times in sentences
+	words.Zone            // for times in parameters that name no zone
+	texts      words.Zone // for times in the sentences of the answer
 	names      [2]string
 }
 
@@ -45,7 +45,7 @@ func (z *zones) read() error {
 	return nil
 }
 
-// object is the object that the arguments name, and the place to look for it.
+// object is the parameter that names an object, and where to look for it.
 type object struct {
 	zones
 	which.Object
@@ -60,7 +60,7 @@ func (o *object) bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.near, FlagNear, "", "the namespace that is looked at first where none is given (\"default\")")
 }
 
-// read parses the arguments. A namespace before the name, as in prod/etl, has the effect of --namespace.
+// read parses the arguments. A namespace in the name, as in prod/etl, works like --namespace.
 func (o *object) read(args []string) error {
 	if err := o.zones.read(); err != nil {
 		return err

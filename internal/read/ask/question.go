@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/which"
 )
 
-// Takes says which arguments a question takes, on a command line and in the address behind its name.
+// Takes says which arguments a question takes, on the command line and in a URL.
 type Takes int
 
 const (
@@ -19,31 +19,32 @@ const (
 	ACronJob        // a CronJob, or a Job or pod that one made
 	MaybeOne        // an object, or none for all
 	AnInstant       // a CronJob and a time
-	AText           // the text to find
+	AText           // a text to search for
 )
 
-// Question is one question: P is the type of its parameters, A the type of its answer.
+// Question is a question about a log. P is the type of its parameters, A the type of its answer.
 type Question[P any, A any] struct {
 	name  string
-	about string   // in one line
-	words []string // the words of the command, if they differ from name
+	about string   // description in one line
+	words []string // words of the command, if not name
 	takes Takes
-	folds bool // it folds records, and refuses a log that needs a newer fold version
+	folds bool // it folds records, so it refuses a log that needs a newer fold version
 	new   func() (p *P, how parameters)
 	ask   func(context.Context, Source, *P) (*A, error)
 }
 
-// parameters holds the parameters of one request, before and after they are read.
+// parameters are the parameters of one request.
 type parameters interface {
-	// bind adds the parameters to a flag set, with their help and defaults.
+	// bind adds the parameters as flags to a flag set, with help and defaults.
 	bind(*pflag.FlagSet)
-	// read checks the parameters, which are set by then, and the arguments. Errors are a which.WrongError.
+	// read checks the arguments, and the parameters that were set in the flags. Its errors are of type
+	// which.WrongError.
 	read(args []string) error
-	// about returns the namespace of the question, after read; empty for all namespaces.
+	// about returns the namespace that the question is about; empty for all. Call it after read.
 	about() string
 }
 
-// Asked is one request of a question. Set its parameters in Flags, then call Read with its arguments, then Ask.
+// Asked is one request of a question. To use it, set parameters in Flags, call Read with the arguments, then Ask.
 type Asked[A any] struct {
 	Entry
 	Flags *pflag.FlagSet
@@ -62,7 +63,7 @@ func (q *Question[P, A]) New() *Asked[A] {
 	return a
 }
 
-// Read takes the arguments, and checks them and the parameters. Set the parameters before.
+// Read takes the arguments, and checks them and the parameters. Set the parameters in Flags first.
 func (a *Asked[A]) Read(args []string) error {
 	a.args = args
 	return a.how.read(args)
@@ -71,11 +72,11 @@ func (a *Asked[A]) Read(args []string) error {
 // Arguments returns the arguments that Read took.
 func (a *Asked[A]) Arguments() []string { return a.args }
 
-// Namespace returns the namespace of the question, after Read: that of its object, or the one where the object is
-// looked for first. It is empty for all namespaces.
+// Namespace returns the namespace that the question is about: that of the object, or the first in which it is searched.
+// It is empty for all namespaces. Call it after Read.
 func (a *Asked[A]) Namespace() string { return a.how.about() }
 
-// Ask answers the question. It can return both an answer and an error: see the package's comment.
+// Ask answers the question. It can return an answer and an error together: the package comment says when.
 func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) {
 	if src.Elsewhere == nil {
 		return a.ask(ctx, src)
@@ -88,10 +89,10 @@ func (a *Asked[A]) Ask(ctx context.Context, src Source) (*A, error) {
 	return answer, err
 }
 
-// Entry describes a question, without the types of its parameters and answer.
+// Entry describes a question without the types of its parameters and answer, so that questions fit into one list.
 type Entry struct {
 	Name    string
-	Command []string // the first words of the command that asks it
+	Command []string // first words of the command line that asks it
 	About   string
 	Takes   Takes
 	Folds   bool
@@ -99,15 +100,15 @@ type Entry struct {
 	begin   func() Request
 }
 
-// Request is an Asked with the type of its answer erased.
+// Request is an Asked without the type of its answer.
 type Request struct {
 	Flags     *pflag.FlagSet
 	Read      func(args []string) error
-	Namespace func() string                                                 // see Asked.Namespace
+	Namespace func() string                                                 // like Asked.Namespace
 	Ask       func(ctx context.Context, src Source) (answer any, err error) // answer is nil if there is none
 }
 
-// Begin begins a request, as Question.New does.
+// Begin begins a request, like Question.New.
 func (e *Entry) Begin() Request { return e.begin() }
 
 // Entry returns the description of the question.
@@ -133,7 +134,7 @@ func (q *Question[P, A]) Entry() Entry {
 	}
 }
 
-// All returns the questions, sorted by name.
+// All returns all questions, sorted by name.
 func All() []Entry {
 	return []Entry{
 		Attempts.Entry(), CronJobs.Entry(), Explain.Entry(), Failures.Entry(), Find.Entry(), Get.Entry(), Jobs.Entry(), Next.Entry(),
@@ -141,7 +142,7 @@ func All() []Entry {
 	}
 }
 
-// Named returns the question of that name.
+// Named returns the question with the name.
 func Named(name string) (Entry, bool) {
 	for _, e := range All() {
 		if e.Name == name {

@@ -13,26 +13,26 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source is the place where a question finds its answer. An answer uses only the records that the Source gives, so a
-// user with rights to a part of the log gets a Source of that part.
+// Source is the log that a question is asked of. An answer uses only records that the Source returns. For a user who
+// may read only a part of the log, pass a Source of this part (package permit).
 type Source struct {
 	history.Source
-	// Note receives a remark that belongs to the answer, one line each. It must not be nil.
+	// Note receives remarks for the user that belong to the answer, each one line. It must not be nil.
 	Note func(text string)
-	// Behind receives a remark to print after the answer, such as how to get the next page. It must not be nil.
+	// Behind receives remarks to print after the answer, such as how to get the next page. It must not be nil.
 	Behind func(text string)
-	// AsOf receives the point in the past that an answer is as of. It is not called for an answer as of now; nil
-	// ignores it.
+	// AsOf receives the point as of which an answer about the past is. For an answer about the present it is not
+	// called. It may be nil.
 	AsOf func(at history.Place)
-	// Clock returns the time of this machine. A time such as "5m" counts back from it.
+	// Clock returns the time of this machine, from which a time such as "5m" (5 minutes ago) is computed.
 	Clock func() time.Time
-	// Damage collects the damage met in the log so far; nil for none.
+	// Damage collects the damage of the log that was met so far. It may be nil.
 	Damage *store.Damage
-	// NotListed returns why the controller cannot list the cluster; empty if it can. It is nil if no controller is
-	// asked.
+	// NotListed returns the reason why the controller cannot list the cluster; empty if it can. It is nil if no
+	// controller can be asked.
 	NotListed func(context.Context) string
-	// Elsewhere asks a question in the process that has the log, for example a reader. It reports whether there is an
-	// answer, which may have an error beside it. With nil, this process answers.
+	// Elsewhere asks the question in another process that has the log, such as a reader (jobledger serve). there is
+	// true if Remote.Answer is set, possibly with an error. If Elsewhere is nil, this process answers.
 	Elsewhere func(context.Context, Remote) (there bool, err error)
 }
 
@@ -46,11 +46,11 @@ func (s Source) asOf(at history.Place) {
 	}
 }
 
-// finder returns a finder of objects in the log. Its remarks become notes.
+// finder returns a finder of objects in the log, whose remarks go to Note.
 func (s Source) finder() *which.Finder { return &which.Finder{Source: s.Source, Note: s.Note} }
 
-// NothingAt returns the error for an object that did not exist at the given point. It says in which zone the time was
-// read, and where the log begins.
+// NothingAt returns the error for an object that did not exist at a point. The error tells in which time zone the point
+// was read, and where the log begins.
 func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error {
 	if !at.Given() {
 		return which.Unknown("the log knows no %s", h)
@@ -72,7 +72,7 @@ func (s Source) NothingAt(ctx context.Context, h which.Object, at *Point) error 
 	return which.Unknown("%s", text)
 }
 
-// firstDamage returns the first damage with a known place; nil if there is none.
+// firstDamage returns the first collected damage of a known record; nil if there is none.
 func (s Source) firstDamage() (bad *store.CorruptError) {
 	for _, damage := range s.Damage.Met() {
 		if errors.As(damage, &bad) {
@@ -82,12 +82,12 @@ func (s Source) firstDamage() (bad *store.CorruptError) {
 	return nil
 }
 
-// mostUnlisted limits how many of the newest records of the controller's stream are searched for its start. A
-// controller that has listed nothing writes few records.
+// mostUnlisted is how many of the controller's newest records are searched for its start. A controller that could not
+// list anything writes few records.
 const mostUnlisted = 200
 
-// NoteUnlisted notes that the controller has listed nothing since its start. A list without an object then says nothing
-// about the cluster.
+// NoteUnlisted adds a remark if the controller has listed nothing since its start. A list without an object then does
+// not mean that the cluster has no such object.
 func (s Source) NoteUnlisted(ctx context.Context) {
 	if s.NotListed != nil {
 		if text := s.NotListed(ctx); text != "" {
@@ -101,8 +101,8 @@ func (s Source) NoteUnlisted(ctx context.Context) {
 	}
 }
 
-// unlistedSince returns when the controller started, if it has listed nothing since; 0 if it has, or if that is
-// unknown.
+// unlistedSince returns when the controller started, if it has listed nothing since then. It returns 0 if it has, or if
+// that is not known.
 func (s Source) unlistedSince(ctx context.Context) events.Time {
 	n := 0
 	for r, err := range s.ReadStream(ctx, events.Controller, 0, store.Backward) {

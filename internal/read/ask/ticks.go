@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TicksParams are the parameters of Ticks: a CronJob, and which of its due times.
+// TicksParams are the parameters of Ticks: a CronJob, and which due times to list.
 type TicksParams struct {
 	cronJob
 	at     Point
@@ -26,7 +26,8 @@ type TicksParams struct {
 	missed bool
 }
 
-// usualTicks is the default of --tail. A CronJob that runs each minute has half a million due times in a year.
+// usualTicks is how many due times an answer has unless --tail is set. For comparison: a CronJob that runs each minute
+// has half a million due times in a year.
 const usualTicks = 500
 
 func (p *TicksParams) bind(fs *pflag.FlagSet) {
@@ -44,7 +45,7 @@ func (p *TicksParams) read(args []string) error {
 	return cmp.Or(p.at.Read(p.Zone), p.span.Read(p.Zone), p.cronJob.read(args))
 }
 
-// Ticks says what became of each due time of a CronJob.
+// Ticks says what became of each due time of a CronJob: started, too late, refused, and so on.
 var Ticks = &Question[TicksParams, DueTicks]{
 	name: "ticks", about: "Show what became of each due time of a CronJob", takes: ACronJob,
 	new: func() (*TicksParams, parameters) {
@@ -74,7 +75,7 @@ var Ticks = &Question[TicksParams, DueTicks]{
 		}
 		if len(answer.Items) == 0 && answer.Due == nil {
 			if unread != nil {
-				return nil, unread // no answer, which is not the same as no due time
+				return nil, unread // only the error: an empty list would mean that there were no due times
 			}
 			if answer.UID == "" {
 				return nil, which.Unknown("the log knows no %s", words.Clean(stream.String()))
@@ -89,28 +90,29 @@ var Ticks = &Question[TicksParams, DueTicks]{
 	},
 }
 
-// DueTicks lists due times of a CronJob and what became of each. Its JSON changes only by growing.
+// DueTicks is the answer of Ticks: due times of a CronJob and what became of each. Its JSON changes only by adding
+// fields.
 type DueTicks struct {
 	Namespace string           `json:"namespace"`
 	Name      string           `json:"name"`
 	UID       string           `json:"uid"`
 	Items     []history.Tick   `json:"items"`
-	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has no fate yet
-	// Earlier reports that due times before the first item exist and are not shown.
+	Due       *history.OpenDue `json:"due,omitempty"` // the due time that has neither started nor been skipped
+	// Earlier is set if there are due times before the first item, which are not shown.
 	Earlier bool `json:"earlier,omitempty"`
-	// PassedOver lists the times, from the first item on, in which the CronJob's namespace was over its budget of log.
-	// Jobs may have come and gone then without a record.
+	// PassedOver lists times since the first item in which the CronJob's namespace was over its log budget. Jobs may
+	// have come and gone then without a record.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
-	// Unrecorded counts versions of the CronJob and its Jobs that were seen in this time and not recorded.
+	// Unrecorded counts the versions of the CronJob and its Jobs that were not recorded since the first item.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 	// OtherLives lists the other CronJobs of the same name, the newest first.
 	OtherLives []which.Life `json:"otherLives,omitempty"`
 
-	entries []tickOf // one for each of Items
+	entries []tickOf // for each of Items: its entry and the part it comes from
 }
 
-// life returns the stream of the CronJob that is meant, and the record and time of --at; both are 0 for the end of the
-// log.
+// life returns the stream of the CronJob that existed at the point --at, and the record and time of the point. Without
+// --at it returns the newest CronJob, 0 and 0.
 func (p *TicksParams) life(
 	ctx context.Context, src Source, lives []events.Stream, name string,
 ) (s events.Stream, through events.Sequence, now events.Time, err error) {
@@ -126,11 +128,11 @@ func (p *TicksParams) life(
 		return s, 0, 0, err
 	}
 	src.asOf(job.AsOf)
-	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil // an error of the log comes up again when the stream is read
+	// The caller meets an error of the log again when it reads the stream.
+	return s, events.Sequence(job.AsOf.Sequence), events.Time(job.AsOf.Time), nil
 }
 
-// missing fills in what may be missing from the first shown due time on: times over the budget, and versions that were
-// not recorded.
+// missing sets PassedOver and Unrecorded: what the log may lack since the first due time that is shown.
 func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.CronJob, since events.Time) error {
 	if len(a.Items) > 0 {
 		since = max(since, events.Time(a.Items[0].First))
@@ -150,8 +152,8 @@ func (a *DueTicks) missing(ctx context.Context, src Source, parts []*duetimes.Cr
 	return nil
 }
 
-// parts reads the wanted part of the CronJob: through a record and as of a time, or to the end of the log if these are
-// 0. If the log is damaged there, it reads everything that is readable, one part between each two damaged places.
+// parts reads the wanted part of the CronJob, up to record through and time now (0 and 0 mean the end of the log). If
+// the log is damaged there, it returns several parts: one for each stretch without damage.
 func (p *TicksParams) parts(
 	ctx context.Context, src Source, s events.Stream, since events.Time, through events.Sequence, now events.Time,
 ) ([]*duetimes.CronJob, error) {
@@ -183,13 +185,13 @@ func (p *TicksParams) parts(
 	return []*duetimes.CronJob{cronJob}, err
 }
 
-// tickOf is a shown due time, with the part of the CronJob that it belongs to.
+// tickOf is a due time that is shown, with the part of the CronJob's records that it comes from.
 type tickOf struct {
 	of *duetimes.CronJob
 	*duetimes.Entry
 }
 
-// chosen selects the wanted due times. The identity and the open due time of the CronJob come from the last part.
+// chosen selects the wanted due times of all parts. The CronJob's name and its open due time come from the last part.
 func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueTicks {
 	out := &DueTicks{Items: []history.Tick{}}
 	for _, part := range parts {
@@ -224,11 +226,11 @@ func (p *TicksParams) chosen(parts []*duetimes.CronJob, since events.Time) *DueT
 	return out
 }
 
-// mostWhy limits for how many due times the cause is searched: the newest 5,000. Each search reads everything that
-// delayed the CronJob.
+// mostWhy is for how many due times the cause is searched, from the newest. More would be slow: each search reads all
+// that delayed the CronJob.
 const mostWhy = 5_000
 
-// why fills in, for each due time, what kept it from starting.
+// why sets, for each due time that did not start, what kept it from starting.
 func (a *DueTicks) why(ctx context.Context, src Source, zone words.Zone) error {
 	gaps, err := history.AllGaps(ctx, src.Source)
 	if err != nil && !src.Beside(err) {

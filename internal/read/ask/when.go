@@ -13,21 +13,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Point is the flag --at: a point in the history of a log. Read parses it before the log is opened, and In finds it in
-// the log.
+// Point is the flag --at: a point in the history of a log. Call Read before the log is open, and In to find the point
+// in the log.
 type Point struct {
 	text     string
 	sequence events.Sequence
 	when     which.When
-	zone     words.Zone // of times without a zone
+	zone     words.Zone // for a time without a zone
 }
 
-// Bind adds the flag. what names the thing that is told as of the point, for the help.
+// Bind adds the flag. what begins the help text: "the answer as of a record's sequence …".
 func (p *Point) Bind(fs *pflag.FlagSet, what string) {
 	fs.StringVar(&p.text, "at", "", what+" as of a record's sequence (41), a time (2026-01-02T15:04:05Z or 15:04:05), or 5m ago (5m)")
 }
 
-// Given reports whether a point was given. Without one, the point is the end of the log.
+// Given reports whether --at was given. If not, the point is the end of the log.
 func (p *Point) Given() bool { return p.text != "" }
 
 // Text returns the point as it was given.
@@ -52,7 +52,7 @@ func (p *Point) Read(zone words.Zone) error {
 	return nil
 }
 
-// In finds the point in a log.
+// In returns the point in the log.
 func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
 	if p.text == "" || p.sequence != 0 {
 		return history.Point{Sequence: p.sequence}, nil
@@ -66,7 +66,7 @@ func (p *Point) In(ctx context.Context, src Source) (history.Point, error) {
 	return history.Point{Time: t}, nil
 }
 
-// Span is the pair of flags --since and --until: a part of the history of a log.
+// Span is the pair of flags --since and --until: a span of time.
 type Span struct {
 	since, until     string
 	sinceAt, untilAt which.When
@@ -97,7 +97,7 @@ func (f *Span) Since() bool { return f.since != "" }
 // Until reports whether --until was given.
 func (f *Span) Until() bool { return f.until != "" }
 
-// In returns the bounds in a log; 0 means unbounded.
+// In returns the bounds as times; 0 means no bound.
 func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, err error) {
 	if f.since == "" && f.until == "" {
 		return 0, 0, nil
@@ -119,7 +119,7 @@ func (f *Span) In(ctx context.Context, src Source) (since, until events.Time, er
 	return since, until, nil
 }
 
-// bound parses the flag of one bound. The zero When means unbounded.
+// bound parses one of the two flags. An empty text gives the zero When, which means no bound.
 func bound(flag, text string, zone words.Zone) (which.When, error) {
 	if text == "" {
 		return which.When{}, nil
@@ -131,20 +131,20 @@ func bound(flag, text string, zone words.Zone) (which.When, error) {
 	return w, nil
 }
 
-// Since parses --since without a log. A time of day is then the last one before now.
+// Since parses --since if there is no log. It takes a time of day as the last such time before now.
 func Since(text string, now time.Time, zone words.Zone) (events.Time, error) {
 	w, err := bound("since", text, zone)
 	return w.Before(now, 0), err
 }
 
-// settling is what turns a When into a moment.
+// settling has what is needed to turn a which.When into an instant.
 type settling struct {
-	now  time.Time   // by the clock of the controller that writes the log; without one, by the clock of this machine
-	end  events.Time // of the newest record; set only if a time of day is given
-	live bool        // a controller writes the log
+	now  time.Time   // by the controller's clock; by the clock of this machine if no controller runs
+	end  events.Time // time of the newest record, or now if that is later; only set for a time of day
+	live bool        // a controller is running
 }
 
-// settle reads the end of the log if one of the times is a time of day.
+// settle reads what is needed. It reads the end of the log only if one of the times is a time of day.
 func (s Source) settle(ctx context.Context, times ...which.When) (settling, error) {
 	out := settling{now: s.Clock()}
 	for _, w := range times {
@@ -166,14 +166,14 @@ func (s Source) settle(ctx context.Context, times ...which.When) (settling, erro
 	return out, nil
 }
 
-// noteEnd notes that the log ends before since. An empty answer then says nothing about the cluster.
+// noteEnd adds a remark if the log ends before since. An empty answer then says nothing about the cluster.
 func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	if since == 0 {
 		return nil
 	}
 	_, head, err := s.Head(ctx)
 	if now, live := s.Now(ctx); live == nil && now != 0 {
-		return err // a controller still writes the log
+		return err // a running controller records what happens, so the log does not end
 	}
 	if err == nil && head.Time < since {
 		s.note("the log ends at %s, before --since", words.Zone{}.Second(head.Time))
@@ -181,7 +181,7 @@ func (s Source) noteEnd(ctx context.Context, since events.Time) error {
 	return err
 }
 
-// noteDay notes the day that was chosen for a time of day, unless it is today.
+// noteDay adds a remark which day a time of day was taken for, unless it is today.
 func (s Source) noteDay(flag, text string, w which.When, t events.Time, at settling) {
 	in, ofDay := w.OfDay()
 	if !ofDay {

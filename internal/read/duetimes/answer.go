@@ -11,17 +11,18 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// ErrUnseen is returned if the log does not have the CronJob's object, no longer or not yet.
+// ErrUnseen is returned if the log has no version of the CronJob's object, for example because it is pruned.
 var ErrUnseen = errors.New("the log does not say what the CronJob's schedule is")
 
-// mostCounted bounds the due times that are counted in a range: one per minute for a year is 527,040, which takes half
-// a second to count. Rarer due times take longer each, so a range longer than longestCounted is not counted.
+// mostCounted is the largest number of due times that is counted in a range. One per minute for a year is 527,040,
+// which takes half a second. A due time that comes rarely takes longer to find, so a range longer than longestCounted
+// is not counted.
 const (
 	mostCounted    = 600_000
 	longestCounted = 10 * 366 * 24 * time.Hour
 )
 
-// Count returns the number of due times of an entry. ok is false if they cannot be counted.
+// Count returns the number of due times of an entry. ok is false if that is not known or too large.
 func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	if e.First == e.Last {
 		return 1, true
@@ -38,13 +39,13 @@ func (c *CronJob) Count(e *Entry) (n int, ok bool) {
 	return n, n > 0 && n < mostCounted
 }
 
-// dueRange identifies a range of due times in a record.
+// dueRange identifies a range of due times: the record that has the range, and its first due time.
 type dueRange struct {
 	record events.Sequence
 	first  events.Time
 }
 
-// count returns the number of due times of an entry, at most mostCounted; 0 if it cannot be told.
+// count returns the number of due times of an entry, at most mostCounted; 0 if the schedule is not known.
 func (c *CronJob) count(e *Entry) (n int) {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -54,7 +55,7 @@ func (c *CronJob) count(e *Entry) (n int) {
 		return mostCounted
 	}
 	n = 1
-	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from the first of them
+	for range s.Between(e.First.Go(), e.Last.Go()) { // @every counts from e.First
 		if n++; n == mostCounted {
 			break
 		}
@@ -62,7 +63,7 @@ func (c *CronJob) count(e *Entry) (n int) {
 	return n
 }
 
-// Location returns the zone in which the schedule is written. It is nil for UTC, and if it is unknown.
+// Location returns the time zone of the schedule. It is nil for UTC, and if the zone is not known.
 func (c *CronJob) Location() *time.Location {
 	if c.Seen == nil {
 		return nil
@@ -75,8 +76,8 @@ func (c *CronJob) Location() *time.Location {
 	return zone
 }
 
-// Between counts the due times after from and up to to, by the newest schedule. It counts at most 100; more reports
-// whether there are more.
+// Between counts the due times with from < due <= to, by the newest schedule, up to 100. more reports whether there are
+// more.
 func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	const most = 100
 	if c.Seen == nil {
@@ -96,7 +97,7 @@ func (c *CronJob) Between(from, to time.Time) (n int, more bool) {
 	return n, false
 }
 
-// of returns the schedule of a ledger. One that cannot be read has no due times.
+// of returns the schedule in a due-time ledger. The schedule has no due times if it cannot be parsed.
 func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	if by == nil {
 		return schedule.Schedule{}, ErrUnseen
@@ -105,7 +106,7 @@ func (c *CronJob) of(by *events.TickLedger) (schedule.Schedule, error) {
 	return s, err
 }
 
-// Open returns the due time without a fate, with what holds it back; nil if there is none.
+// Open returns the due time that has neither started nor been skipped, and what holds it back; nil if there is none.
 func (c *CronJob) Open() *history.OpenDue {
 	if e := c.Unstarted(); e != nil && c.Blind == 0 && (c.Elsewhere || c.Ledger == nil || c.Ledger.Open == 0) {
 		return c.waiting(e)
@@ -123,7 +124,7 @@ func (c *CronJob) Open() *history.OpenDue {
 	return out
 }
 
-// waiting returns the OpenDue of due times that another controller has not started so far.
+// waiting returns the due times that another controller has not started so far as an OpenDue.
 func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 	hold, kept := events.NotHeld, c.keptNow()
 	if kept != nil {
@@ -142,7 +143,7 @@ func (c *CronJob) waiting(e *Entry) *history.OpenDue {
 	return out
 }
 
-// Next returns the first n due times after an instant by the newest schedule, and the zone in which that is written.
+// Next returns the first n due times after an instant by the newest schedule, and the time zone of the schedule.
 func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
 	if c.Seen == nil {
 		return nil, nil, ErrUnseen
@@ -150,8 +151,8 @@ func (c *CronJob) Next(after time.Time, n int) (due []time.Time, zone *time.Loca
 	return c.rules.Next(history.TimingOf(c.Seen), after, n)
 }
 
-// DueAfter returns the instant after which to look for the next due time: now, or a later due time that has started
-// already. That happens if the clock of another controller is ahead.
+// DueAfter returns the instant after which the next due time is to be searched: now, or a later due time that was
+// started already. This happens if the clock of another controller is ahead.
 func (c *CronJob) DueAfter(now time.Time) time.Time {
 	after := max(events.At(now), c.kept.since)
 	if c.Seen != nil {
@@ -163,31 +164,31 @@ func (c *CronJob) DueAfter(now time.Time) time.Time {
 	return after.Go()
 }
 
-// Verdict is the result of CronJob.At.
+// Verdict says what the log tells about one instant of a CronJob.
 type Verdict struct {
-	// Entry is the entry with the instant; nil for none. An entry without a record has due times that another
-	// controller has not started so far.
+	// Entry is the entry to which the instant belongs; nil for none. If the entry has no record, another controller has
+	// not started its due times so far.
 	Entry  *Entry
-	Open   bool // it is the open due time: Hold says what holds it back; with an Entry, it may still start
+	Open   bool // the instant is the open due time, and Hold says what holds it back; with Entry, it may still start
 	Hold   events.TickHold
-	Future bool // due by the newest schedule, with no decision yet
-	// Passed is set with Future if the instant is over by now. Where nothing starts, the controller decides about all
-	// due times of a minute together (C-085). Hold says what holds them back. Run is the entry of the run whose Job has
-	// the name that this one would get; nil if there is none.
+	Future bool // due by the newest schedule, and not decided yet
+	// Passed is set with Future if the instant is over. It is then still undecided, because the controller decides only
+	// once a minute if nothing starts (C-085). Hold says what holds the start back. Run is the entry of another run
+	// whose Job has the name that the instant's Job would get; nil if there is none.
 	Passed bool
 	Run    *Entry
-	// Unseen is set if the instant was due before the CronJob was first seen, by the schedule that it had then. Its
-	// fate is unknown (CronJob.Before).
+	// Unseen is set if the instant was due before the log's first record of the CronJob, by the schedule in this
+	// record. What became of it is not known.
 	Unseen bool
-	// Before and After are the nearest due times, if the instant is not a due time; zero if there is none.
+	// Before and After are the due times around the instant, if it is not a due time itself; zero if there are none.
 	Before, After time.Time
 }
 
 // Due reports whether the instant is a due time.
 func (v *Verdict) Due() bool { return v.Entry != nil || v.Open || v.Future || v.Unseen }
 
-// At returns what the log says about an instant, from the newest entry that has it. A run that was made by hand at a
-// due time does not count as that due time.
+// At returns what the log says about an instant. If several entries have it, the newest counts. A run that a user made
+// by hand at a due time does not count as that due time.
 func (c *CronJob) At(t time.Time) (v Verdict) {
 	if v = c.at(t); v.Due() {
 		return v
@@ -201,7 +202,7 @@ func (c *CronJob) At(t time.Time) (v Verdict) {
 	return v
 }
 
-// Asked reports whether an entry is a run that a user made by hand or asked for, rather than a due time.
+// Asked reports whether an entry is a run that a user made by hand or asked for, and not a due time.
 func (e *Entry) Asked() bool {
 	return e.By != "" || e.Fate == events.TickManual || e.Fate == events.TickTriggered
 }
@@ -218,7 +219,7 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	for i := range all {
 		e := &all[i]
 		if e.Fate == 0 && !c.Elsewhere && c.Ledger != nil && !c.Seen.Suspend {
-			continue // ours to start: see below
+			continue // our controller must start it: the ledger tells, below
 		}
 		if e.First <= at && at <= e.Last && c.has(e, t) {
 			return Verdict{Entry: e, Open: e.Fate == 0 && at == e.Last}
@@ -251,7 +252,8 @@ func (c *CronJob) at(t time.Time) (v Verdict) {
 	return v
 }
 
-// unlooked reports whether an instant was due by now, and is later than all due times with a decision.
+// unlooked reports whether an instant is a due time that has passed, and about which the controller has not decided
+// yet.
 func (c *CronJob) unlooked(at events.Time) bool {
 	l := c.Ledger
 	if l == nil || l.Closed || c.Elsewhere || c.Cut || c.Gone != 0 || at > c.now {
@@ -262,7 +264,7 @@ func (c *CronJob) unlooked(at events.Time) bool {
 		return false
 	}
 	by := l
-	for i := range c.timings { // until the next decision, the ledger has the old schedule
+	for i := range c.timings { // the ledger keeps the old schedule until the next decision
 		if t := &c.timings[i]; t.from <= at && !t.same(l) {
 			by, looked = &t.by, max(looked, t.from)
 		}
@@ -271,8 +273,8 @@ func (c *CronJob) unlooked(at events.Time) bool {
 	return s.Next(s.Base(looked.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// namesake returns the entry of the run whose Job was made in the minute of the instant: it has the name that the
-// instant's Job would get (C-152).
+// namesake returns the entry of a run whose Job has the name that the Job of the instant would get, because both are in
+// the same minute (C-152).
 func (c *CronJob) namesake(at events.Time) *Entry {
 	for i := len(c.Entries) - 1; i >= 0; i-- {
 		if e := &c.Entries[i]; e.Job != "" && e.Last.Go().Unix()/60 == at.Go().Unix()/60 {
@@ -282,7 +284,7 @@ func (c *CronJob) namesake(at events.Time) *Entry {
 	return nil
 }
 
-// has reports whether an instant within a range is one of its due times.
+// has reports whether an instant within the range of an entry is one of its due times.
 func (c *CronJob) has(e *Entry, t time.Time) bool {
 	if e.First == e.Last || e.First.Go().Equal(t) || e.Last.Go().Equal(t) {
 		return true
@@ -291,7 +293,7 @@ func (c *CronJob) has(e *Entry, t time.Time) bool {
 	return s.Next(s.Base(e.First.Go(), t.Add(-time.Second))).Equal(t)
 }
 
-// nearest offers the due times of an entry around t to v.
+// nearest updates v.Before and v.After with the due times of an entry around t.
 func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	v.near(e.First.Go(), t)
 	v.near(e.Last.Go(), t)
@@ -301,7 +303,7 @@ func (c *CronJob) nearest(v *Verdict, e *Entry, t time.Time) {
 	}
 }
 
-// near takes in a due time, or the zero time for none.
+// near updates v.Before or v.After with one due time. It ignores the zero time.
 func (v *Verdict) near(due, t time.Time) {
 	switch {
 	case due.Before(t) && (v.Before.IsZero() || due.After(v.Before)):

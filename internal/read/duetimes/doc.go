@@ -1,9 +1,10 @@
-// Package duetimes says what a log tells about the due times of a CronJob: the fate of each, what holds an open one
-// back, and the next one. It reads only records: it counts due times with the schedule and the zone rules that were in
-// force.
+// Package duetimes says what a log tells about the due times of a CronJob: what became of each (its fate), what holds
+// an open one back, and the next one. It computes due times with the schedule and the zone rules that were in force,
+// which are in the log.
 //
-// The stream of a CronJob grows as long as the CronJob lives. [Read] reads all of it. [Newest] and [Around] read the
-// part that answers a question, from a stored state of the CronJob on; each file of the log has one.
+// The records of a CronJob grow as long as the CronJob lives. [Read] reads all of them. [Newest] and [Around] read only
+// the part that answers a question. Such a part begins at a checkpoint (stored state) of the CronJob, which each file
+// of the log has.
 //
 // # Concurrency
 //

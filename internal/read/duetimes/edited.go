@@ -22,7 +22,7 @@ func (ch *Change) Retemplates() bool {
 	return ch.Before.Template != ch.After.Template
 }
 
-// SeenAt returns the CronJob as it was at an instant, by the records that were read; nil if it was not seen.
+// SeenAt returns the version of the CronJob that was in force at an instant; nil if it had not been seen.
 func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 	seen, through := c.Seen, c.now
 	if c.then != nil && t <= c.thenAt {
@@ -36,8 +36,8 @@ func (c *CronJob) SeenAt(t events.Time) *events.CronJobSeen {
 	return seen
 }
 
-// nextAfter returns the first due time after an instant, by the schedules in force from then on; zero if none is known.
-// Due times of an earlier @every schedule are known only from its runs.
+// nextAfter returns the first due time after an instant, by the schedule in force then; zero if none is known. It skips
+// the due times of an @every schedule that was replaced since, because only its runs show when these were.
 func (c *CronJob) nextAfter(t time.Time) time.Time {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
@@ -59,8 +59,7 @@ func (c *CronJob) nextAfter(t time.Time) time.Time {
 	return next[0]
 }
 
-// WasOne returns the change since which an instant is no longer a due time, although the schedule before has it; nil if
-// there is none.
+// WasOne returns the change of the schedule through which an instant stopped being a due time; nil if there is none.
 func (c *CronJob) WasOne(t time.Time) *Change {
 	at := events.At(t)
 	for i := len(c.Changes) - 1; i >= 0; i-- {
@@ -71,7 +70,7 @@ func (c *CronJob) WasOne(t time.Time) *Change {
 	return nil
 }
 
-// BecameOne returns the change after an instant with a schedule that has the instant as a due time; nil if there is
+// BecameOne returns the later change that gave the CronJob a schedule with the instant as due time; nil if there is
 // none.
 func (c *CronJob) BecameOne(t time.Time) *Change {
 	at := events.At(t)
@@ -83,18 +82,18 @@ func (c *CronJob) BecameOne(t time.Time) *Change {
 	return nil
 }
 
-// dueBy reports whether an instant is a due time of seen. It is false for @every, whose due times depend on earlier
-// starts.
+// dueBy reports whether an instant is a due time by the schedule of seen. It is false for @every, whose due times
+// depend on earlier starts.
 func (c *CronJob) dueBy(seen *events.CronJobSeen, t time.Time) bool {
 	by := countsBy(seen)
 	s, _ := c.of(&by)
 	return !s.Every() && s.Next(t.Add(-time.Second)).Equal(t)
 }
 
-// mostBack bounds the records before the read part that are searched for changes of the spec.
+// mostBack is how many records before the read part are searched for changes of the spec.
 const mostBack = 512
 
-// LookBack reads changes of the spec from the records before the read part. It stops at damage.
+// LookBack adds changes of the spec from records before the part that was read. It stops at damage.
 func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Stream) error {
 	after := c.firstSeenAs
 	if c.first == 0 || after == nil {
@@ -119,7 +118,7 @@ func (c *CronJob) LookBack(ctx context.Context, src history.Source, s events.Str
 		case newer != nil && differs:
 			found = append(found, Change{Before: f, After: after, By: newer.Evidence.Edit, Record: newer.Sequence, At: newer.Time, Was: was})
 		case newer == nil && !differs && len(c.Changes) > 0 && c.Changes[0].Was == Place{}:
-			c.Changes[0].Was = was // reading began with a stored state
+			c.Changes[0].Was = was // the part began at a checkpoint, which lacks this record
 		}
 		kept := r
 		after, newer = f, &kept

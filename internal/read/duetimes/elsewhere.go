@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// begin sets the first state of the ledger, as the fold does when it first sees the CronJob: no record has it before
-// the first decision about due times.
+// begin sets the first state of the due-time ledger, when the CronJob is first seen. The projector sets the same state;
+// no record has it until the first decision about due times.
 func (c *CronJob) begin(f *events.CronJobSeen) {
 	if c.begun != nil {
 		return
@@ -21,7 +21,7 @@ func (c *CronJob) begin(f *events.CronJobSeen) {
 	c.kept.since = c.begun.Through
 }
 
-// ledger returns the newest state of the ledger; nil before the object was seen.
+// ledger returns the newest state of the due-time ledger; nil before the CronJob was first seen.
 func (c *CronJob) ledger() *events.TickLedger {
 	if c.Ledger != nil {
 		return c.Ledger
@@ -29,9 +29,9 @@ func (c *CronJob) ledger() *events.TickLedger {
 	return c.begun
 }
 
-// Before reports whether an instant is between the creation of the CronJob and the newest due time that had started
-// when the CronJob was first seen. first is the record that first shows it. No record tells the fate of such an
-// instant: the ledger begins after it.
+// Before reports whether an instant lies before the due times that the log covers: after the creation of the CronJob,
+// and not after the newest due time that had started when the CronJob was first seen. No record tells what became of
+// such an instant. first is the record in which the CronJob is first seen.
 func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	if c.Told != 0 || c.found.Record == 0 {
 		return false, Place{}
@@ -39,7 +39,7 @@ func (c *CronJob) Before(at events.Time) (is bool, first Place) {
 	return at > c.firstSeenAs.Created && at <= c.begun.Through, c.found
 }
 
-// dueBefore reports whether such an instant was due by the schedule that the CronJob had when it was first seen.
+// dueBefore reports whether an instant, for which Before is true, was a due time by the first schedule that was seen.
 func (c *CronJob) dueBefore(at events.Time) bool {
 	if is, _ := c.Before(at); !is {
 		return false
@@ -49,13 +49,13 @@ func (c *CronJob) dueBefore(at events.Time) bool {
 	return s.Next(s.Base(c.firstSeenAs.Created.Go(), at.Go().Add(-time.Second))).Equal(at.Go())
 }
 
-// SeenFirst returns the CronJob as it was first seen; nil if it was not.
+// SeenFirst returns the first version of the CronJob in the read part; nil if there is none.
 func (c *CronJob) SeenFirst() *events.CronJobSeen { return c.firstSeenAs }
 
-// Now returns the time up to which the CronJob was read.
+// Now returns the time as of which the answer is.
 func (c *CronJob) Now() events.Time { return c.now }
 
-// Until returns when the due time of an entry could no longer start: the next due time.
+// Until returns the time from which the due time of an entry could no longer start: the next due time.
 func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	s, err := c.of(e.by)
 	if err != nil {
@@ -67,9 +67,9 @@ func (c *CronJob) Until(e *Entry, due events.Time) events.Time {
 	return max(due, e.Into)
 }
 
-// Lost reports whether the estimate of the built-in controller skips a due time from the first moment at which it could
-// have started (C-080), so that it never finds it. Lost is false with a deadline, which moves the start of the
-// estimate.
+// Lost reports whether the built-in controller could never find a due time: its estimate of missed due times skips this
+// one from the first moment at which it could start (C-080). Lost is false with startingDeadlineSeconds, because the
+// estimate then begins elsewhere.
 func (c *CronJob) Lost(e *Entry, due events.Time) bool {
 	s, err := c.of(e.by)
 	seen := c.SeenAt(due)

@@ -10,21 +10,21 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Kept is a time in which a CronJob could not start a run: it was suspended, or an earlier Job ran and the policy was
-// Forbid.
+// Kept is a time in which a CronJob could not start a Job: it was suspended, or an earlier Job was running and the
+// concurrencyPolicy is Forbid.
 type Kept struct {
 	By          events.TickHold
-	Job         string      // the Job that ran
-	From, Until events.Time // Until is 0 while it lasts
-	Unseen      bool        // status.active named the Job, and no record tells whether it ran
-	Before      bool        // it had begun before From: reading began with a stored state
-	First, Last Place       // records of its start and its end
+	Job         string      // the running Job; empty for a suspension
+	From, Until events.Time // Until is 0 if it has not ended
+	Unseen      bool        // the Job is only known from status.active: no record tells whether it ran
+	Before      bool        // it began earlier than From, at which the read part begins
+	First, Last Place       // records that show its start and its end
 	uid         types.UID
 }
 
-// active returns the names of running Jobs: the unfinished Jobs of status.active, or else the Jobs that were seen
-// running. A status that we wrote ourselves may have no record: none is made when the answer to the write came before
-// the watch.
+// active returns the names of running Jobs: the unfinished Jobs of status.active, or if that has none, the Jobs that
+// were seen running. status.active may be out of date in the log: a status that our controller wrote gets no record if
+// the answer to the write came before the watch.
 func (c *CronJob) active() (names []string) {
 	if c.Seen != nil {
 		for _, a := range c.Seen.Active {
@@ -45,19 +45,19 @@ func (c *CronJob) active() (names []string) {
 	return names
 }
 
-// Place is a record and its time.
+// Place is a record in the log, and its time.
 type Place struct {
 	Record events.Sequence
 	At     events.Time
 }
 
-// keeping follows what keeps a CronJob from starting. It uses only facts, so it holds whichever controller runs the
-// CronJob.
+// keeping collects the times in which the CronJob could not start (Kept). It uses only what the watch reported, so it
+// works for every controller.
 type keeping struct {
 	spans  []Kept
-	open   map[types.UID]int // index in spans by Job; a suspension has no UID
+	open   map[types.UID]int // the spans without an end: index in spans by Job UID, "" for a suspension
 	runs   map[types.UID]*events.RunSeen
-	gone   map[types.UID]bool // deleted Jobs: status.active may name them for a moment
+	gone   map[types.UID]bool // deleted Jobs: status.active may still name them for a moment
 	policy string
 	since  events.Time // newest due time that is known to have started
 }
@@ -69,8 +69,7 @@ func (k *keeping) seen(run *events.RunSeen) {
 	k.runs[run.Job] = run
 }
 
-// left takes in that a Job was deleted, or that it no longer belongs to the CronJob: the end of such a Job is never
-// seen.
+// left processes the deletion of a Job, or that the Job stopped belonging to the CronJob. Its end will not be seen.
 func (k *keeping) left(f *events.RunGone) {
 	delete(k.runs, f.Job)
 	if f.Left || f.Other {
@@ -82,7 +81,7 @@ func (k *keeping) left(f *events.RunGone) {
 	k.gone[f.Job] = true
 }
 
-// keep takes in what a record says about what keeps the CronJob from starting.
+// keep processes a record: does it begin or end a time in which the CronJob cannot start?
 func (c *CronJob) keep(r *events.Record) {
 	k := &c.kept
 	switch f := r.Facts.(type) {
@@ -119,7 +118,7 @@ func (c *CronJob) keep(r *events.Record) {
 	k.change(keeps, at)
 }
 
-// change ends the spans that no longer apply, and begins new ones.
+// change ends the open spans that are not in keeps, and begins those that are new.
 func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	if k.open == nil {
 		k.open = map[types.UID]int{}
@@ -128,7 +127,7 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 		s, still := keeps[uid]
 		switch span := &k.spans[i]; {
 		case still && span.Unseen && !s.Unseen:
-			*span = s // a record shows the Job after the status that names it
+			*span = s // a record shows the Job, which before was only known from status.active
 		case !still || s.Unseen != span.Unseen:
 			span.Until, span.Last = at.At, at
 			delete(k.open, uid)
@@ -147,15 +146,15 @@ func (k *keeping) change(keeps map[types.UID]Kept, at Place) {
 	}
 }
 
-// Slack at the start and the end of a due time's wait: the other controller reacts some time after a hold begins or
-// ends, and watches deliver both with a delay.
+// Tolerances at the beginning and end of a due time's wait. The other controller reacts a moment after a suspension
+// begins or ends, and watches report both with a delay.
 const (
 	slackBefore = 2 * time.Second
 	slackAfter  = 10 * time.Second
 )
 
-// Kept returns the times between two instants in which the CronJob could not start, in order. whole reports whether
-// they cover the whole interval, up to the slack.
+// Kept returns, in order, the times between two instants in which the CronJob could not start. whole reports whether
+// they cover all of the interval, within the tolerances.
 func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	for _, s := range c.kept.spans {
 		if s.From < until && (s.Until == 0 || s.Until > from) {
@@ -176,8 +175,8 @@ func (c *CronJob) Kept(from, until events.Time) (all []Kept, whole bool) {
 	return all, len(all) > 0 && reached.Add(slack) >= until
 }
 
-// keptNow returns what keeps the CronJob from starting now: a suspension rather than a running Job. It returns nil for
-// nothing, and for a Job that is not known to run.
+// keptNow returns what keeps the CronJob from starting now; a suspension comes before a running Job. It returns nil if
+// nothing does, or if the Job is not known to run.
 func (c *CronJob) keptNow() (now *Kept) {
 	for i := range c.kept.spans {
 		if s := &c.kept.spans[i]; s.Until == 0 && !s.Unseen && (now == nil || s.By == events.HeldSuspended) {
@@ -187,7 +186,7 @@ func (c *CronJob) keptNow() (now *Kept) {
 	return now
 }
 
-// free returns the first instant, from on or later, at which nothing kept the CronJob from starting.
+// free returns the first instant at or after from at which the CronJob could start.
 func (c *CronJob) free(from events.Time) events.Time {
 	for _, s := range c.kept.spans {
 		if s.From <= from.Add(slackBefore) && (s.Until == 0 || s.Until > from) {

@@ -17,116 +17,119 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CronJob is what a log tells about a CronJob.
+// CronJob has what a log, or a part of it, tells about a CronJob and its due times.
 type CronJob struct {
 	Ref     events.JobRef
-	Seen    *events.CronJobSeen // the newest
+	Seen    *events.CronJobSeen // its newest version
 	Gone    events.Time         // when its deletion was recorded; 0 if it was not
-	Entries []Entry             // fates of its due times, in log order
-	// EndUnseen is set if no record tells of its deletion. Gone is then the creation of the next CronJob with its name.
+	Entries []Entry             // its due times and what became of them, in log order
+	// EndUnseen is set if no record tells of the deletion. Gone is then the creation of the next CronJob with the same
+	// name.
 	EndUnseen bool
 	Holds     []Hold             // what held due times back, in log order
-	Ledger    *events.TickLedger // newest state; nil before the first decision
+	Ledger    *events.TickLedger // newest state of the due-time ledger; nil before the first decision
 
 	Changes  []Change  // changes of its spec, in log order
-	Refusals []Refusal // refused creates of its Jobs, by due time, in the order in which they began
+	Refusals []Refusal // failed creates of its Jobs, in the order in which they began
 
-	// Unrecorded are records that say that versions of the CronJob or its Jobs before them were not recorded.
+	// Unrecorded has the records which say that versions before them were not recorded, of the CronJob or its Jobs.
 	Unrecorded []Unrecorded
 
-	// Told is the instant up to which fates were not read: due times through it have no entry here, but may have one in
-	// the log. It is 0 if all kept records were read.
+	// Told is set if reading did not begin with the first record: there are no Entries for due times up to Told, though
+	// the log may have some. It is 0 if all records that are not pruned were read.
 	Told  events.Time
 	rules history.ZoneRules
 	asked map[events.CommandID]*events.CreateJob
 
 	Cut       bool        // damage of the log hides later records
-	Elsewhere bool        // another controller runs it
+	Elsewhere bool        // another controller starts its Jobs
 	Blind     events.Time // since when no controller records CronJobs; 0 if one does
 	BlindBy   events.Sequence
-	now       events.Time // time of the answer
+	now       events.Time // time as of which the answer is
 	kept      keeping
-	counts    map[dueRange]int   // cache of Count, which answers call again and again
-	begun     *events.TickLedger // first state of the ledger; nil until the object is seen
-	timings   []timing           // schedules in force, in order
-	missed    bool               // a listing showed that it is gone
+	counts    map[dueRange]int   // cache of Count
+	begun     *events.TickLedger // state of the ledger before the first decision; nil until the object is seen
+	timings   []timing           // the schedules that were in force, in order
+	missed    bool               // a listing showed that it is gone: the deletion itself was not seen
 	first     events.Sequence    // first record that was read
 	lastAt    events.Time        // time of the last record of its stream
-	// then is the state at thenAt, if changes between thenAt and now may not have been read; else nil.
+	// then is the version in force at thenAt. It is set by Around, which does not read the changes between thenAt and
+	// now.
 	then      *events.CronJobSeen
 	thenAt    events.Time
-	partial   bool                   // only the fates of some due times were read
-	gaps      []ticks.Gap            // times without a watch, if they matter
-	unlisted  *events.ListingStarted // unended listing during which it was read; nil for none
-	seenRuns  []events.RunSeen       // runs for due times that have no fate yet
+	partial   bool                   // reading ended early: only some due times were read
+	gaps      []ticks.Gap            // times without a watch, read only if a change was missed
+	unlisted  *events.ListingStarted // listing that has not ended at the end of the part; nil for none
+	seenRuns  []events.RunSeen       // runs whose due times have no entry yet
 	firstSeen map[types.UID]events.Time
 
-	seenIn      Place               // record that shows Seen; zero for a stored state
-	firstSeenAs *events.CronJobSeen // state when reading began
-	found       Place               // record that shows it first; zero if reading began with a stored state
+	seenIn      Place               // record with the version Seen; zero for a checkpoint
+	firstSeenAs *events.CronJobSeen // first version in the read part
+	found       Place               // record that shows the CronJob first; zero after a checkpoint
 	untold      []Entry             // result of Untold; nil until it is computed
 	behind      events.Sequence     // first record after the damage that ended reading; 0 if unknown
 }
 
-// Entry is a due time with its fate, or a range of due times, and the record that has it.
+// Entry is a due time and its outcome, or a range of due times with the same outcome, and the record that says so.
+// Entries of Untold have no record.
 type Entry struct {
 	events.Tick
 	Record events.Sequence
 	At     events.Time
-	by     *events.TickLedger // ledger before the entry, to count its due times; nil if unknown
-	since  events.Time        // newest due time that started before it, or where the ledger counts from
+	by     *events.TickLedger // ledger before the entry, from which its due times follow; nil if unknown
+	since  events.Time        // newest due time started before it, or the beginning of the ledger
 }
 
-// Hold says that something held a due time back from At on.
+// Hold says that a due time was held back, from the time At on.
 type Hold struct {
 	Due    events.Time
 	By     events.TickHold
 	Record events.Sequence
 	At     events.Time
-	Active []string // Jobs that the CronJob's status listed as active then
+	Active []string // Jobs that were running then
 }
 
 // Change is a change of the CronJob's spec.
 type Change struct {
 	Before, After *events.CronJobSeen
-	By            *events.Edit // nil if the object does not tell
+	By            *events.Edit // who made the change; nil if the object does not tell
 	Record        events.Sequence
 	At            events.Time
-	Was           Place // newest record with the state before; zero if none is kept
+	Was           Place // newest record with the version Before; zero if none
 }
 
-// Refusal is one or more refused creates of the Job of a due time, or of a run that was asked for.
+// Refusal is one or more failed creates of one Job, with the same error class.
 type Refusal struct {
-	Due         events.Time // 0 for a run that was asked for
+	Due         events.Time // 0 if a user asked for the run
 	Job         string
-	Class       events.RefusalClass // 0 for an unknown outcome
+	Class       events.RefusalClass // 0 if the outcome is unknown
 	Says        string              // the API server's message
 	First, Last events.Sequence
 	From, Until events.Time
 }
 
-// Unrecorded counts versions that were seen and not recorded before Record.
+// Unrecorded is a number of versions, seen shortly before Record, that were not recorded.
 type Unrecorded struct {
 	Versions uint64
 	Record   events.Sequence
 	At       events.Time
 }
 
-// Span is a part of a stream. From is a record where reading can begin (history.Stated), or 0 for the first record.
-// Through is the last record, or 0 for the end.
+// Span is a part of a CronJob's records. From is the record where reading begins, as returned by Before or
+// history.Stated; 0 for the first record. Through is the last record; 0 for the end.
 type Span struct {
 	From, Through events.Sequence
-	Now           events.Time          // time up to which due times have passed; 0 for the time of the last record
+	Now           events.Time          // time as of which the answer is; 0 for that of the last record
 	Visit         func(*events.Record) // called for each record; may be nil
 }
 
-// Read reads the whole stream of a CronJob, as far as it is kept.
+// Read reads all records of a CronJob that are not pruned.
 func Read(ctx context.Context, src history.Source, s events.Stream) (*CronJob, error) {
 	return ReadSpan(ctx, src, s, Span{})
 }
 
-// Parts reads all of the stream that can be read. It returns one part up to the first damage, and one after each
-// damaged place that has records after it. The last part has the present state, unless it is cut too.
+// Parts reads all readable records of a CronJob, from a log with damage. It returns one part for each stretch without
+// damage. The last part has the present state, unless its Cut is set.
 func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*CronJob, err error) {
 	for from := events.Sequence(0); ; {
 		c, unread := ReadSpan(ctx, src, s, Span{From: from})
@@ -144,16 +147,16 @@ func Parts(ctx context.Context, src history.Source, s events.Stream) (parts []*C
 	}
 }
 
-// Newest reads the end of the stream, with at least n entries if there are so many. Where the log is damaged, it
-// returns the part after the damage, and the error. If there is no such part, it returns the part before the damage,
-// with Cut set.
+// Newest reads the end of a CronJob's records, far enough back for n entries. If the log is damaged there, it returns
+// the error, and the part after the damage. If that has no checkpoint to begin with, it returns the part before the
+// damage, with Cut set.
 func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*CronJob, error) {
 	from, unread := Before(ctx, src, s, n, 0)
 	through := events.Sequence(0)
 	var bad *store.CorruptError
 	if errors.As(unread, &bad) && from == 0 && bad.At > 1 {
 		through = bad.At - 1
-		from, _ = Before(ctx, src, s, n, through) // the damage has no stored state after it: read the part before
+		from, _ = Before(ctx, src, s, n, through) // no checkpoint after the damage: read the part before it
 	} else if unread != nil && (from == 0 || !src.Beside(unread)) {
 		return nil, unread
 	}
@@ -164,7 +167,7 @@ func Newest(ctx context.Context, src history.Source, s events.Stream, n int) (*C
 	return c, errors.Join(unread, err)
 }
 
-// Since reads the end of the stream, with all entries that end at or after t.
+// Since reads the end of a CronJob's records, with all entries whose due times end at or after t.
 func Since(ctx context.Context, src history.Source, s events.Stream, t events.Time) (*CronJob, error) {
 	through, err := history.FirstAt(ctx, src, t)
 	if err != nil {
@@ -181,9 +184,9 @@ func Since(ctx context.Context, src history.Source, s events.Stream, t events.Ti
 	return c, err
 }
 
-// Before returns the record where reading must begin for at least n entries up to record through, or up to the end if
-// through is 0. It returns 0 for the first record. With an error that is store.ErrCorrupt, it returns the first stored
-// state after the damage, or 0 if there is none.
+// Before returns the record where reading must begin to get n entries up to record through (0 for the end of the log).
+// It returns 0 if this is the first record. If the error is store.ErrCorrupt, it returns the first checkpoint after the
+// damage, or 0 if there is none.
 func Before(ctx context.Context, src history.Source, s events.Stream, n int, through events.Sequence) (events.Sequence, error) {
 	entries, stated := 0, events.Sequence(0)
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
@@ -206,13 +209,13 @@ func Before(ctx context.Context, src history.Source, s events.Stream, n int, thr
 	return 0, nil
 }
 
-// Around reads the fate of an instant: the stream from before the instant up to its fate, and the present state of the
-// CronJob from the end of the stream. It returns an error if the log is damaged in either part.
+// Around reads what became of an instant: the records from before the instant up to its outcome. It adds the present
+// state from the end of the log. If the log is damaged in either part, it returns an error.
 func Around(ctx context.Context, src history.Source, s events.Stream, at events.Time) (*CronJob, error) {
 	end, err := Newest(ctx, src, s, 0)
 	switch {
 	case end != nil && !end.Cut && src.Beside(err) && end.Told != 0 && at > end.Told:
-		return end, nil // the damage is before the end part
+		return end, nil // the damage lies before the part at the end, which has the instant
 	case err != nil:
 		return nil, err
 	case end.Told == 0 || at > end.Told:
@@ -230,7 +233,7 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	if err != nil {
 		return nil, err
 	}
-	if c.Told >= at { // its fate is older than its due time: the clock was set back
+	if c.Told >= at { // the outcome was recorded before the due time: the clock was set back
 		if c, err = Read(ctx, src, s); err != nil {
 			return nil, err
 		}
@@ -245,12 +248,12 @@ func Around(ctx context.Context, src history.Source, s events.Stream, at events.
 	return c, c.findRules(ctx, src)
 }
 
-// mostBehind bounds the records of a CronJob, after the first record of a Job, that are searched for the Job's due
-// time.
+// mostBehind is how many records after the first record of a Job are searched for the Job's due time.
 const mostBehind = 512
 
-// OfJob finds what a Job was made for, given a record near the Job's first one: its entry, and the RunSeen of the Job.
-// Each is nil if the log does not have it. OfJob returns history.ErrNoCronJob if the log has no record of the CronJob.
+// OfJob finds out why the CronJob created a Job. near is a record near the Job's first one. It returns the due time's
+// entry, and the RunSeen of the Job; each is nil if the log lacks it. If the log has no record of the CronJob, the
+// error is history.ErrNoCronJob.
 func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.UID, near events.Sequence) (c *CronJob, e *Entry, run *events.RunSeen, err error) {
 	from, err := history.Stated(ctx, src, s, near)
 	if err != nil {
@@ -284,12 +287,13 @@ func OfJob(ctx context.Context, src history.Source, s events.Stream, job types.U
 	return c, e, run, nil
 }
 
-// ReadSpan reads a part of the stream. Where the log is damaged, it returns the part before the damage, and the error.
+// ReadSpan reads a part of a CronJob's records. If the log is damaged there, it returns the error, and what precedes
+// the damage.
 func ReadSpan(ctx context.Context, src history.Source, s events.Stream, span Span) (*CronJob, error) {
 	return read(ctx, src, s, span, nil)
 }
 
-// read reads a part of the stream until enough returns true; enough may be nil.
+// read is ReadSpan that stops after a record for which enough returns true. enough may be nil.
 func read(ctx context.Context, src history.Source, s events.Stream, span Span, enough func(*CronJob) bool) (*CronJob, error) {
 	c := &CronJob{asked: map[events.CommandID]*events.CreateJob{}, now: span.Now}
 	var unread error
@@ -325,8 +329,8 @@ func read(ctx context.Context, src history.Source, s events.Stream, span Span, e
 	return c, errors.Join(unread, c.findRules(ctx, src), c.findSettings(ctx, src, span.Through), c.findGaps(ctx, src, span.Through))
 }
 
-// findSettings finds which controller runs CronJobs at record through, the present time, and whether a listing is under
-// way.
+// findSettings finds, as of record through, which controller runs CronJobs, the present time, and whether a listing is
+// under way.
 func (c *CronJob) findSettings(ctx context.Context, src history.Source, through events.Sequence) error {
 	if through == 0 {
 		_, head, err := src.Head(ctx)
@@ -358,7 +362,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 				c.Blind, c.BlindBy = r.Time, r.Sequence
 				continue
 			}
-			if c.Blind != 0 { // the state before recording ended
+			if c.Blind != 0 { // the settings before recording of CronJobs ended
 				c.Elsewhere = settings.CronJobs && !settings.RunsCronJobs()
 			}
 			return nil
@@ -369,7 +373,7 @@ func (c *CronJob) findSettings(ctx context.Context, src history.Source, through 
 
 func (c *CronJob) runs(s *events.Settings) { c.Elsewhere = s.CronJobs && !s.RunsCronJobs() }
 
-// findRules finds the rules of all zones that schedules name.
+// findRules loads the rules of all time zones that the schedules name.
 func (c *CronJob) findRules(ctx context.Context, src history.Source) error {
 	var wanted []events.ZoneName
 	if c.Seen != nil {

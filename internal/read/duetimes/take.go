@@ -11,7 +11,7 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// steps returns what the decisions of a record say about due times; nil for most records.
+// steps returns the steps of a decision about due times. It returns nil for records that are no such decision.
 func steps(r *events.Record) (all []*events.CronStep) {
 	d, ok := r.Facts.(*events.Decision)
 	if !ok || r.Kind == events.KindWouldDecide {
@@ -50,7 +50,7 @@ func (c *CronJob) take(r *events.Record) error {
 	case *events.RunSeen:
 		c.sighted(f, r.Time)
 	case *events.StoredState:
-		if c.Seen == nil { // else earlier records have told it
+		if c.Seen == nil { // else the earlier records, which were read, have the same state
 			return c.takeState(r, f)
 		}
 	}
@@ -60,7 +60,7 @@ func (c *CronJob) take(r *events.Record) error {
 	return nil
 }
 
-// see takes in a version of the CronJob's object.
+// see processes a record with a version of the CronJob's object.
 func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
 	if c.Seen != nil && len(c.Seen.Differs(f)) > 0 {
 		c.Changes = append(c.Changes, Change{Before: c.Seen, After: f, By: r.Evidence.Edit, Record: r.Sequence, At: r.Time, Was: c.seenIn})
@@ -74,7 +74,7 @@ func (c *CronJob) see(r *events.Record, f *events.CronJobSeen) {
 	c.timed(&by, r.Time, f.Found)
 }
 
-// takeState takes in the stored state of a CronJob that has no earlier record here.
+// takeState begins the read part with the state in a checkpoint.
 func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 	var state pb.JobState
 	if err := proto.Unmarshal(f.Encoded, &state); err != nil {
@@ -90,7 +90,7 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 		c.kept.since = since
 	}
 	c.firstSeenAs = c.Seen
-	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status has it later
+	c.kept.since = max(c.kept.since, events.Time(stored.GetLastSchedule())) // the status follows later
 	c.timedBefore(stored)
 	for _, run := range stored.GetRuns() {
 		seen := events.RunFromWire(run.GetFacts())
@@ -105,7 +105,7 @@ func (c *CronJob) takeState(r *events.Record, f *events.StoredState) error {
 	return nil
 }
 
-// ended takes in the outcome of a create of a Job.
+// ended processes the outcome of a create command of a Job.
 func (c *CronJob) ended(r *events.Record, f *events.CommandEnded) {
 	create := c.asked[f.Command]
 	if create == nil {
@@ -144,18 +144,18 @@ func (c *CronJob) step(r *events.Record, step *events.CronStep) {
 	if l := step.Ledger; l != nil {
 		c.Ledger = l
 		for len(c.timings) > 1 && !c.timings[0].same(l) {
-			c.timings = c.timings[1:] // all due times of that schedule have a fate
+			c.timings = c.timings[1:] // all due times of that schedule have an outcome
 		}
 	}
 }
 
-// holds reports whether the hold on the ledger's open due time is already known: each refused try repeats it.
+// holds reports whether the last Hold is the same as that of the ledger: each refused try repeats it in the records.
 func (c *CronJob) holds(l *events.TickLedger) bool {
 	n := len(c.Holds)
 	return n > 0 && c.Holds[n-1].Due == l.Open && c.Holds[n-1].By == l.Hold
 }
 
-// sighted takes in a Job that was seen.
+// sighted processes a record that shows a Job of the CronJob.
 func (c *CronJob) sighted(f *events.RunSeen, at events.Time) {
 	if c.firstSeen == nil {
 		c.firstSeen = map[types.UID]events.Time{}

@@ -12,18 +12,17 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// Due times that have passed without a record are computed, from the schedules in force and from what was seen. Their
-// entries have no record. Examples: another controller starts nothing at all; a CronJob was deleted a second ago, and a
-// create of the other controller may be in flight for another minute; the log ends.
+// Untold computes outcomes of due times for which no record tells one. They follow from the schedules in force and from
+// what was seen. Examples: another controller starts nothing at all; a CronJob was deleted a second ago; the log ends.
 
-// timing is a schedule that was in force.
+// timing is a schedule, and since when it was in force.
 type timing struct {
-	by    events.TickLedger // its Schedule, TimeZone and Zone
+	by    events.TickLedger // only Schedule, TimeZone and Zone are set
 	from  events.Time       // when it was first seen
-	found bool              // a listing showed it: it changed while nobody watched
+	found bool              // a listing showed it: the change was made while nobody watched
 }
 
-// countsBy returns the schedule, time zone and zone rules of a CronJob as it was seen.
+// countsBy returns schedule, time zone and zone rules of a version of the CronJob.
 func countsBy(f *events.CronJobSeen) events.TickLedger {
 	by := events.TickLedger{Schedule: f.Schedule, TimeZone: f.TimeZone}
 	of := history.TimingOf(f)
@@ -40,14 +39,14 @@ func (t *timing) same(by *events.TickLedger) bool {
 	return t.by.Schedule == by.Schedule && t.by.Zone == by.Zone && (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
-// timed takes in the schedule in force from a time on.
+// timed adds the schedule that is in force from a time on, if it is another one than before.
 func (c *CronJob) timed(by *events.TickLedger, from events.Time, found bool) {
 	if n := len(c.timings); n == 0 || !c.timings[n-1].same(by) {
 		c.timings = append(c.timings, timing{events.TickLedger{Schedule: by.Schedule, TimeZone: by.TimeZone, Zone: by.Zone}, from, found})
 	}
 }
 
-// timedBefore takes in the earlier schedules of a stored state whose due times are not all in the ledger yet.
+// timedBefore adds earlier schedules from a checkpoint: those whose due times are not all decided yet.
 func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	from := events.Time(0)
 	for _, p := range w.GetPast() {
@@ -58,8 +57,8 @@ func (c *CronJob) timedBefore(w *pb.CronJobState) {
 	c.timed(&by, from, false)
 }
 
-// Untold returns the due times that have passed without a record. Their fates follow from what was seen. Only the last
-// one may have fate 0: it may still start.
+// Untold returns entries for due times that have passed and have no record. Their outcomes follow from what was seen.
+// Only the last entry may have Fate 0: it may still start.
 func (c *CronJob) Untold() []Entry {
 	by := c.ledger()
 	if by == nil || by.Closed || c.partial || c.Cut {
@@ -75,14 +74,15 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 	out := []Entry{}
 	through := max(by.Through, by.Open)
 	if c.Elsewhere {
-		through = by.Through // what we held back is now for the other controller to start
+		through = by.Through // what our controller held back is now up to the other controller
 	}
 	l := ticks.Begin(through.Go())
 	end := c.now
 	if c.Gone != 0 {
 		end = min(c.Gone, c.now)
 	}
-	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere { // the open due time went with the CronJob
+	// The deletion of the CronJob ended its open due time.
+	if c.Gone != 0 && by.Open != 0 && len(c.timings) > 0 && !c.Elsewhere {
 		open := ticks.Entry{First: by.Open.Go(), Last: by.Open.Go(), Fate: ticks.Deleted}
 		out = append(out, c.entryOf(&c.timings[0], c.kept.since, &open, nil))
 	}
@@ -98,7 +98,8 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		v := &ticks.View{Schedule: s, None: err != nil, Anchor: since.Go(), Gaps: c.gaps}
 		add := func(all []ticks.Entry, run *events.RunSeen) {
 			for j := range all {
-				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere { // the last of them would have run for it
+				// A start of the last due time covers the skipped ones.
+				if e := &all[j]; e.Fate == ticks.Skipped && !c.Elsewhere {
 					e.Into = all[len(all)-1].Last
 				}
 				out = append(out, c.entryOf(t, since, &all[j], run))
@@ -106,7 +107,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 		}
 		for ; len(starts) > 0 && (last || starts[0].Due <= until); starts = starts[1:] {
 			add(l.See(v, starts[0].Due.Go()), &starts[0])
-			since = max(since, starts[0].Due) // @every counts from it now
+			since = max(since, starts[0].Due) // @every counts from this start
 			v.Anchor = since.Go()
 		}
 		switch {
@@ -114,7 +115,7 @@ func (c *CronJob) compute(by *events.TickLedger) []Entry {
 			add(l.Drop(v, until.Go(), ticks.Replaced), nil)
 		case c.Gone != 0:
 			add(l.Drop(v, until.Go(), ticks.Deleted), nil)
-		case c.unlisted != nil && c.Elsewhere: // starts since the last watch are not listed yet
+		case c.unlisted != nil && c.Elsewhere: // Jobs that were started since the last watch are not listed yet
 			add(l.Drop(v, until.Go(), ticks.Unknown), nil)
 		case c.Blind != 0:
 			v.Gaps = append(slices.Clone(v.Gaps), ticks.Gap{From: c.Blind.Go(), Until: until.Go()})
@@ -155,10 +156,10 @@ func (c *CronJob) entryOf(t *timing, since events.Time, e *ticks.Entry, run *eve
 	return Entry{Tick: tick, by: &t.by, since: since}
 }
 
-// startsAfter returns the starts after through that were seen and have no fate in a record, by due time.
+// startsAfter returns, by due time, the starts for due times later than through that were seen and have no entry yet.
 func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 	if !c.Elsewhere {
-		return nil // our own starts have a fate in the record that shows them
+		return nil // our controller's own starts have entries
 	}
 	for i := range c.seenRuns {
 		if r := c.seenRuns[i]; r.Due > through && !r.Manual {
@@ -172,12 +173,12 @@ func (c *CronJob) startsAfter(through events.Time) (all []events.RunSeen) {
 		newest = all[n-1].Due
 	}
 	if c.Seen != nil && c.Seen.LastSchedule > newest && c.isInstant(c.Seen.LastSchedule) {
-		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule}) // only the status says so
+		all = append(all, events.RunSeen{Due: c.Seen.LastSchedule}) // only status.lastScheduleTime tells of this start
 	}
 	return all
 }
 
-// isInstant reports whether at is a due time by the present schedule or by an earlier one.
+// isInstant reports whether at is a due time by one of the schedules that were in force.
 func (c *CronJob) isInstant(at events.Time) bool {
 	return slices.ContainsFunc(c.timings, func(t timing) bool {
 		s, err := c.of(&t.by)
@@ -186,10 +187,10 @@ func (c *CronJob) isInstant(at events.Time) bool {
 	})
 }
 
-// All returns the entries of records, and those of Untold.
+// All returns the entries that records tell, and those of Untold.
 func (c *CronJob) All() []Entry { return slices.Concat(c.Entries, c.Untold()) }
 
-// EndBy ends a CronJob whose deletion was not seen: next is the creation of the next CronJob with its name.
+// EndBy ends a CronJob whose deletion was not seen. next is the creation of the next CronJob with its name.
 func (c *CronJob) EndBy(next events.Time) {
 	if c.Gone == 0 && next != 0 {
 		c.Gone, c.EndUnseen, c.missed, c.untold = next, true, true, nil
@@ -197,7 +198,7 @@ func (c *CronJob) EndBy(next events.Time) {
 	}
 }
 
-// Unstarted returns the due times that have passed without a start, as an entry without a record; nil for none. Only
+// Unstarted returns the passed due times that were not started and are not decided, as one entry; nil for none. Only
 // the last of them may still start.
 func (c *CronJob) Unstarted() *Entry {
 	all := c.Untold()
@@ -207,7 +208,7 @@ func (c *CronJob) Unstarted() *Entry {
 	return nil
 }
 
-// findGaps finds the times without a watch, up to record through, if some change was only found by a listing.
+// findGaps reads the times without a watch, up to record through, if a listing showed that a change was missed.
 func (c *CronJob) findGaps(ctx context.Context, src history.Source, through events.Sequence) error {
 	by := c.ledger()
 	if c.unlisted != nil {
@@ -228,6 +229,6 @@ func (c *CronJob) findGaps(ctx context.Context, src history.Source, through even
 			c.gaps = append(c.gaps, ticks.Gap{From: events.Time(g.From).Go(), Until: events.Time(g.Until).Go()})
 		}
 	}
-	c.gaps = append(c.gaps, open...) // keeps the order
+	c.gaps = append(c.gaps, open...) // last, to keep the order
 	return nil
 }

@@ -9,63 +9,64 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Answer is the explanation of a Job, a pod, or a CronJob. Its JSON changes only by growing; docs/postmortem.md has its
-// schema.
+// Answer is the explanation of a Job, a pod, or a CronJob. Its JSON changes only by adding fields; docs/postmortem.md
+// has its schema.
 type Answer struct {
 	Kind      string `json:"kind"` // "job", "pod" or "cronjob"
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	// The Jobs of this name, the oldest first; left out for a single Job, and if the UID was given.
+	// Lives has the Jobs of this name, the oldest first. It is left out for a single Job, and if the UID was given.
 	Lives []Life `json:"lives,omitempty"`
 
 	AsOf  history.Place `json:"asOf"`
 	State string        `json:"state"`
-	// Clock names the clock of asOf when asOf is now: "controller" for the clock of the controller that writes the log,
-	// "log" for the time of the newest record if no controller was asked. It is left out if another time was asked for.
+	// Clock says where the time of AsOf comes from: "controller" if it is the clock of the running controller, "log" if
+	// it is the time of the newest record. It is left out for an answer about an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// With Clock "controller": the time of the newest record of the log.
+	// LastRecord is the time of the newest record of the log. It is set only if Clock is "controller".
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	Verdict    Sentence           `json:"verdict"`
 
-	Schedule   string             `json:"schedule,omitempty"` // of a CronJob: its schedule and its policy
+	Schedule   string             `json:"schedule,omitempty"` // for a CronJob: its schedule and its policy
 	Created    recordjson.Instant `json:"created,omitzero"`
 	Finished   recordjson.Instant `json:"finished,omitzero"`
 	Deleted    *Sentence          `json:"deleted,omitempty"`    // when its object was deleted, and by whom
-	Gaps       []history.Gap      `json:"gaps,omitempty"`       // gaps that overlap its time
-	PassedOver []history.Passed   `json:"passedOver,omitempty"` // log budget exceeded within its time
-	// Number of observed versions that were not recorded, as its records tell.
+	Gaps       []history.Gap      `json:"gaps,omitempty"`       // times without a watch that overlap its time
+	PassedOver []history.Passed   `json:"passedOver,omitempty"` // times in which it was over its log budget
+	// Unrecorded is the number of versions that were seen and not recorded, as later records tell.
 	Unrecorded uint64 `json:"unrecorded,omitempty"`
 	Begun      string `json:"begun,omitempty"` // what had happened before its first record
-	// The controller had no full view of the cluster at that time.
+	// InPart is set if the controller was listing the cluster at that time, so that it did not know everything.
 	InPart    bool `json:"inPart,omitempty"`
 	Truncated bool `json:"truncated,omitempty"`
-	// The first unreadable record; what follows it is left out.
+	// Damaged is the first unreadable record. What follows it is left out.
 	Damaged uint64 `json:"damaged,omitempty"`
-	// The first record behind the damage, where the history continues.
+	// Resumed is the first record after the damage, where the history continues.
 	Resumed uint64 `json:"resumed,omitempty"`
 
-	// The head of the first section, if that section has the cause of the verdict.
+	// Lead is the head of the first section, if that section has the cause of the verdict.
 	Lead     string    `json:"lead,omitempty"`
 	Sections []Section `json:"sections"`
 }
 
-// Section is the sentences under one head.
+// Section is a part of an answer: sentences under a head.
 type Section struct {
 	Head      string     `json:"head"` // WHY, FIRST, ALIKE, …
 	Sentences []Sentence `json:"sentences"`
 }
 
-// Sentence is a statement, and the records that it follows from.
+// Sentence is a statement, and the records that prove it.
 type Sentence struct {
 	Text string `json:"text"`
-	// Text with nothing cut out of quoted messages; may have several lines.
+	// Whole is Text without cuts in quoted messages. It may have several lines.
 	Whole   string             `json:"whole,omitempty"`
 	At      recordjson.Instant `json:"at,omitzero"`
 	Records []uint64           `json:"records,omitempty"` // in the order in which Text uses them
-	Detail  bool               `json:"detail,omitempty"`  // shown on a terminal only if everything is requested
-	// What nobody records about what it says, in the words in which Text says so. Only for those who make answers.
+	Detail  bool               `json:"detail,omitempty"`  // a terminal shows it only if the user asks for everything
+	// Unsaid lists phrases in Text that say what no record tells, such as "by whom is unknown". An answer says each
+	// phrase only once. It is for the packages that make answers.
 	Unsaid []string `json:"-"`
 }
 
@@ -89,7 +90,7 @@ const (
 	HeadHistory  = "HISTORY"
 )
 
-// Say returns a sentence that follows from the records of from. Its time is the time of the last of them.
+// Say returns a sentence and the records from that prove it. The time of the sentence is that of the last record.
 func Say(from []Mark, format string, args ...any) Sentence {
 	p := Phrase(format, args...)
 	var s Sentence
@@ -105,7 +106,7 @@ func Say(from []Mark, format string, args ...any) Sentence {
 	return s
 }
 
-// Marks returns the records of a sentence.
+// Marks returns the records that the sentence cites.
 func (s *Sentence) Marks() (from []Mark) {
 	for _, r := range s.Records {
 		from = append(from, RecordMark(events.Sequence(r)))
@@ -113,7 +114,7 @@ func (s *Sentence) Marks() (from []Mark) {
 	return from
 }
 
-// Detail returns the sentence as a detail, which a terminal shows only if everything is requested.
+// Detail returns the sentence as a detail, which a terminal shows only if the user asks for everything.
 func Detail(s Sentence) Sentence {
 	s.Detail = true
 	return s
@@ -126,10 +127,10 @@ func (a *Answer) Add(head string, sentences ...Sentence) {
 	}
 }
 
-// MostCited is the maximum number of records that a sentence about many tries cites.
+// MostCited is the largest number of records that a sentence about many tries cites.
 const MostCited = 5
 
-// Marks returns the given marks without those that have no record, and without consecutive duplicates.
+// Marks returns ms without marks that have no record, and without consecutive duplicates.
 func Marks(ms ...Mark) []Mark {
 	var out []Mark
 	for _, m := range ms {
@@ -140,7 +141,7 @@ func Marks(ms ...Mark) []Mark {
 	return out
 }
 
-// Because returns a verdict without the part before ": ", which has the Job's duration.
+// Because returns the reason in a verdict: the text after ": ". The text before it has the duration of the Job.
 func Because(verdict *Sentence) Passage {
 	return verdict.Passage().Each(func(text string) string {
 		if _, why, is := strings.Cut(text, ": "); is {
@@ -150,7 +151,7 @@ func Because(verdict *Sentence) Passage {
 	})
 }
 
-// Fewer marks the sentences after the first most as details.
+// Fewer turns the sentences after the first most into details.
 func Fewer(s []Sentence, most int) []Sentence {
 	for i := most; i < len(s); i++ {
 		s[i].Detail = true
@@ -158,7 +159,7 @@ func Fewer(s []Sentence, most int) []Sentence {
 	return s
 }
 
-// PutFirst moves the first existing section of heads to the front, next to the verdict.
+// PutFirst moves the first of the named sections that exists to the front, next to the verdict.
 func (a *Answer) PutFirst(heads ...string) {
 	for _, head := range heads {
 		i := slices.IndexFunc(a.Sections, func(s Section) bool { return s.Head == head && !s.Sentences[0].Detail })

@@ -1,12 +1,13 @@
 // Package explain has the values that answers consist of: an [Answer] is a verdict and sections of [Sentence], and each
-// sentence has the records that it follows from, as a [Mark] each. For example, the section FIRST has "main exit 3 after
-// 2s: try 1, a-x2x7k on node-0", with the sequences of the records that show it.
+// sentence has the records that it follows from, as a [Mark] each. For example, the section FIRST has "main exit 3
+// after 2s: try 1, a-x2x7k on node-0", with the sequences of the records that show it.
 //
 //	s := explain.Say(explain.Marks(t.Seen, t.Ended), "%s ended at %s", t.Pod, c.Clock(t.Ended.At))
 //
-// The packages below it make the answers. Package job explains a Job or a pod, package cron a CronJob, package whynot one
-// instant of a CronJob, package failures lists what is in trouble, package attempts the tries of a Job. They stand on
-// packages with one subject each; docs/design/0030-rooms-of-answers.md has them all, and which knows which.
+// The packages below it make the answers. Package job explains a Job or a pod, package cron a CronJob, package whynot
+// one instant of a CronJob, package failures lists what is in trouble, package attempts the tries of a Job. These use
+// other packages below explain, each with one subject; docs/design/0030-rooms-of-answers.md lists them, and who imports
+// whom.
 //
 // Invariants of all of them:
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Passages converts texts of which nothing was cut.
+// Passages converts texts that are not cut.
 func Passages(texts []string) (out []Passage) {
 	for _, s := range texts {
 		out = append(out, Passage{s, s})
@@ -29,17 +29,17 @@ func Joined(all []Passage, sep string) (out Passage) {
 	return out
 }
 
-// How many bytes of a quoted message a line of an answer shows. Sentence.Whole has the whole message.
+// How many bytes of a quoted message an answer shows in a line. Sentence.Whole has the whole message.
 const (
 	MostQuoted = 240
-	mostEnd    = 100 // of the end of a cluster message that is cut
-	MostLine   = 110 // of each of two quoted lines
+	mostEnd    = 100 // of the end of a message, if that is shown, too
+	MostLine   = 110 // of each line, if two lines are quoted
 )
 
-// Passage is a part of a sentence in two versions: cut as a line shows it, and whole.
+// Passage is a part of a sentence in two versions: Cut for a line with little room, and Whole with uncut messages.
 type Passage struct{ Cut, Whole string }
 
-// Phrase is fmt.Sprintf for passages: it formats both versions of the passages among the arguments.
+// Phrase is fmt.Sprintf for passages. Passages among the arguments appear cut in Cut, and whole in Whole.
 func Phrase(format string, args ...any) Passage {
 	cut, whole := make([]any, len(args)), make([]any, len(args))
 	for i, a := range args {
@@ -51,10 +51,10 @@ func Phrase(format string, args ...any) Passage {
 	return Passage{fmt.Sprintf(format, cut...), fmt.Sprintf(format, whole...)}
 }
 
-// Passage returns both versions of the sentence.
+// Passage returns both versions of the sentence's text.
 func (s *Sentence) Passage() Passage { return Passage{s.Text, cmp.Or(s.Whole, s.Text)} }
 
-// Set replaces the text of the sentence.
+// Set replaces both versions of the sentence's text.
 func (s *Sentence) Set(p Passage) {
 	if s.Text, s.Whole = p.Cut, p.Whole; p.Whole == p.Cut {
 		s.Whole = ""
@@ -64,14 +64,14 @@ func (s *Sentence) Set(p Passage) {
 // Prepend puts text before the text of the sentence.
 func (s *Sentence) Prepend(text string) { s.Set(Phrase("%s%s", text, s.Passage())) }
 
-// Each applies change to both versions.
+// Each applies change to both versions of the passage.
 func (p Passage) Each(change func(string) string) Passage {
 	return Passage{change(p.Cut), change(p.Whole)}
 }
 
-// Beginning shortens a message of the cluster. The first words tell most: a scheduler counts nodes there, a kubelet
-// names the image. An error of Go ends with its root cause, as in "failed to resolve image: …: connect: connection
-// refused": of such a message the last words are kept, too.
+// Beginning cuts a message of the scheduler, a kubelet or the API server. It keeps the beginning, which tells most: a
+// scheduler counts nodes there, a kubelet names the image. If the message is an error of Go, it also keeps the end,
+// which has the root cause: "failed to resolve image: …: connect: connection refused".
 func Beginning(s string) Passage {
 	s = strings.TrimSpace(s)
 	if len(s) <= MostQuoted {
@@ -83,10 +83,10 @@ func Beginning(s string) Passage {
 	return Passage{Begin(s, MostQuoted-mostEnd) + " " + End(s, mostEnd), s}
 }
 
-// Spoke reports whether a container wrote a termination message, even if the log does not keep it.
+// Spoke reports whether a container wrote a termination message, even one that the log does not keep.
 func Spoke(c *events.ContainerEnd) bool { return c.Message != "" || c.MessageWithheld }
 
-// Colon returns ": " and the message; empty without one.
+// Colon returns ": " and the message; empty for an empty message.
 func Colon(s string) Passage {
 	if s == "" {
 		return Passage{}
@@ -95,8 +95,8 @@ func Colon(s string) Passage {
 }
 
 // Wrote quotes the termination message of a container: "main wrote: …". With terminationMessagePolicy
-// FallbackToLogsOnError the message is the end of the log, and the cause stands near its end: a long message is shown
-// by its first line and the last line that names a cause.
+// FallbackToLogsOnError, the message is the end of the container's log, and the cause is near its end. Wrote therefore
+// cuts a long message to its first line and the last line that names a cause.
 func Wrote(name string, c *events.ContainerEnd) Passage {
 	message, who := strings.TrimSpace(c.Message), name+" wrote"
 	if !c.Ran() {
@@ -115,8 +115,8 @@ func Wrote(name string, c *events.ContainerEnd) Passage {
 	return Passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
 }
 
-// excerpt quotes the first line of a long text and the last line that names a cause. Of a single line it quotes the
-// beginning and the end.
+// excerpt quotes the first line of a long text, and the last line that names a cause. If the text has one line, it
+// quotes the beginning and the end.
 func excerpt(text string) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
@@ -134,12 +134,12 @@ func excerpt(text string) string {
 	return out
 }
 
-// namesCause matches lines that say why a program ended: "Caused by: …" of Java, "ValueError: …" of Python, "panic: …"
-// of Go, "Error: …" of Node, "fatal: …" of git.
+// namesCause matches lines that say why a program ended: "Caused by: …" in Java, "ValueError: …" in Python, "panic:
+// …" in Go, "Error: …" in Node, "fatal: …" in git.
 var namesCause = regexp.MustCompile(`(?i)^(caused by\b|panic\b|fatal\b)|error|exception`)
 
-// causeLine returns the index of the last line that names a cause, except the first line. Without one it returns the
-// last line. Indented lines are stack frames or details, and do not count.
+// causeLine returns the index of the last line that names a cause, other than the first line. If there is none, it
+// returns the last line. It ignores indented lines, which are stack frames or details.
 func causeLine(lines []string) int {
 	for i := len(lines) - 1; i > 0; i-- {
 		if line := lines[i]; strings.TrimLeft(line, " \t") == line && namesCause.MatchString(line) {
@@ -157,7 +157,7 @@ func Begin(s string, bytes int) string {
 	return strings.ToValidUTF8(s[:bytes], "") + "…"
 }
 
-// End returns the last bytes of a text, with "…" before them if it is longer.
+// End returns the last bytes of a text, with "…" before them if the text is longer.
 func End(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
@@ -165,7 +165,7 @@ func End(s string, bytes int) string {
 	return "…" + strings.ToValidUTF8(s[len(s)-bytes:], "")
 }
 
-// Says returns the server's message without what its class says already.
+// Says returns the API server's message without the part that the class of the refusal says already.
 func Says(text string) string {
 	if text == "" {
 		return "the log has no words of the server"
@@ -173,6 +173,6 @@ func Says(text string) string {
 	return forbidden.ReplaceAllString(text, "")
 }
 
-// forbidden matches the prefix of the API server's message when admission refuses a pod: `pods "a-x2x7k" is forbidden:
-// `. It is cut off because the refusal class says the same.
+// forbidden matches the beginning of the API server's message when admission refuses a pod: `pods "a-x2x7k" is
+// forbidden: `. Says removes it, because the class of the refusal says the same.
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)

@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// GapWhy says why nobody watched.
+// GapWhy says why nobody watched during a gap.
 func GapWhy(g *history.Gap) string {
 	switch {
 	case g.Reason == events.ListingGap.String():
@@ -20,7 +20,8 @@ func GapWhy(g *history.Gap) string {
 	return "because the controller was not running: it had not stopped in good order"
 }
 
-// AtOnce reports whether a gap is shorter than 50 ms: a relist that followed at once. Such a gap loses nothing.
+// AtOnce reports whether a gap is shorter than 50 ms, because the next listing followed at once. Nothing is lost in
+// such a gap.
 func AtOnce(g *history.Gap) bool {
 	return g.Until != 0 && events.Time(g.Until).Sub(events.Time(g.From)) < 50*time.Millisecond
 }

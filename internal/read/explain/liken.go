@@ -13,12 +13,12 @@ var (
 
 func Liken(text, job string) string { return numbers.ReplaceAllString(Unnamed(text, job), "#") }
 
-// Unnamed replaces the names of a Job and its pods in a text with "*".
+// Unnamed replaces the names of a Job and its pods in a text with "*", so that texts about other Jobs can be equal.
 func Unnamed(text, job string) string {
 	if job == "" {
 		return text
 	}
-	if !utf8.ValidString(job) { // no name of Kubernetes, and no regular expression
+	if !utf8.ValidString(job) { // not a name in Kubernetes, and not a regular expression
 		return strings.ReplaceAll(text, job, "*")
 	}
 	return regexp.MustCompile(regexp.QuoteMeta(job)+suffix).ReplaceAllString(text, "*")

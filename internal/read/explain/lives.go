@@ -9,18 +9,18 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Life is one of several Jobs that had the same name. Its JSON changes only by growing.
+// Life is one of several Jobs that had the same name. Its JSON changes only by adding fields.
 type Life struct {
 	UID   string             `json:"uid"`
 	State string             `json:"state"`
-	At    recordjson.Instant `json:"at"`             // its end or deletion; its creation if it goes on
+	At    recordjson.Instant `json:"at"`             // its end or deletion; its creation if it has not ended
 	This  bool               `json:"this,omitempty"` // the answer is about this Job
-	// Older is the number of earlier Jobs of the name that were not read.
+	// Older is the number of earlier Jobs with the name that were not read.
 	Older int `json:"older,omitempty"`
 }
 
-// LivesText lists the Jobs that had the same name, the oldest first: "3 Jobs had this name: FAILED 22:04:15 (this one),
-// COMPLETE 22:05:06 (job/1f8e8e25)".
+// LivesText returns a text about the Jobs that had the same name, the oldest first: "3 Jobs had this name: FAILED
+// 22:04:15 (this one), COMPLETE 22:05:06 (job/1f8e8e25)".
 func LivesText(all []Life, zone words.Zone) string {
 	layout := "15:04:05"
 	for i := range all {

@@ -7,10 +7,11 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Unrecorded counts the versions of a Job and its pods that were seen and not recorded, by the counts in later records.
+// Unrecorded is the number of versions of a Job and its pods that were seen and not recorded. Later records have the
+// number.
 type Unrecorded struct {
 	Versions uint64
-	told     []Mark // the first records with such a count
+	told     []Mark // the first records that have such a number
 }
 
 func (u *Unrecorded) Learn(r *events.Record) {
@@ -40,7 +41,7 @@ func Versions(n uint64) string {
 	return fmt.Sprintf("%d versions", n)
 }
 
-// PassedText says which namespace's records were dropped, and when.
+// PassedText says which namespace was over its log budget, and when.
 func PassedText(p *history.Passed, moment func(events.Time) string) Sentence {
 	end := "and it still is"
 	if p.Until != 0 {

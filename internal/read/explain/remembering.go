@@ -10,11 +10,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostAlone is the maximum number of cached single records: specs and pod templates, which the runs of a CronJob share.
-// A Job needs one or two of them, so 1,000 CronJobs fit. Beyond it the cache is emptied.
+// mostAlone is the largest number of single records in the cache: specs and pod templates, which the Jobs of a CronJob
+// share. A Job needs one or two, so those of 1,000 CronJobs fit. A full cache is emptied.
 const mostAlone = 2048
 
-// Remembering is a Source that caches the controller's stream, and records that are looked up by their sequence. It
+// Remembering is a Source with a cache for the controller's records, and for records that are looked up by sequence. It
 // does not cache failed reads.
 type Remembering struct {
 	history.Source
@@ -49,7 +49,7 @@ func (m *Remembering) ReadStream(ctx context.Context, s events.Stream, from even
 }
 
 func (m *Remembering) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
-	if !reflect.DeepEqual(q, history.One(q.From)) { // not a lookup by history.Record
+	if !reflect.DeepEqual(q, history.One(q.From)) { // it is not a lookup by history.Record
 		return m.Source.Records(ctx, q)
 	}
 	return func(yield func(events.Record, error) bool) {

@@ -13,32 +13,33 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronAccount holds what the log says about one CronJob beside its projection.
+// CronAccount holds facts about one CronJob that the projection does not keep, such as its newest decision. Fold keeps
+// a CronAccount for each CronJob.
 type CronAccount struct {
 	Stream      events.Stream
-	First, Last events.Sequence // its own records; First is 0 if the account began with a stored state
+	First, Last events.Sequence // the CronJob's first and newest record; First is 0 if the fold began at a checkpoint
 	LastAt      events.Time
 	Decision    *events.Record  // the newest decision
-	Trouble     failures        // newest failure of each sort of command that did not succeed since
+	Trouble     failures        // for each sort of command: the newest failure, if no such command succeeded since
 	Deleted     events.Sequence // record that says that the object is gone; 0 while it exists
-	Rewound     events.Sequence // record that begins a new epoch, if the CronJob was not seen since; else 0
+	Rewound     events.Sequence // record of a new epoch (a restored cluster), if the CronJob was not seen since; else 0
 
 	job      *projector.CronJob
-	told     *cronjob.Told // what job says of earlier records; what the last known job said, if it is not known
-	summary  *CronSummary  // set in a brief fold once the CronJob is gone
-	due      *Tick         // newest due time with a fate, by the summary of RecallCron
+	told     *cronjob.Told // job.Told: numbers of earlier records, such as the last decision; outlives job
+	summary  *CronSummary  // set by a Fold with Brief when the CronJob is gone; job is nil then
+	due      *Tick         // newest due time with an outcome, from the summary that RecallCron got
 	names    words.Names
-	recalled bool // see recall
+	recalled bool // method recall has read all records that told names
 }
 
-// Projected returns the projection of the CronJob, or its last state if it left the World. It is nil if the World never
-// had the CronJob, and for a gone CronJob of a brief fold. The caller must not change it.
+// Projected returns the projection of the CronJob; after the World dropped it, its last state. It is nil if the World
+// never had the CronJob, and with Fold.Brief for a deleted CronJob. The caller must not change it.
 func (a *CronAccount) Projected() *projector.CronJob { return a.job }
 
-// CronAccount returns the account of a CronJob; nil if the fold has seen no record of it.
+// CronAccount returns the CronAccount of a CronJob, or nil if the fold has seen no record of it.
 func (f *Fold) CronAccount(s events.Stream) *CronAccount { return f.crons[s] }
 
-// CronAccounts returns the accounts of all CronJobs, in the order of their first records.
+// CronAccounts returns the CronAccounts of all CronJobs, ordered by their first records.
 func (f *Fold) CronAccounts() []*CronAccount {
 	out := make([]*CronAccount, 0, len(f.crons))
 	for _, a := range f.crons {
@@ -50,8 +51,8 @@ func (f *Fold) CronAccounts() []*CronAccount {
 	return out
 }
 
-// RecallCron begins the account of a CronJob from its summary, for a fold that has seen none of its records. The caller
-// has restored the projection of an existing CronJob into the World.
+// RecallCron adds the CronAccount of a CronJob whose records are not folded again, from its stored summary. If the
+// CronJob still exists, the caller has put its projection into the World before.
 func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
 	a.First, a.Last, a.due, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
@@ -69,7 +70,8 @@ func (f *Fold) newCron(s events.Stream) *CronAccount {
 	return a
 }
 
-// applyCron adds a record of a CronJob's stream to its account, after the World has folded it.
+// applyCron updates the CronAccount with a record of the CronJob. The World has folded the record already; before is
+// the CronJob's projection as it was until then.
 func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	a := f.crons[r.Stream]
 	if a == nil {
@@ -91,7 +93,7 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	}
 	a.take(r)
 	if !f.Brief {
-		if begins && after != nil { // with a stored state, commands may be in flight
+		if begins && after != nil { // commands may be in flight whose decision is older than the checkpoint
 			for _, c := range after.Flights() {
 				a.names.Issued(a.Stream, c.Name(), c.Command)
 			}
@@ -102,13 +104,13 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 		s := CronSummaryOf(a)
 		a.summary, a.job = &s, nil
 		if a.told != nil {
-			told := *a.told // apart from the projection, which is large
+			told := *a.told // a copy: told points into the projection, which is large and can be freed
 			a.told = &told
 		}
 	}
 }
 
-// take notes deletions and sights of the CronJob.
+// take updates Deleted and Rewound: was the CronJob deleted, or seen again?
 func (a *CronAccount) take(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.CronJobGone:
@@ -118,7 +120,7 @@ func (a *CronAccount) take(r *events.Record) {
 	}
 }
 
-// note keeps the newest decision, failures and names, which the projection does not hold.
+// note keeps what the projection does not: the newest decision, the failures, and the names of objects.
 func (a *CronAccount) note(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
@@ -135,7 +137,7 @@ func (a *CronAccount) note(r *events.Record) {
 	}
 }
 
-// ended notes a failure, or clears it when a command of the same sort succeeds.
+// ended keeps the failure of a command. Success of a command of the same sort clears the failure.
 func (a *CronAccount) ended(r *events.Record, f *events.CommandEnded) {
 	t := f.Type.Traits()
 	if t == nil {

@@ -13,30 +13,32 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronJob is the answer of `get cronjob/NAME`: the projected state as of one record of the log. Its JSON changes only
-// by adding fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
+// CronJob is the answer of `jobledger get cronjob/NAME`: the projected state as of one record of the log. Its JSON
+// changes only by adding fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
 type CronJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf Place `json:"asOf"` // the newest record read, of any stream
-	// Clock names the clock behind the time of AsOf: "controller" if the controller that writes the log was asked,
-	// "log" if AsOf has the time of the newest record. It is absent for an answer as of an earlier time.
+	AsOf Place `json:"asOf"` // the newest record that was read, of any object
+	// Clock says where the time of AsOf comes from: "controller" if it is the clock of the running controller, "log" if
+	// it is the time of the newest record. It is absent for an answer about an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// LastRecord is the time of the newest record of the log; it is set with Clock "controller".
+	// LastRecord is the time of the newest record of the log. It is set only if Clock is "controller".
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	First      uint64             `json:"first,omitempty"` // first record of the CronJob; absent if it is pruned
 	Last       uint64             `json:"last"`            // newest record of the CronJob
 
 	State   CronState `json:"state"`
-	Reason  string    `json:"reason,omitempty"` // why, for a state that does not explain itself
+	Reason  string    `json:"reason,omitempty"` // why, if State alone does not tell
 	Gone    bool      `json:"gone,omitempty"`   // the object was deleted
-	Managed bool      `json:"managed"`          // we create its Jobs; otherwise another controller does
-	Active  int       `json:"active"`           // its running Jobs, also those made by hand
-	// PassedOver is set while the CronJob's namespace is over its log budget: it may be shown in an older state.
+	Managed bool      `json:"managed"`          // Jobledger creates its Jobs; if false, another controller does
+	Active  int       `json:"active"`           // number of its running Jobs, including those that a user created
+	// PassedOver is set while the CronJob's namespace is over its log budget: changes then have no record, so the state
+	// may be out of date.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	// Gap is set if the cluster was not watched at the time asked for: the CronJob is shown as last seen before.
+	// Gap is set if nobody watched the cluster at the time asked for. The state is then the last one seen before the
+	// gap.
 	Gap     *Gap `json:"gap,omitempty"`
 	Listing bool `json:"listing,omitempty"`
 
@@ -44,29 +46,29 @@ type CronJob struct {
 	Deleted recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
 
 	Spec      CronSpec           `json:"spec"`
-	Published CronStatus         `json:"status"`            // newest status that the API server is known to hold
-	Due       *OpenDue           `json:"due,omitempty"`     // due time without a fate
-	LastDue   *Tick              `json:"lastDue,omitempty"` // newest due time with a fate
-	Next      recordjson.Instant `json:"next,omitzero"`     // next due time; absent if there is none, as while suspended
-	Zone      string             `json:"zone,omitempty"`    // zone in which the schedule is written
+	Published CronStatus         `json:"status"`            // newest status that the API server is known to have stored
+	Due       *OpenDue           `json:"due,omitempty"`     // due time that is not decided: not started, not skipped
+	LastDue   *Tick              `json:"lastDue,omitempty"` // newest due time with an outcome (started, too late)
+	Next      recordjson.Instant `json:"next,omitzero"`     // next due time; absent if none, as while suspended
+	Zone      string             `json:"zone,omitempty"`    // time zone of the schedule
 	Runs      []Run              `json:"runs,omitempty"`    // its existing Jobs, the newest first
 
 	InFlight []Command `json:"inFlight,omitempty"`
 	Waits    []Wait    `json:"waits,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
-	// Trouble has the newest failure of each sort of command that did not succeed since.
+	// Trouble has, for each sort of command, the newest failure if no such command succeeded since.
 	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 
 	zone *time.Location
 }
 
-// InPart reports whether a listing was under way, so that more may have become of the CronJob than the log says. It is
-// false for a CronJob that is gone.
+// InPart reports whether the controller was just listing the cluster, so that the CronJob may have changed in ways that
+// the log does not know yet. It is false for a CronJob that is gone.
 func (j *CronJob) InPart() bool { return j.Listing && !j.Gone }
 
-// Location returns the zone in which the schedule is written, with the rules of the log. It is nil for UTC, and if the
-// log has no rules.
+// Location returns the time zone of the schedule, by the zone rules that the log has. It returns nil for UTC, and if
+// the log lacks the rules.
 func (j *CronJob) Location() *time.Location { return j.zone }
 
 // CronSpec is the spec of a CronJob without its Job template.
@@ -87,28 +89,29 @@ type CronStatus struct {
 	LastSuccess  recordjson.Instant `json:"lastSuccessfulTime,omitzero"`
 }
 
-// RunName names a Job of a CronJob.
+// RunName names a Job in status.active of a CronJob.
 type RunName struct {
 	Name string `json:"name"`
 	UID  string `json:"uid"`
 }
 
-// Run is a Job of a CronJob.
+// Run is a Job that belongs to a CronJob.
 type Run struct {
 	Name  string `json:"name"`
 	UID   string `json:"uid"`
 	State State  `json:"state"` // Running, Complete, Failed or Deleting
-	// Due is the due time of the Job; unset for a Job that no due time asked for.
-	Due      recordjson.Instant `json:"due,omitzero"`
-	Made     string             `json:"made,omitempty"` // MadeByHand or Triggered
-	By       string             `json:"by,omitempty"`   // who made it by hand, or asked for it
+	// Due is the due time for which the Job was created. It is unset for a Job that a user created or asked for.
+	Due recordjson.Instant `json:"due,omitzero"`
+	// MadeByHand if a user created the Job, Triggered if a user asked Jobledger for it; absent for a due time.
+	Made     string             `json:"made,omitempty"`
+	By       string             `json:"by,omitempty"` // the user who created the Job or asked for it
 	Created  recordjson.Instant `json:"created,omitzero"`
 	Started  recordjson.Instant `json:"started,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
 }
 
-// cronJobOf returns the state of an account as of a record and a time. now must not be before the account's newest
-// record.
+// cronJobOf returns the state of the CronJob of an account. asOf and now are the record and the time of the answer; now
+// must not be before the account's newest record.
 func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) CronJob {
 	v := CronJob{
 		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)}, First: uint64(a.First), Last: uint64(a.Last),
@@ -133,7 +136,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.LastDue, v.Due, v.Runs = a.lastDue(), openOf(&c.Ledger, c.Told.Held), a.runs()
 	if c.Sight.Observing || v.Gone {
-		v.Due = nil // an open due time goes with the CronJob; setNext finds the due time of one that exists
+		v.Due = nil // a deleted CronJob has none; for a CronJob that we only observe, setNext computes it
 	}
 	if a.Rewound != 0 {
 		v.Notes = []string{fmt.Sprintf(
@@ -146,13 +149,13 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 			v.Trouble = append(v.Trouble, *t)
 		}
 	}
-	if d := a.Decision; d != nil && d.Sequence == a.told.Decided { // else it is of another epoch
+	if d := a.Decision; d != nil && d.Sequence == a.told.Decided { // else it is of an earlier epoch
 		v.LastDecision = decisionOf(d, a.Stream, &a.names)
 	}
 	return v
 }
 
-// lastDue returns the newest due time with a fate; nil if there is none.
+// lastDue returns the newest due time that has an outcome; nil if there is none.
 func (a *CronAccount) lastDue() *Tick {
 	if a.told == nil || a.told.DueAt == 0 {
 		return a.due
@@ -208,7 +211,8 @@ func (a *CronAccount) inFlight() []Command {
 	return out
 }
 
-// waits returns what the CronJob waits for at time now, except its next due time.
+// waits returns what the CronJob waits for at time now, other than its next due time: a backoff, and the end of
+// startingDeadlineSeconds.
 func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	var out []Wait
 	if r := c.Retry(); r.Until > now {
@@ -224,7 +228,7 @@ func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	return out
 }
 
-// decisionOf returns the decision of a record; nil if it has none.
+// decisionOf returns the decision in record r as JSON value; nil if r has none.
 func decisionOf(r *events.Record, stream events.Stream, names *words.Names) *Decision {
 	if r == nil {
 		return nil

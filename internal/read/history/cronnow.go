@@ -15,11 +15,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// LateStart is how long a due time may be open before it counts as late. A start takes time, and watches deliver it
-// with a delay.
+// LateStart is how long after a due time the CronJob still counts as on time. A run due at 08:00:00 is late from
+// 08:00:05 on: creating the Job takes time, and so does the watch that reports it.
 const LateStart = 5 * time.Second
 
-// Grace returns LateStart, or startingDeadlineSeconds if that is shorter; nil means unset.
+// Grace returns the shorter of LateStart and startingDeadlineSeconds, which may be nil (unset).
 func Grace(deadlineSeconds *int64) time.Duration {
 	if deadlineSeconds == nil {
 		return LateStart
@@ -27,15 +27,16 @@ func Grace(deadlineSeconds *int64) time.Duration {
 	return min(LateStart, deadline(max(*deadlineSeconds, 0)))
 }
 
-// oneLook is the longest time between two decisions about due times: where nothing starts, our controller decides once
-// a minute (C-085).
+// oneLook is the longest time between two decisions about due times: if there is nothing to start, our controller
+// decides once a minute (C-085).
 const oneLook = time.Minute
 
-// GraceUndecided is Grace for a due time that we must start and that has no decision yet: one minute more.
+// GraceUndecided is Grace for a due time that our controller must start and about which it has not decided yet: oneLook
+// more.
 func GraceUndecided(deadlineSeconds *int64) time.Duration { return oneLook + Grace(deadlineSeconds) }
 
-// RunsNow returns the settings in force at record through, or at the end of the log if through is 0; nil if the log has
-// none. listing reports whether a listing of Jobs or CronJobs was under way then.
+// RunsNow returns the controller's settings at record through, or at the end of the log if through is 0; nil if the log
+// has no settings. listing reports whether the controller was listing Jobs or CronJobs then.
 func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *events.Settings, listing bool, err error) {
 	var l Unlisted
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
@@ -53,14 +54,17 @@ func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *event
 	return nil, l.Listing != nil, nil
 }
 
-// Unlisted reads the controller's stream backward for a listing that has not ended.
+// Unlisted finds out whether the controller is still listing Jobs or CronJobs. The caller gives it the controller's
+// records from the newest back.
 type Unlisted struct {
-	// Listing is an unended listing of Jobs or CronJobs, the first of several in a row; nil if there is none.
+	// Listing is the start of the unfinished listing, or the earliest start if a listing was begun several times; nil
+	// if none is unfinished.
 	Listing *events.ListingStarted
-	listed  []events.Resource // resources whose listing ended, by later records
+	listed  []events.Resource // resources whose listing is finished, as later records say
 }
 
-// Take takes in the record before the last. Of several listings in a row, the first has the time that was watched last.
+// Take processes the next older record of the controller. An older start of an unfinished listing replaces a newer one,
+// because it says when the watch was last complete.
 func (u *Unlisted) Take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Synced:
@@ -81,14 +85,15 @@ type passing struct {
 	through  events.Time
 	deadline *int64
 	managed  bool
-	listing  bool            // starts by another controller since the last watch are not listed yet
-	hold     events.TickHold // what holds back a CronJob that another controller runs
+	listing  bool            // a listing is under way: Jobs that another controller started are not known yet
+	hold     events.TickHold // why a CronJob that another controller runs does not start now
 	state    CronState
 	reason   string
-	open     *OpenDue // by the records
+	open     *OpenDue // the open due time according to the records
 }
 
-// at returns the state of the CronJob at time now, and its open due time.
+// at returns the state of the CronJob at time now, and its open due time. It differs from the records if due times have
+// passed since the newest record.
 func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason string, open *OpenDue) {
 	state, reason, open = p.state, p.reason, p.open
 	switch state {
@@ -97,7 +102,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	case CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting:
 	}
 	if p.listing && !p.managed {
-		return state, reason, nil // the due time may have started, unseen
+		return state, reason, nil // the listing may still find that the due time was started
 	}
 	first, last := rules.passed(p.timing, p.through, now)
 	if last != 0 && (!p.managed || open == nil) {
@@ -123,7 +128,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 func (p *passing) openAt(first, last events.Time) *OpenDue {
 	out := &OpenDue{At: recordjson.Instant(last), Hold: p.hold.String(), Says: words.WaitText(p.hold)}
 	switch {
-	case p.managed && p.state == CronSuspended: // we decide nothing about it while it is suspended
+	case p.managed && p.state == CronSuspended: // our controller decides nothing while the CronJob is suspended
 		out.Hold, out.Says = events.HeldSuspended.String(), words.WaitText(events.HeldSuspended)
 	case p.managed:
 		out.Hold, out.Says = "", words.Undecided
@@ -134,7 +139,7 @@ func (p *passing) openAt(first, last events.Time) *OpenDue {
 	return out
 }
 
-// holdNamed returns the hold with the name; NotHeld for other names.
+// holdNamed parses the name of a hold ("Forbid", "Suspended"). It returns NotHeld for other names.
 func holdNamed(name string) events.TickHold {
 	for _, h := range []events.TickHold{events.HeldForbid, events.HeldSuspended} {
 		if h.String() == name {
@@ -144,8 +149,8 @@ func holdNamed(name string) events.TickHold {
 	return events.NotHeld
 }
 
-// passed returns the first and the last due time after through and not after now. Both are 0 if there is none, or if
-// the schedule cannot be read.
+// passed returns the first and the last due time that are after through and not after now. Both are 0 if there is none,
+// or if the schedule cannot be parsed.
 func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last events.Time) {
 	s, _, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {
@@ -156,7 +161,7 @@ func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last even
 	return events.At(from), events.At(to)
 }
 
-// Settle updates CronJobs to time now: which due times have passed, the state that follows, and the next due time.
+// Settle updates CronJobs, read from records, to time now: their open due times, their states and their next due times.
 func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time) error {
 	settings, listing, err := RunsNow(ctx, src, 0)
 	if err != nil {
@@ -179,7 +184,7 @@ func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time)
 	return nil
 }
 
-// settle is Settle for one CronJob. listing reports whether a listing of Jobs or CronJobs is under way.
+// settle is Settle for one CronJob. listing says that the controller is listing Jobs or CronJobs.
 func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listing bool, now events.Time) {
 	t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
 	if t.Anchor == 0 {
@@ -196,7 +201,7 @@ func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listin
 		s.State, s.Reason, s.Due = p.at(rules, now)
 	}
 	if s.Gone {
-		s.Due = nil // an open due time goes with the CronJob
+		s.Due = nil // a deleted CronJob has no open due time
 	}
 	if s.Next = 0; idleState(s.State) != "" {
 		return

@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ErrNoCronJob is returned when the log has no record of the CronJob up to the point.
+// ErrNoCronJob is returned if the log has no record of the CronJob up to the point that was asked for.
 var ErrNoCronJob = errors.New("the log knows no such CronJob")
 
-// FindCronJobs returns the streams of the CronJobs that had the name, newest first.
+// FindCronJobs returns the streams of all CronJobs that ever had the name, newest first.
 func FindCronJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
 	return findKind(ctx, src, namespace, name, events.StreamCronJob)
 }
 
-// FindJobs returns the streams of the Jobs that had the name, newest first.
+// FindJobs returns the streams of all Jobs that ever had the name, newest first.
 func FindJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
 	return findKind(ctx, src, namespace, name, events.StreamJob)
 }
@@ -38,10 +38,10 @@ func findKind(ctx context.Context, src Source, namespace, name string, kind even
 	return out, err
 }
 
-// Stated returns the record from which a reader of stream s can fold the state at record through, or at the end if
-// through is 0: the newest stored state (checkpoint) up to there, or the first record that is kept. Each file of the
-// log has a stored state, so the reader of a CronJob's stream, which lasts for years, reads one file. Stated returns 0
-// if the stream has no record up to through.
+// Stated returns the record at which a fold of stream s must begin, to get the state at record through (0 means at the
+// end). It is the newest checkpoint (KindStateStored) at or before through, or else the oldest record that is not
+// pruned. Because each file of the log has a checkpoint, even a CronJob that is years old costs the reading of one
+// file. Stated returns 0 if the stream has no record up to through.
 func Stated(ctx context.Context, src Source, s events.Stream, through events.Sequence) (at events.Sequence, err error) {
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -58,8 +58,8 @@ func Stated(ctx context.Context, src Source, s events.Stream, through events.Seq
 	return at, nil
 }
 
-// FirstAt returns the first record at or after time t; 0 if all are older. With an error that is store.ErrCorrupt, it
-// returns the first damaged record, which may be of that time.
+// FirstAt returns the first record at or after time t; 0 if all records are older. If the record is damaged, FirstAt
+// returns its sequence and an error that is store.ErrCorrupt.
 func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, error) {
 	for r, err := range src.Records(ctx, Query{Since: t, Limit: 1}) {
 		return place(&r, err), err
@@ -67,12 +67,12 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 	return 0, nil
 }
 
-// statedBefore returns the record from which a fold through sequence through begins. Where the log is damaged there, it
-// returns the record for a fold up to the damage, and the error as damaged.
+// statedBefore is Stated, except that it can go around damage: if the log is damaged between the checkpoint and
+// through, it returns the checkpoint for the state just before the damage, and the damage as damaged.
 func statedBefore(ctx context.Context, src Source, s events.Stream, through events.Sequence) (from events.Sequence, damaged, err error) {
 	from, damaged = Stated(ctx, src, s, through)
 	var bad *store.CorruptError
-	if errors.As(damaged, &bad) && bad.At > 1 { // the state before the damage can be told
+	if errors.As(damaged, &bad) && bad.At > 1 { // the state just before the damage is known
 		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
 			return 0, nil, damaged
 		}
@@ -81,8 +81,8 @@ func statedBefore(ctx context.Context, src Source, s events.Stream, through even
 	return from, nil, damaged
 }
 
-// CronJobAt returns the state of a CronJob as of a point. Where the log is damaged, it returns the state as of the last
-// record before the damage, if there is one, and the error.
+// CronJobAt returns the state of a CronJob as of a point. If damage of the log hides the point, it returns the error
+// and, if possible, the state as of the last record before the damage.
 func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -140,7 +140,7 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
 }
 
-// noCronJob returns the error for a missing state: damage, which may hide the CronJob, else ErrNoCronJob.
+// noCronJob returns the error if no state was found: the damage, which may hide the CronJob, or else ErrNoCronJob.
 func noCronJob(s events.Stream, damage error) error {
 	if damage != nil {
 		return damage
@@ -148,8 +148,8 @@ func noCronJob(s events.Stream, damage error) error {
 	return fmt.Errorf("%s: %w", s, ErrNoCronJob)
 }
 
-// runsSince finds how the Jobs ended that were unfinished when the CronJob was deleted. The records of the CronJob end
-// with it, so runsSince reads the records of the Jobs. A Job without records becomes Unseen.
+// runsSince completes the states of Jobs that had not finished when the CronJob was deleted. Later news of them is only
+// in the records of the Jobs. A Job without records gets the state Unseen.
 func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed error) {
 	for i := range j.Runs {
 		r := &j.Runs[i]
@@ -172,8 +172,8 @@ func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed e
 	return failed
 }
 
-// OfCronJob returns the records of a CronJob's stream and of the controller's stream in log order. It begins with
-// stored states at or before record at, so the state at a later record depends on nothing else.
+// OfCronJob returns the records of a CronJob and of the controller in log order. Each of the two begins with a
+// checkpoint at or before record at, so that a fold of them is complete from at on.
 func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Sequence) (iter.Seq2[events.Record, error], error) {
 	from, err := Stated(ctx, src, s, at)
 	if err != nil {
@@ -186,8 +186,8 @@ func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Seque
 	return merged(src.ReadStream(ctx, events.Controller, begin, store.Forward), src.ReadStream(ctx, s, from, store.Forward)), nil
 }
 
-// foldCron folds the records of a CronJob from sequence from up to a point. If a later record cannot be read, it
-// returns the fold of the records before it, and the damage as unread.
+// foldCron folds the records of a CronJob from sequence from up to a point. If a later record is damaged, it returns
+// the fold of the records before it, and the damage as unread.
 func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence) (
 	fold *Fold, last events.Record, unread, err error,
 ) {
@@ -215,7 +215,8 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 	return fold, last, nil, nil
 }
 
-// cronGapAt returns the gap that contains time t, by the controller's stream; nil if none does.
+// cronGapAt returns the gap of the watch that contains time t; nil if the cluster was watched then. from is the first
+// record after t.
 func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.Time) (*Gap, error) {
 	begin, err := Stated(ctx, src, events.Controller, from-1)
 	if err != nil {
@@ -234,7 +235,7 @@ func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.T
 	return gapAt(ctx, src, &g, from, t)
 }
 
-// setNext finds the next due time of the CronJob.
+// setNext updates the state and the open due time to the time of the answer, and computes the next due time.
 func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob) error {
 	if c == nil {
 		return nil
@@ -273,7 +274,8 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 	return nil
 }
 
-// idleState returns the state as the reason why the CronJob has no next due time; empty if it has one.
+// idleState returns the name of a state in which a CronJob has no next due time, such as Suspended. It is empty for the
+// other states.
 func idleState(s CronState) string {
 	switch s {
 	case CronSuspended, CronDeleting, CronDeleted, CronUnseen, CronInvalid:
@@ -283,7 +285,7 @@ func idleState(s CronState) string {
 	return ""
 }
 
-// deadline converts startingDeadlineSeconds to a duration, at most 1<<33 seconds.
+// deadline converts startingDeadlineSeconds to a duration. It caps the value, so that the duration does not overflow.
 func deadline(seconds int64) time.Duration {
 	return time.Duration(min(seconds, int64(1<<33))) * time.Second
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// CronJobsQuery selects CronJobs, and bounds the page. The zero CronJobsQuery selects all.
+// CronJobsQuery selects CronJobs, and limits the size of a page. The zero CronJobsQuery selects all.
 type CronJobsQuery struct {
 	Namespace string      // empty for all
-	States    []CronState // none for all
+	States    []CronState // empty for all
 	Name      string      // prefix of the name; empty for all
 	UID       string      // prefix of the UID; empty for all
-	Since     events.Time // CronJobs that have a record at or after this time
+	Since     events.Time // only CronJobs that have a record at or after this time
 	Limit     int         // largest size of a page; 0 for no limit
-	Continue  string      // CronJobsPage.Continue of the page before
+	Continue  string      // CronJobsPage.Continue of the page before; empty for the first page
 }
 
 // Wants reports whether the query selects a CronJob; it ignores Since, Limit and Continue.
@@ -28,26 +28,27 @@ func (q *CronJobsQuery) Wants(s *CronSummary) bool {
 		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID)
 }
 
-// CronJobsPage is one page of CronJobs, the newest first record first. Its JSON changes only by adding fields.
+// CronJobsPage is one page of CronJobs. The CronJob whose first record is newest comes first. Its JSON changes only by
+// adding fields.
 type CronJobsPage struct {
 	Items []CronSummary `json:"items"`
-	// Continue is the CronJobsQuery.Continue of the next page; absent on the last page.
+	// Continue is the value of CronJobsQuery.Continue for the next page; absent on the last page.
 	Continue string `json:"continue,omitempty"`
-	// PrunedBefore is the first record of a pruned log. The log knows nothing of CronJobs that were gone before it.
+	// PrunedBefore is the oldest record, if older ones are pruned. CronJobs that were deleted before it are not known.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver lists namespaces that are over their log budget. CronJobs of them may be missing, and may be shown in
-	// an older state.
+	// PassedOver lists namespaces that are over their log budget. CronJobs there may be missing or shown in an older
+	// state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
-// CronListQuery is a CronJobsQuery that bounds records instead of times.
+// CronListQuery is a CronJobsQuery with sequences in place of times.
 type CronListQuery struct {
 	CronJobsQuery
-	From events.Sequence // CronJobs that have a record at or after it
-	// Settle updates all summaries to the present, before the query selects among them. Nil selects by their records
-	// alone.
+	From events.Sequence // only CronJobs that have a record at or after this one
+	// Settle updates all summaries to the present time before the query filters them by state. If nil, the query
+	// filters by the states in the records.
 	Settle func([]CronSummary)
-	Before events.Sequence // CronJobs after the page that ended there: CronListPage.Next; 0 for the first page
+	Before events.Sequence // CronListPage.Next of the page before; 0 for the first page
 }
 
 // CronListPage is one page of CronJobs, the newest first.

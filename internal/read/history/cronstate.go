@@ -16,10 +16,10 @@ type CronState string
 
 // The states of a CronJob.
 const (
-	CronUnseen    CronState = "Unseen"    // the log has only Jobs that name it, or only the template of its Jobs
-	CronInvalid   CronState = "Invalid"   // its schedule or time zone cannot be read: it is never due
+	CronUnseen    CronState = "Unseen"    // known only from Jobs that name it, or from its Job template
+	CronInvalid   CronState = "Invalid"   // its schedule or time zone cannot be parsed: it is never due
 	CronSuspended CronState = "Suspended" //
-	CronHeld      CronState = "Held"      // it is due, and the start is held back
+	CronHeld      CronState = "Held"      // it is due, and the start is held back, as by concurrencyPolicy
 	CronOverdue   CronState = "Overdue"   // it was due and did not start, for no known reason
 	CronRunning   CronState = "Running"   // one of its Jobs runs
 	CronWaiting   CronState = "Waiting"   // none of its Jobs runs: it waits for its next due time
@@ -27,7 +27,7 @@ const (
 	CronDeleted   CronState = "Deleted" // its object is gone
 )
 
-// removed reports whether the CronJob's object is gone: its watch said so, or a read did not find it.
+// removed reports whether the CronJob's object is gone: the watch reported its deletion, or a read did not find it.
 func (a *CronAccount) removed() bool { return a.Deleted != 0 || a.job != nil && a.job.Gone }
 
 // CronStates lists all states.
@@ -35,7 +35,7 @@ var CronStates = []CronState{
 	CronUnseen, CronInvalid, CronSuspended, CronHeld, CronOverdue, CronRunning, CronWaiting, CronDeleting, CronDeleted,
 }
 
-// cronStateOf returns the state, and a reason for a state that does not explain itself.
+// cronStateOf returns the state, and a reason if the state alone does not tell.
 func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	c := a.job
 	switch {
@@ -60,8 +60,8 @@ func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	return CronWaiting, ""
 }
 
-// running returns how many of its Jobs run: the unfinished Jobs of status.active, and running Jobs that are not listed
-// there, such as those made by hand.
+// running returns the number of running Jobs: the unfinished Jobs in status.active, and other running Jobs, such as
+// those that a user created.
 func running(c *projector.CronJob) (n int) {
 	for _, a := range c.Active {
 		if r := c.Runs[a.UID]; r == nil || !r.Finished() {
@@ -76,13 +76,13 @@ func running(c *projector.CronJob) (n int) {
 	return n
 }
 
-// Unreadable returns an error that says why a CronJob is never due: its schedule cannot be read, or the rules of its
-// zone are unknown. It returns nil if both are known.
+// Unreadable returns an error that says why a CronJob is never due: its schedule cannot be parsed, or the log lacks the
+// rules of its time zone. It returns nil if the CronJob is fine.
 func Unreadable(seen *events.CronJobSeen) error {
 	rules := func(name string) (*time.Location, error) {
 		for _, z := range seen.Zones {
 			if z.Name == name {
-				return time.UTC, nil // any location will do
+				return time.UTC, nil // the location does not matter here
 			}
 		}
 		return nil, schedule.UnknownZone(name)
@@ -98,7 +98,7 @@ func Unreadable(seen *events.CronJobSeen) error {
 	return err
 }
 
-// CronSummary is one line of `get cronjobs`. Its JSON changes only by adding fields.
+// CronSummary is one line of `jobledger get cronjobs`. Its JSON changes only by adding fields.
 type CronSummary struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
@@ -106,36 +106,36 @@ type CronSummary struct {
 	State     CronState `json:"state"`
 	Reason    string    `json:"reason,omitempty"`
 	Gone      bool      `json:"gone,omitempty"` // the object was deleted
-	Managed   bool      `json:"managed"`        // we create its Jobs; otherwise another controller does
+	Managed   bool      `json:"managed"`        // Jobledger creates its Jobs; if false, another controller does
 
 	Schedule string  `json:"schedule,omitempty"`
 	TimeZone *string `json:"timeZone,omitempty"` // spec.timeZone
 	Suspend  bool    `json:"suspend,omitempty"`
-	Active   int     `json:"active"` // its running Jobs, also those made by hand
+	Active   int     `json:"active"` // number of its running Jobs, including those that a user created
 
 	Created      recordjson.Instant `json:"created,omitzero"`
 	LastSchedule recordjson.Instant `json:"lastScheduleTime,omitzero"`
 	LastSuccess  recordjson.Instant `json:"lastSuccessfulTime,omitzero"`
-	LastDue      *Tick              `json:"lastDue,omitempty"` // newest due time with a fate
-	LastRun      string             `json:"lastRun,omitempty"` // how its newest kept Job ended: Complete or Failed
-	Due          *OpenDue           `json:"due,omitempty"`     // due time without a fate
-	// Next is the next due time; absent if there is none, as while suspended.
+	LastDue      *Tick              `json:"lastDue,omitempty"` // newest due time with an outcome
+	LastRun      string             `json:"lastRun,omitempty"` // how its newest remaining Job ended: Complete or Failed
+	Due          *OpenDue           `json:"due,omitempty"`     // due time that is neither started nor skipped
+	// Next is the next due time; absent if there is none, for example while suspended.
 	Next recordjson.Instant `json:"next,omitzero"`
 
 	First uint64 `json:"first,omitempty"`
 	Last  uint64 `json:"last"`
 
-	// DueThrough is the instant through which all due times have a fate or can no longer start. If we run the CronJob
-	// and a due time is open, it is that due time.
+	// DueThrough is the time up to which every due time has an outcome or can no longer start. If Jobledger runs the
+	// CronJob and a due time is open, DueThrough is that due time.
 	DueThrough recordjson.Instant `json:"dueThrough,omitzero"`
-	// DueAfter is the newest due time that started, if lastScheduleTime does not have it yet: the next due time comes
-	// after it.
+	// DueAfter is the newest due time that started, unless lastScheduleTime shows it already. The next due time is
+	// later.
 	DueAfter recordjson.Instant `json:"dueAfter,omitzero"`
-	// Hold is what holds the next start back, by the newest record, if another controller runs the CronJob.
+	// Hold says why another controller, which runs the CronJob, does not start it now, by the newest record.
 	Hold     string `json:"hold,omitempty"`
 	Deadline *int64 `json:"startingDeadlineSeconds,omitempty"`
 
-	// ZoneHash is the hash of the zone rules for its next due time; empty for UTC.
+	// ZoneHash identifies the time zone rules from which Next follows; empty for UTC.
 	ZoneHash string `json:"zoneRules,omitempty"`
 }
 
@@ -174,7 +174,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	return s
 }
 
-// lastResult returns the result of the newest Job that has ended.
+// lastResult returns the result of the newest Job that has ended; empty if there is none.
 func lastResult(c *projector.CronJob) string {
 	var newest *cronjob.Run
 	for _, r := range c.SortedRuns() {
@@ -188,7 +188,7 @@ func lastResult(c *projector.CronJob) string {
 	return newest.Result.String()
 }
 
-// zoneHash returns the hash of the zone rules for the CronJob's due times: a zone in the schedule overrides
+// zoneHash returns the hash of the time zone rules that apply: a zone in the schedule (CRON_TZ=) overrides
 // spec.timeZone (C-041).
 func zoneHash(seen *events.CronJobSeen) string {
 	of := seen.TimeZone

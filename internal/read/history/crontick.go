@@ -9,32 +9,33 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/cronjob"
 )
 
-// Tick is a due time of a CronJob with its fate, or a range of due times. Its JSON changes only by adding fields.
+// Tick is a due time of a CronJob and its outcome, or a range of due times with the same outcome. Its JSON changes only
+// by adding fields.
 type Tick struct {
 	First recordjson.Instant `json:"first"`
-	Last  recordjson.Instant `json:"last"`            // the same as First for one due time
+	Last  recordjson.Instant `json:"last"`            // the same as First for a single due time
 	Count int                `json:"count,omitempty"` // number of due times; absent if not counted
-	Fate  string             `json:"fate"`            // name of an events.TickFate
-	Says  string             `json:"says"`            // Fate in words
-	// Why is what kept it from starting, or from starting in time, if the log proves it.
+	Fate  string             `json:"fate"`            // the outcome: the name of an events.TickFate, such as Started
+	Says  string             `json:"says"`            // Fate as a sentence
+	// Why is what kept it from starting, or delayed the start, if records prove it.
 	Why    string             `json:"why,omitempty"`
-	Into   recordjson.Instant `json:"into,omitzero"`  // the later due time that runs for it
-	Late   string             `json:"late,omitempty"` // delay between due time and creation of the Job
+	Into   recordjson.Instant `json:"into,omitzero"`  // the later due time for which a Job started in place of this one
+	Late   string             `json:"late,omitempty"` // delay from the due time to the creation of the Job
 	Job    string             `json:"job,omitempty"`
 	JobUID string             `json:"jobUID,omitempty"`
-	By     string             `json:"by,omitempty"`     // who made the Job by hand, or asked for it
-	Zone   string             `json:"zone,omitempty"`   // hash of the zone rules; absent for UTC
-	Record uint64             `json:"record,omitempty"` // record with the fate
+	By     string             `json:"by,omitempty"`     // the user who created the Job or asked for it
+	Zone   string             `json:"zone,omitempty"`   // hash of the time zone rules; absent for UTC
+	Record uint64             `json:"record,omitempty"` // the record with the outcome
 
-	// Observed is set if another controller ran the CronJob: the fate is concluded from what was seen.
+	// Observed is set if another controller ran the CronJob: the outcome is then inferred from what was seen.
 	Observed bool   `json:"observed,omitempty"`
-	Seen     string `json:"seen,omitempty"` // if Observed: delay between due time and the first sight of its Job
-	// UnwatchedFrom and UnwatchedUntil bound the time without a watch that makes a fate unknown.
+	Seen     string `json:"seen,omitempty"` // if Observed: delay from the due time until the watch reported its Job
+	// UnwatchedFrom and UnwatchedUntil bound a time in which nobody watched, and which makes the outcome unknown.
 	UnwatchedFrom  recordjson.Instant `json:"unwatchedFrom,omitzero"`
 	UnwatchedUntil recordjson.Instant `json:"unwatchedUntil,omitzero"`
 }
 
-// TickOf returns the Tick of a due time, or of a range, in a record.
+// TickOf returns the Tick of a due time, or of a range of due times, that record has.
 func TickOf(t *events.Tick, record events.Sequence) Tick {
 	out := Tick{
 		First: recordjson.Instant(t.First), Last: recordjson.Instant(t.Last), Fate: t.Fate.String(), Says: words.TickSays(t),
@@ -53,19 +54,20 @@ func TickOf(t *events.Tick, record events.Sequence) Tick {
 	return out
 }
 
-// OpenDue is a due time without a fate. Its JSON changes only by adding fields.
+// OpenDue is a due time without an outcome: not started and not skipped. Its JSON changes only by adding fields.
 type OpenDue struct {
 	At     recordjson.Instant `json:"at"`
-	Hold   string             `json:"hold,omitempty"`   // name of an events.TickHold; absent if nothing holds it back
-	Says   string             `json:"says"`             // Hold in words
-	Since  recordjson.Instant `json:"since,omitzero"`   // start of the hold, if known
-	Record uint64             `json:"record,omitempty"` // record that has the hold
-	// First is the first of several due times in a row that another controller has not started. At is the last, which
-	// may still start.
+	Hold   string             `json:"hold,omitempty"`   // name of the events.TickHold that holds it back; else absent
+	Says   string             `json:"says"`             // Hold as a sentence
+	Since  recordjson.Instant `json:"since,omitzero"`   // since when it is held back, if known
+	Record uint64             `json:"record,omitempty"` // the record that says so
+	// First is set if another controller has missed several due times in a row: it is the first of them. At is the last
+	// one, which may still start.
 	First recordjson.Instant `json:"first,omitzero"`
 }
 
-// openOf returns the open due time of a ledger; nil if there is none.
+// openOf returns the open due time of a CronJob's due-time ledger, which its decisions store; nil if there is none.
+// held is the record and time since which it is held back.
 func openOf(l *events.TickLedger, held cronjob.Place) *OpenDue {
 	if l.Open == 0 || l.Closed {
 		return nil

@@ -2,9 +2,10 @@
 // its account, and lists.
 //
 // A [Source] returns records. [Local] reads a log that this process has open; package serve has a Source that asks a
-// running controller. [JobAt] folds the records of one Job up to a [Point]. [Fold] folds records as the controller
-// does, and keeps an [Account] beside the projection: the last decision, refusals, waits ([JobOf], [SummaryOf]).
-// Source.Jobs lists Jobs by page; [Lists] makes these pages.
+// running controller. [JobAt] folds the records of one Job up to a [Point]. [Fold] folds records into projections, as
+// the controller does. For each Job it also keeps an [Account] with what the projection lacks, such as the last
+// decision. [JobOf] and [SummaryOf] make answers from the two. Source.Jobs lists Jobs by page; [Lists] makes these
+// pages.
 //
 // For example, the state of a Job after record 120:
 //
@@ -14,8 +15,8 @@
 //
 //   - The package reads only the durable prefix of the log (design §2, invariant 2), and never changes it.
 //   - The cost of a state grows with the records of the Job and of the controller, not with the log.
-//   - Damage hides no more than itself, and never silently: a Source notes the damage that its readers meet
-//     (Source.Beside, Local.Damage).
+//   - Damage of the log hides as little as possible, and an answer always names it: a Source notes the damage that its
+//     readers meet (Source.Beside, Local.Damage).
 //   - The same records give the same account: the package reads no clock and walks no map unsorted.
 //
 // Packages show and serve present the answers, on a terminal and over HTTP.

@@ -11,16 +11,16 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// mostLooked bounds the Jobs that are searched for a pod.
+// mostLooked is the largest number of Jobs that are searched for a pod.
 const mostLooked = 64
 
-// ErrManyJobs is returned when more than mostLooked Jobs may have had the pod.
+// ErrManyJobs is returned if more than mostLooked Jobs may have had the pod, and the newest of them did not.
 var ErrManyJobs = errors.New("only the newest Jobs that may have had the pod were looked at")
 
 // JobOfPod returns the stream of the Job that had the pod; ok is false if no Job is known to have had it. The name of a
-// pod begins with the name of its Job, so JobOfPod searches Jobs whose name is a prefix of the pod's: the longest name
-// first, and for each name the newest Job first. For pod "etl-load-x7k2p" it looks for "etl-load", then "etl". Its cost
-// grows with the records of these Jobs, not with the log.
+// pod begins with the name of its Job, so JobOfPod searches the Jobs whose name is a prefix of the pod's: the longest
+// name first, and for each name the newest Job first. For pod "etl-load-x7k2p" it searches "etl-load", then "etl". Its
+// cost grows with the records of these Jobs, not with the log.
 func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.Stream, ok bool, err error) {
 	l := looking{ctx: ctx, src: src, pod: pod, seen: map[events.Stream]bool{}}
 	for _, name := range jobNames(pod) {
@@ -48,7 +48,8 @@ func JobOfPod(ctx context.Context, src Source, namespace, pod string) (s events.
 	return s, false, l.unread
 }
 
-// jobNames returns the prefixes of pod that end before a dash, the longest first: the names its Job may have.
+// jobNames returns the possible names of a pod's Job: the prefixes of the pod's name that end before a dash, the
+// longest first.
 func jobNames(pod string) (names []string) {
 	for at := strings.LastIndexByte(pod, '-'); at > 0; at = strings.LastIndexByte(pod[:at], '-') {
 		names = append(names, pod[:at])
@@ -63,8 +64,8 @@ const (
 
 var indexed = regexp.MustCompile(`^(.+)-[0-9]+-.{5}$`)
 
-// cutNames returns prefixes of the names of Jobs that are too long to fit whole into the names of their pods. It
-// returns none unless pod has the full 63 characters.
+// cutNames returns prefixes of possible Job names, for a pod whose Job's name was shortened to fit into 63 characters.
+// It returns none for a shorter pod name.
 func cutNames(pod string) (stems []string) {
 	if len(pod) != longestName {
 		return nil
@@ -80,12 +81,12 @@ type looking struct {
 	ctx  context.Context
 	src  Source
 	pod  string
-	seen map[events.Stream]bool // streams that were searched
+	seen map[events.Stream]bool // the streams that were searched already
 
-	unread error // damage that may hide records of the pod
+	unread error // damage of the log that may hide records of the pod
 }
 
-// beside keeps damage for the end of a search that finds no Job, and returns other errors.
+// beside remembers damage, which is returned only if the search finds no Job. It returns other errors at once.
 func (l *looking) beside(err error) error {
 	if !l.src.Beside(err) {
 		return err
@@ -94,7 +95,7 @@ func (l *looking) beside(err error) error {
 	return nil
 }
 
-// among returns the first stream that has a record of the pod.
+// among searches streams, and returns the first that has a record of the pod.
 func (l *looking) among(streams []events.Stream) (s events.Stream, ok bool, err error) {
 	for _, s := range streams {
 		if l.seen[s] {

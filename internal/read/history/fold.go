@@ -12,10 +12,12 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Fold folds records into Jobs and CronJobs like the controller, and keeps an [Account] or a [CronAccount] of each. The
-// controller forgets a Job that is over; Fold remembers how it ended. It is not safe for concurrent use.
+// Fold folds records into the states of Jobs and CronJobs, like the controller does. It also keeps an [Account] or a
+// [CronAccount] of each, and remembers how a Job ended, while the controller forgets the Job. Not safe for concurrent
+// use.
 type Fold struct {
-	// Brief keeps only what summaries need, and of a Job that is over only its Summary. It is for folds of many Jobs.
+	// Brief keeps only what summaries need, and of a finished Job only its Summary. It saves memory in folds of many
+	// Jobs.
 	Brief bool
 
 	world    *projector.World
@@ -23,40 +25,41 @@ type Fold struct {
 	crons    map[events.Stream]*CronAccount
 }
 
-// Account holds what the log says about one Job beside its projection.
+// Account holds facts about one Job that the projection does not keep, such as its newest decision. Fold keeps an
+// Account for each Job.
 type Account struct {
 	Stream      events.Stream
-	First, Last events.Sequence // its own records; First is 0 if earlier records were not folded
+	First, Last events.Sequence // the Job's first and newest record; First is 0 if the first one was not folded
 	LastAt      events.Time
 	Records     uint64
 	Decision    *events.Record  // the newest decision
-	Trouble     failures        // newest failure of each sort of command that did not succeed since
-	Retired     events.Sequence // record that closed the account; 0 while it is open
+	Trouble     failures        // for each sort of command: the newest failure, if no such command succeeded since
+	Retired     events.Sequence // record JobRetired: nothing is left to do for the Job; 0 before
 	Deleted     events.Sequence // record that says that the object is gone
-	Rewound     events.Sequence // record that begins a new epoch, if the Job was not seen since; else 0
+	Rewound     events.Sequence // record of a new epoch (a restored cluster), if the Job was not seen since; else 0
 
-	pods    map[types.UID]*podNote    // facts of pods that the projection does not hold; nil in a brief fold
+	pods    map[types.UID]*podNote    // facts about pods that the projection does not hold; nil with Brief
 	gone    []goneFrom                // pods whose objects are gone, in the order in which they went
-	said    map[events.CommandID]said // error texts of commands that failed and are retried
-	writing said                      // error text of the newest status write that failed
+	said    map[events.CommandID]said // error texts of failed commands that are being retried
+	writing said                      // error text of the newest failed status write
 	job     *projector.Job
-	summary *Summary // set in a brief fold once the Job is over
-	ended   ended    // set for a Job that was over before the first folded record
+	summary *Summary // set with Brief when the Job is over; job is nil then
+	ended   ended    // set if the Job was over before the first folded record
 	names   words.Names
 }
 
-// failures holds the newest failure of each sort of command; nil for none.
+// failures holds the newest failure for each sort of command; nil for none.
 type failures [events.MaxSort + 1]*Failure
 
-// NewFold returns a Fold of no records.
+// NewFold returns an empty Fold.
 func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
 
-// FoldOn returns a Fold that continues from world w, and takes ownership of w. It has no accounts yet.
+// FoldOn returns a Fold that continues from the projections in w, and takes ownership of w. It has no accounts yet.
 func FoldOn(w *projector.World) *Fold {
 	return &Fold{world: w, accounts: map[events.Stream]*Account{}, crons: map[events.Stream]*CronAccount{}}
 }
 
-// Apply folds the next record.
+// Apply folds the next record of the log.
 func (f *Fold) Apply(r *events.Record) {
 	before, cronBefore := f.world.Job(r.Stream), f.world.CronJob(r.Stream)
 	if a := f.accounts[r.Stream]; a != nil && !f.Brief {
@@ -93,7 +96,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case after == nil && before != nil && a.tells(before):
 		a.job = before
-	default: // an account ends here only if nothing else is known of the Job
+	default: // a.ended counts only if nothing else is known of the Job
 		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)
@@ -107,20 +110,20 @@ func (f *Fold) Apply(r *events.Record) {
 	}
 }
 
-// tells reports whether projection j knows more than the account. After the end of a Job, a watch may deliver a pod of
-// it: that opens a placeholder projection, which knows nothing of the Job.
+// tells reports whether projection j is worth keeping in the account. A pod that a watch delivers after the end of its
+// Job opens an empty projection; this must not replace the known state of the Job.
 func (a *Account) tells(j *projector.Job) bool {
 	known := a.job != nil && a.job.Known() || a.summary != nil && a.summary.State != StateUnseen
 	return j.Known() || j == a.job || !known
 }
 
-// ended is what is known of a Job that was over before its first folded record.
+// ended has what is known of a Job that was over before the first folded record.
 type ended struct {
 	ref      events.JobRef
 	finished events.Time // 0 if unknown
 }
 
-// end takes in what a record says of a Job that was over before.
+// end updates a.ended from a record.
 func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	switch {
 	case r != nil:
@@ -132,8 +135,8 @@ func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	}
 }
 
-// Recall begins the account of a Job from its summary, for a fold that has seen none of its records. The caller
-// restores the projection of an active Job into the World separately.
+// Recall adds the account of a Job whose records are not folded again, from its stored summary. The caller puts the
+// projection of an active Job into the World itself.
 func (f *Fold) Recall(s Summary) {
 	a := &Account{
 		Stream: events.JobStream(types.UID(s.UID)), First: events.Sequence(s.First), Last: events.Sequence(s.Last), Records: s.Records,
@@ -145,17 +148,17 @@ func (f *Fold) Recall(s Summary) {
 	f.accounts[a.Stream] = a
 }
 
-// World returns the projection. The caller must not change it.
+// World returns the projections that were folded. The caller must not change them.
 func (f *Fold) World() *projector.World { return f.world }
 
-// Account returns the account of a Job; nil if the fold has seen no record of it.
+// Account returns the account of a Job, or nil if the fold has seen no record of it.
 func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
 
-// Projected returns the projection of the Job, or its last state if it left the World. It is nil if the World never had
-// the Job, and for a finished Job of a brief fold. The caller must not change it.
+// Projected returns the projection of the Job; after the World dropped it, its last state. It is nil if the World never
+// had the Job, and with Fold.Brief for a finished Job. The caller must not change it.
 func (a *Account) Projected() *projector.Job { return a.job }
 
-// Accounts returns the accounts of all Jobs, in the order of their first records.
+// Accounts returns the accounts of all Jobs, ordered by their first records.
 func (f *Fold) Accounts() []*Account {
 	out := make([]*Account, 0, len(f.accounts))
 	for _, a := range f.accounts {
@@ -167,7 +170,7 @@ func (f *Fold) Accounts() []*Account {
 	return out
 }
 
-// mark notes the end of the account, the deletion of the object, or a new sight of the Job.
+// mark updates Retired, Deleted and Rewound: has the Job ended, was it deleted, or was it seen again?
 func (a *Account) mark(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.JobRetired:
@@ -179,7 +182,7 @@ func (a *Account) mark(r *events.Record) {
 	}
 }
 
-// note keeps the newest decision, failures and names, which the projection does not hold.
+// note keeps what the projection does not: the newest decision, the failures, and the names of objects.
 func (a *Account) note(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
@@ -197,7 +200,7 @@ func (a *Account) note(r *events.Record) {
 	}
 }
 
-// commandEnded notes a failure, or clears it when a command of the same sort succeeds.
+// commandEnded keeps the failure of a command. Success of a command of the same sort clears the failure.
 func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
 	if t := f.Type.Traits(); t != nil {
@@ -215,14 +218,14 @@ func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// hear keeps the error text of a failed command while the command is retried.
+// hear keeps the error text of a failed command, for as long as the command is retried.
 func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnded) {
 	s := said{r.Sequence, r.Evidence.Message}
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
 	stands := false
-	if a.job != nil { // if nil, the state comes with a later record
+	if a.job != nil { // if nil, a later record brings the state
 		flight, _ := a.job.Retrying(f.Command)
 		stands = flight != nil
 	}

@@ -10,25 +10,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Gap is a time in which the cluster was not watched. Changes in it were found at its end, or never.
+// Gap is a time in which nobody watched the cluster. Changes in it were noticed when it ended, or never.
 type Gap struct {
 	From    recordjson.Instant `json:"from,omitzero"`     // end of the watch before; unset if there was none
-	Until   recordjson.Instant `json:"until,omitzero"`    // start of the watch after; unset while there is none
-	Reason  string             `json:"reason"`            // reason of the listing that ends it: start, gap, relist
-	Orderly bool               `json:"orderly,omitempty"` // the run before stopped in good order
-	Listing uint64             `json:"listing"`           // record that begins the listing
-	Synced  uint64             `json:"synced,omitempty"`  // record that ends the listing; absent until then
+	Until   recordjson.Instant `json:"until,omitzero"`    // start of the next watch; unset while the gap lasts
+	Reason  string             `json:"reason"`            // why the controller listed then: start, gap, relist
+	Orderly bool               `json:"orderly,omitempty"` // the controller before had stopped in good order
+	Listing uint64             `json:"listing"`           // record with which the listing begins
+	Synced  uint64             `json:"synced,omitempty"`  // record with which the listing ends; absent until then
 
 	pending []events.Resource
 }
 
-// Gaps collects gaps from the controller's stream. The zero Gaps has read none of it.
+// Gaps finds gaps in the controller's records. The zero Gaps has read no record.
 type Gaps struct {
 	open *Gap // the gap whose listing has not ended
 }
 
-// Learn takes in the next record of the controller's stream. It returns the gap of a listing that the record begins, or
-// nil. A later record fills in the end of the gap.
+// Learn processes the next record of the controller. If the record begins a listing, Learn returns its gap, otherwise
+// nil. The end of the returned gap is filled in by a later call.
 func (g *Gaps) Learn(r *events.Record) *Gap {
 	switch f := r.Facts.(type) {
 	case *events.ListingStarted:
@@ -50,8 +50,8 @@ func (g *Gaps) Learn(r *events.Record) *Gap {
 	return nil
 }
 
-// gapAt returns the gap that contains time t; nil if none does. from is the first record of the controller's stream
-// after t; g has learned the records before it.
+// gapAt returns the gap that contains time t; nil if the cluster was watched then. from is the controller's first
+// record after t; g must have learned all records before it.
 func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t events.Time) (*Gap, error) {
 	found := g.open
 	for r, err := range src.ReadStream(ctx, events.Controller, from, store.Forward) {
@@ -72,8 +72,7 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 	return found, nil
 }
 
-// GapsAt returns the gaps that contain one of some moments, in log order. Facts dated inside a gap were found at its
-// end, or never.
+// GapsAt returns the gaps in which at least one of the moments lies, in log order.
 func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, error) {
 	all, err := AllGaps(ctx, src)
 	return slices.DeleteFunc(all, func(g *Gap) bool {
@@ -81,8 +80,8 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 	}), err
 }
 
-// AllGaps returns the gaps of the log, in log order. Where the log is damaged, it returns the gaps that it can read,
-// and the error. A gap whose end is damaged ends with the next readable record.
+// AllGaps returns the gaps of the log, in log order. If the log is damaged, it returns the error and the gaps that it
+// can read. If the end of a gap is damaged, the gap ends with the next readable record.
 func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 	gaps, _, err := Unrecorded(ctx, src)
 	return gaps, err
@@ -118,7 +117,7 @@ func Unrecorded(ctx context.Context, src Source) ([]*Gap, *PassedOver, error) {
 	return all, &passed, unread
 }
 
-// has reports whether moment t lies inside the gap; its ends were watched.
+// has reports whether moment t lies inside the gap. At its first and last instant the cluster was watched.
 func (g *Gap) has(t events.Time) bool {
 	return t > events.Time(g.From) && (g.Until == 0 || t < events.Time(g.Until))
 }

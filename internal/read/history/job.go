@@ -10,35 +10,37 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Job is the answer of `get job/NAME`: the projected state as of one record of the log. Its JSON changes only by adding
-// fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
+// Job is the answer of `jobledger get job/NAME`: the projected state as of one record of the log. Its JSON changes only
+// by adding fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf Place `json:"asOf"` // the newest record read, of any stream
-	// Clock names the clock behind the time of AsOf: "controller" if the controller that writes the log was asked,
-	// "log" if AsOf has the time of the newest record. It is absent for an answer as of an earlier time.
+	AsOf Place `json:"asOf"` // the newest record that was read, of any object
+	// Clock says where the time of AsOf comes from: "controller" if it is the clock of the running controller, "log" if
+	// it is the time of the newest record. It is absent for an answer about an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// LastRecord is the time of the newest record of the log; it is set with Clock "controller".
+	// LastRecord is the time of the newest record of the log. It is set only if Clock is "controller".
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	First      uint64             `json:"first,omitempty"`   // first record of the Job
 	Last       uint64             `json:"last,omitempty"`    // newest record of the Job
-	Records    uint64             `json:"records"`           // number of records
-	Retired    uint64             `json:"retired,omitempty"` // record that closed its account
+	Records    uint64             `json:"records"`           // number of records of the Job
+	Retired    uint64             `json:"retired,omitempty"` // record JobRetired: nothing is left to do for the Job
 
 	State     State  `json:"state"`
-	Reason    string `json:"reason,omitempty"`  // from the condition that gives the state
-	Message   string `json:"message,omitempty"` // from the condition that gives the state
+	Reason    string `json:"reason,omitempty"`  // of the condition from which State follows
+	Message   string `json:"message,omitempty"` // of the condition from which State follows
 	Gone      bool   `json:"gone,omitempty"`    // the object was deleted
 	Managed   bool   `json:"managed"`
 	ManagedBy string `json:"managedBy,omitempty"`
-	// Gap is set if the cluster was not watched at the time asked for: the Job is shown as last seen before.
+	// Gap is set if nobody watched the cluster at the time asked for. The state is then the last one seen before the
+	// gap.
 	Gap *Gap `json:"gap,omitempty"`
-	// PassedOver is set while the Job's namespace is over its log budget: the Job may be shown in an older state.
+	// PassedOver is set while the Job's namespace is over its log budget: changes then have no record, so the state may
+	// be out of date.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	// Listing is set if a listing of the cluster was under way: the controller decides nothing then.
+	// Listing is set if the controller was just listing the cluster: it makes no decisions then.
 	Listing bool `json:"listing,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // owner and labels
@@ -48,27 +50,27 @@ type Job struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 	Deleted  recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
 
-	Spec      json.RawMessage `json:"spec,omitempty"`   // facts of the newest spec
-	Published json.RawMessage `json:"status,omitempty"` // newest status that the API server is known to hold
+	Spec      json.RawMessage `json:"spec,omitempty"`   // the newest spec, as far as decisions depend on it
+	Published json.RawMessage `json:"status,omitempty"` // newest status that the API server is known to have stored
 	Counts    Counts          `json:"counts"`
-	Pods      []Pod           `json:"pods,omitempty"` // includes deleted pods; in the order in which the log met them
+	Pods      []Pod           `json:"pods,omitempty"` // also deleted pods; ordered by their first records
 
 	InFlight []Command `json:"inFlight,omitempty"`
 	Waits    []Wait    `json:"waits,omitempty"`
 	Refused  []Refusal `json:"refused,omitempty"`
-	Notes    []string  `json:"notes,omitempty"` // what the published status cannot show
-	// Trouble has the newest failure of each sort of command that did not succeed since.
+	Notes    []string  `json:"notes,omitempty"` // what status cannot show, as sentences
+	// Trouble has, for each sort of command, the newest failure if no such command succeeded since.
 	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 }
 
-// Origin says where a Job comes from.
+// Origin says who created a Job: its owner, and its labels.
 type Origin struct {
-	Kind         string            `json:"kind,omitempty"` // kind of its controller, such as CronJob
+	Kind         string            `json:"kind,omitempty"` // kind of the owner that controls it, such as CronJob
 	Name         string            `json:"name,omitempty"`
 	UID          string            `json:"uid,omitempty"`
 	GenerateName string            `json:"generateName,omitempty"` // metadata.generateName
-	Labels       map[string]string `json:"labels,omitempty"`       // labels that the log keeps (--keep-labels)
+	Labels       map[string]string `json:"labels,omitempty"`       // labels that the log keeps (option --keep-labels)
 	Traceparent  string            `json:"traceparent,omitempty"`
 }
 
@@ -92,20 +94,21 @@ type Place struct {
 	Time     recordjson.Instant `json:"time,omitzero"`
 }
 
-// Counts counts the Job's pods by all records of the log, so it may be ahead of the published status.
+// Counts has the numbers of the Job's pods by the records of the log. They may be ahead of the published status.
 type Counts struct {
 	Active      int32 `json:"active"`
 	Ready       int32 `json:"ready"`
 	Terminating int32 `json:"terminating"`
 	Succeeded   int32 `json:"succeeded"`
 	Failed      int32 `json:"failed"`
-	Creating    int   `json:"creating"`              // creates without a known outcome
-	Completions int32 `json:"completions,omitempty"` // wanted; absent for a work queue
+	Creating    int   `json:"creating"`              // create commands whose outcome is not known yet
+	Completions int32 `json:"completions,omitempty"` // how many completions are wanted; absent for a work queue
 }
 
-// Command is a command that has not ended.
+// Command is a command to the API server that has not ended.
 type Command struct {
-	// Command is the decision record and the position in it, such as "41/0"; absent between two tries.
+	// Command identifies the command by its decision record and its position there, such as "41/0". It is absent while
+	// the command waits for its next try.
 	Command string             `json:"command,omitempty"`
 	Does    string             `json:"does"`
 	Since   recordjson.Instant `json:"since,omitzero"`
@@ -117,7 +120,7 @@ type Wait struct {
 	For   string             `json:"for"`
 	Until recordjson.Instant `json:"until,omitzero"`
 
-	// Since and Record say when a backoff began, and which record has the failure that began it, if known.
+	// Since and Record are for a backoff: when it began, and the record with the failure that caused it, if known.
 	Since  recordjson.Instant `json:"since,omitzero"`
 	Record uint64             `json:"record,omitempty"`
 }
@@ -134,14 +137,14 @@ type Failure struct {
 	Says     string             `json:"says"`
 }
 
-// Decision is the newest decision.
+// Decision is the controller's newest decision about the object.
 type Decision struct {
 	Sequence uint64             `json:"sequence"`
 	Time     recordjson.Instant `json:"time,omitzero"`
 	Steps    []Step             `json:"steps"`
 }
 
-// Step is the outcome of one rule.
+// Step is what one rule of the reconciler added to a decision.
 type Step struct {
 	Stage    string   `json:"stage"`
 	Rule     string   `json:"rule"`
@@ -150,8 +153,8 @@ type Step struct {
 	Commands []string `json:"commands"`
 }
 
-// InPart reports whether a listing was under way, so that more may have become of the Job than the log says. It is
-// false for a Job that is over.
+// InPart reports whether the controller was just listing the cluster, so that the Job may have changed in ways that the
+// log does not know yet. It is false for a Job that is over.
 func (j *Job) InPart() bool { return j.Listing && j.Retired == 0 && !j.State.over() && !j.Gone }
 
 // over reports whether s is a final state.
@@ -159,7 +162,8 @@ func (s State) over() bool {
 	return s == StateComplete || s == StateFailed || s == StateFinished || s == StateDeleted
 }
 
-// JobOf returns the state of an account as of a record and a time. now must not be before the account's newest record.
+// JobOf returns the state of the Job of an account. asOf and now are the record and the time of the answer; now must
+// not be before the account's newest record.
 func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	v := Job{
 		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)},

@@ -12,16 +12,16 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// JobsQuery selects Jobs, and bounds the page. The zero JobsQuery selects all.
+// JobsQuery selects Jobs, and limits the size of a page. The zero JobsQuery selects all.
 type JobsQuery struct {
 	Namespace string          // empty for all
-	States    []State         // none for all
+	States    []State         // empty for all
 	Name      string          // prefix of the name; empty for all
-	UID       string          // prefix of the UID; empty for all, else all Jobs are on one page
-	Labels    labels.Selector // selects by the labels that the log keeps; nil for all
-	Since     events.Time     // Jobs that have a record at or after this time
+	UID       string          // prefix of the UID; empty for all. If set, all Jobs come on one page
+	Labels    labels.Selector // by the labels that the log keeps; nil for all
+	Since     events.Time     // only Jobs that have a record at or after this time
 	Limit     int             // largest size of a page; 0 for no limit
-	Continue  string          // JobsPage.Continue of the page before
+	Continue  string          // JobsPage.Continue of the page before; empty for the first page
 }
 
 func (q *JobsQuery) list() ListQuery {
@@ -34,18 +34,18 @@ func (q *JobsQuery) Wants(s *Summary) bool {
 	return l.Wants(s)
 }
 
-// JobsPage is one page of Jobs, the newest first record first. Its JSON changes only by adding fields.
+// JobsPage is one page of Jobs. The Job whose first record is newest comes first. Its JSON changes only by adding
+// fields.
 type JobsPage struct {
 	Items    []Summary `json:"items"`
-	Continue string    `json:"continue,omitempty"` // JobsQuery.Continue of the next page; absent on the last page
-	// PrunedBefore is the first record of a pruned log. The log knows nothing of Jobs that were over before it.
+	Continue string    `json:"continue,omitempty"` // JobsQuery.Continue for the next page; absent on the last page
+	// PrunedBefore is the oldest record, if older ones are pruned. Jobs that were over before it are not known.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver lists namespaces that are over their log budget. Jobs of them may be missing, and may be shown in an
-	// older state.
+	// PassedOver lists namespaces that are over their log budget. Jobs there may be missing or shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
-// ErrQuery is returned for a query with an invalid Continue.
+// ErrQuery is returned if JobsQuery.Continue or CronJobsQuery.Continue is invalid.
 var ErrQuery = errors.New("there is no such page")
 
 var errNoLists = errors.New("there are no lists of the log's Jobs")
@@ -83,7 +83,8 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	return out, cmp.Or(err, unread)
 }
 
-// firstAt returns the first record at or after time t, or the sequence after the head if all are older.
+// firstAt returns the first record at or after time t. If all records are older, it returns the sequence after the last
+// one.
 func (l Local) firstAt(ctx context.Context, t events.Time) (events.Sequence, error) {
 	spans, err := l.spans(ctx, 0, t, 0)
 	if err != nil {

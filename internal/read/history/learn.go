@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Learn prepares world w for record r when w has not folded the whole log. Equal specs are stored once, often in
-// another Job's stream: if r refers to a spec that w does not know, Learn reads it with record and adds it to w. A
-// pruned spec is no error: the stored state of its Job has it.
+// Learn prepares world w for record r, if w has not folded the whole log. The log stores equal specs once, often in the
+// stream of another Job. If r refers to a spec that w does not know, Learn reads the spec by calling record, and adds
+// it to w. A pruned spec is not an error, because the checkpoint of its Job contains the spec.
 func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (events.Record, error)) error {
 	if w.Check(r) == nil {
 		return nil
@@ -47,7 +47,8 @@ func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (e
 	return nil
 }
 
-// learnPolicies adds the policies of a spec: one of the causes of its record has them.
+// learnPolicies adds the policies of a spec to w: podFailurePolicy and successPolicy have a record of their own, which
+// is one of the causes of the spec's record.
 func learnPolicies(w *projector.World, r *events.Record, spec *events.JobSpec, record func(events.Sequence) (events.Record, error)) error {
 	if spec.Policies == "" {
 		return nil
@@ -71,7 +72,8 @@ func unlessPruned(err error) error {
 	return err
 }
 
-// complete finds what the account lacks if it began with a stored state. It returns damage of what it reads as damaged.
+// complete reads what the account lacks if the fold began at a checkpoint: the first record, the newest decision, and
+// failures. If the log is damaged there, it returns the damage as damaged.
 func (a *CronAccount) complete(ctx context.Context, src Source) (damaged, err error) {
 	if err := firstOf(ctx, src, a); err != nil {
 		return nil, err
@@ -83,7 +85,7 @@ func (a *CronAccount) complete(ctx context.Context, src Source) (damaged, err er
 	return nil, err
 }
 
-// firstOf finds the CronJob's first record, for an account that began with a stored state.
+// firstOf finds the CronJob's first record, if the fold began at a checkpoint.
 func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
 		if src.Beside(err) {
@@ -100,8 +102,8 @@ func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	return nil
 }
 
-// recall reads the newest decision and the newest failures, if the fold began behind them: a stored state has their
-// records. What is pruned stays unknown.
+// recall reads the newest decision and the newest failures if they are older than the fold: a checkpoint has the
+// numbers of their records. If they are pruned, they stay unknown.
 func (a *CronAccount) recall(ctx context.Context, src Source) error {
 	if a.recalled || a.told == nil {
 		return nil
@@ -127,17 +129,17 @@ func (a *CronAccount) recall(ctx context.Context, src Source) error {
 		says, err := a.failure(at, read)
 		a.Trouble[sort], failed = says, errors.Join(failed, err)
 	}
-	a.recalled = failed == nil // else the next answer tries again, or tells of the same damage
+	a.recalled = failed == nil // after an error, the next answer tries again
 	return failed
 }
 
-// failure returns the failure in a record before the fold; nil if it is pruned.
+// failure returns the failure that record at has; nil if the record is pruned.
 func (a *CronAccount) failure(at events.Sequence, read func(events.Sequence) (*events.Record, error)) (*Failure, error) {
 	r, err := read(at)
 	if r == nil {
 		return nil, err
 	}
-	var names words.Names // of this record alone: the names of the fold are later ones
+	var names words.Names // of this record alone: objects may have other names by now
 	if f, ok := r.Facts.(*events.CommandEnded); ok {
 		decided, err := read(f.Command.Decided)
 		if err != nil {

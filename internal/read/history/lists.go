@@ -12,25 +12,26 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Lists lists the Jobs and CronJobs of a log by page. It is safe for concurrent use.
+// Lists returns the Jobs and CronJobs of a log by page, from the lists that each file has (package joblist). It is safe
+// for concurrent use.
 type Lists interface {
-	// Page returns the Jobs that a query selects. With an error that is store.ErrCorrupt, it also returns the Jobs that
-	// can be read.
+	// Page returns the Jobs that a query selects. If the error is store.ErrCorrupt, Page also returns the Jobs that can
+	// be read.
 	Page(ctx context.Context, q ListQuery) (ListPage, error)
-	// CronJobs returns the CronJobs that a query selects, under the same rules as Page.
+	// CronJobs returns the CronJobs that a query selects. Errors are as for Page.
 	CronJobs(ctx context.Context, q CronListQuery) (CronListPage, error)
 }
 
-// ListQuery selects Jobs. The zero ListQuery selects all.
+// ListQuery selects Jobs, and limits the size of a page. The zero ListQuery selects all.
 type ListQuery struct {
 	Namespace string          // empty for all
-	States    []State         // none for all
+	States    []State         // empty for all
 	Name      string          // prefix of the name; empty for all
-	UID       string          // prefix of the UID; empty for all, else all Jobs are on one page
-	Labels    labels.Selector // selects by the labels that the log keeps; nil for all
-	Since     events.Sequence // Jobs that have a record at or after it
-	Before    events.Sequence // Jobs after the page that ended there: ListPage.Next; 0 for the first page
-	Past      *PastJob        // Jobs after a page that ended among Jobs older than the log: ListPage.Past
+	UID       string          // prefix of the UID; empty for all. If set, all Jobs come on one page
+	Labels    labels.Selector // by the labels that the log keeps; nil for all
+	Since     events.Sequence // only Jobs that have a record at or after this one
+	Before    events.Sequence // ListPage.Next of the page before; 0 for the first page
+	Past      *PastJob        // ListPage.Past of the page before, if that has one
 	Limit     int             // largest size of a page; 0 for no limit
 }
 
@@ -40,24 +41,24 @@ func (q *ListQuery) Wants(s *Summary) bool {
 		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID) && (q.Labels == nil || q.Labels.Matches(labels.Set(s.Labels)))
 }
 
-// ListPage is one page of Jobs, the newest first record first. After these come the Jobs whose first record is no
-// longer kept, the newest creation first.
+// ListPage is one page of Jobs. The Job whose first record is newest comes first. Jobs whose first record is pruned
+// come last, the newest creation first.
 type ListPage struct {
 	Jobs []Summary
-	Next events.Sequence // ListQuery.Before of the next page; 0 on the last page, and with Past
-	Past *PastJob        // ListQuery.Past of the next page if that begins among these Jobs; else nil
+	Next events.Sequence // ListQuery.Before for the next page; 0 on the last page, and if Past is set
+	Past *PastJob        // ListQuery.Past for the next page, if that begins among the Jobs without a first record
 }
 
-// PastJob is the position of a Job among the Jobs whose first record is no longer kept. Pruning does not change it.
+// PastJob is a position among the Jobs whose first record is pruned. Pruning does not change the position.
 type PastJob struct {
 	Created events.Time
 	UID     string
 }
 
-// String returns the position as a continue token, such as "past/1764429600000000000/UID".
+// String returns the position as a token for JobsQuery.Continue, such as "past/1764429600000000000/UID".
 func (p *PastJob) String() string { return fmt.Sprintf("past/%d/%s", p.Created, p.UID) }
 
-// parsePastJob parses the result of String; it returns nil for other text.
+// parsePastJob parses the result of String. It returns nil for other text.
 func parsePastJob(text string) *PastJob {
 	rest, is := strings.CutPrefix(text, "past/")
 	created, uid, cut := strings.Cut(rest, "/")

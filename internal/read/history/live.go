@@ -9,8 +9,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Live keeps Jobs, or CronJobs, up to date with new records. It reads the earlier records of an object when the first
-// new record of it comes, so the cost grows with the objects that change. It is not safe for concurrent use.
+// Live keeps the states of Jobs, or of CronJobs, up to date with new records. It reads the earlier records of an object
+// only when a new record of the object arrives, so the cost grows with the objects that change. Not safe for concurrent
+// use.
 type Live struct {
 	src   Source
 	kind  events.StreamKind
@@ -19,22 +20,22 @@ type Live struct {
 	folds map[events.Stream]*Fold
 }
 
-// LiveJob returns a Live of one Job, for Live.Job, or one CronJob, for Live.CronJob.
+// LiveJob returns a Live of one object: a Job (read it with Live.Job) or a CronJob (Live.CronJob).
 func LiveJob(src Source, s events.Stream) *Live {
 	return &Live{src: src, kind: s.Kind, only: &s, folds: map[events.Stream]*Fold{}}
 }
 
-// LiveJobs returns a Live of all Jobs, for Live.Summary.
+// LiveJobs returns a Live of all Jobs; read them with Live.Summary.
 func LiveJobs(src Source) *Live {
 	return &Live{src: src, kind: events.StreamJob, brief: true, folds: map[events.Stream]*Fold{}}
 }
 
-// LiveCronJobs returns a Live of all CronJobs, for Live.CronSummary.
+// LiveCronJobs returns a Live of all CronJobs; read them with Live.CronSummary.
 func LiveCronJobs(src Source) *Live {
 	return &Live{src: src, kind: events.StreamCronJob, brief: true, folds: map[events.Stream]*Fold{}}
 }
 
-// Take takes in the next record. It reports whether an object may have changed by it.
+// Take processes the next record of the log. It reports whether the record may have changed an object of the Live.
 func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	if err := readable(r); err != nil {
 		return false, err
@@ -54,7 +55,8 @@ func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	return true, l.begin(ctx, r.Stream, r.Sequence)
 }
 
-// records returns the records of a stream and of the controller from which a fold through sequence through is made.
+// records returns the records that must be folded to get the state at record through: those of the object and of the
+// controller.
 func (l *Live) records(ctx context.Context, s events.Stream, from, through events.Sequence) (iter.Seq2[events.Record, error], error) {
 	if s.Kind == events.StreamCronJob {
 		return OfCronJob(ctx, l.src, s, through)
@@ -62,8 +64,8 @@ func (l *Live) records(ctx context.Context, s events.Stream, from, through event
 	return OfJob(ctx, l.src, s, from), nil
 }
 
-// begin folds the records of a stream up to sequence through. After damage, the fold starts again with the next file,
-// since each file can be read alone.
+// begin folds the records of an object up to sequence through. After damage it starts again with the next file of the
+// log, since each file has checkpoints and can be read alone.
 func (l *Live) begin(ctx context.Context, s events.Stream, through events.Sequence) error {
 	for from := events.Sequence(0); ; {
 		err := l.beginAt(ctx, s, from, through)
@@ -109,8 +111,8 @@ func (l *Live) apply(ctx context.Context, f *Fold, r *events.Record) error {
 	return nil
 }
 
-// Job returns the state of a Job as of record after, which must be the newest that Take took. ok is false before the
-// first record of the Job.
+// Job returns the state of a Job as of record after, which must be the record that Take got last. ok is false if the
+// Job has no record yet.
 func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 	f := l.folds[s]
 	if f == nil || f.Account(s) == nil {
@@ -119,8 +121,8 @@ func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 	return JobOf(f, f.Account(s), after.Sequence, max(after.Time, f.Account(s).LastAt)), true
 }
 
-// CronJob returns the state of a CronJob as of record after, which must be the newest that Take took. ok is false
-// before the first record of the CronJob.
+// CronJob returns the state of a CronJob as of record after, which must be the record that Take got last. ok is false
+// if the CronJob has no record yet.
 func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Record) (job CronJob, ok bool, err error) {
 	f := l.folds[s]
 	if f == nil || f.CronAccount(s) == nil {
@@ -139,7 +141,7 @@ func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Recor
 	return job, true, job.setNext(ctx, l.src, a.job)
 }
 
-// CronSummary returns the summary of a CronJob, without its next due time. ok is false before the first record of it.
+// CronSummary returns the summary of a CronJob without its next due time. ok is false if the CronJob has no record yet.
 func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
 	f := l.folds[s]
 	if f == nil || f.CronAccount(s) == nil {
@@ -148,7 +150,8 @@ func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
 	return CronSummaryOf(f.CronAccount(s)), true
 }
 
-// Summary returns the summary of a Job, and forgets the Job if it is over. ok is false before the first record of it.
+// Summary returns the summary of a Job. If the Job is over, Live then forgets it. ok is false if the Job has no record
+// yet.
 func (l *Live) Summary(s events.Stream) (Summary, bool) {
 	f := l.folds[s]
 	if f == nil || f.Account(s) == nil {

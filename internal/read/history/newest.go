@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// firstWindow is the number of records at the end of a log that Newest reads first, unless it wants more than half as
-// many. Each further window is twice as large.
+// firstWindow is the number of records that Newest reads first, at the end of the log; it reads 2n if n is more than
+// half of firstWindow. Each further window is twice as large: 256, 512, 1024 records.
 const firstWindow = 256
 
-// Newest returns the last n records that q selects, none after sequence through, in log order. It reads windows of
-// doubling size from the end of the log back, so at most about twice the part that holds these records.
+// Newest returns the last n records that q selects, in log order, and none after sequence through. It reads windows of
+// doubling size from the end of the log back, and so at most about twice the records that it must read.
 func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequence) ([]events.Record, error) {
 	if q.Stream != nil {
 		return newestOf(ctx, src, q, n, through)
@@ -57,7 +57,7 @@ func trim(all []events.Record, n int) []events.Record {
 	return slices.Clone(all[max(0, len(all)-n):])
 }
 
-// newestOf is Newest for one stream. It reads the stream backward, and past damage.
+// newestOf is Newest for a query about one stream. It reads the stream backward, and continues past damage.
 func newestOf(ctx context.Context, src Source, q Query, n int, through events.Sequence) (got []events.Record, err error) {
 	names := NamesOf(ctx, src)
 	for through > 0 {

@@ -13,40 +13,41 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Passed is a time in which a namespace was over its log budget, so that some versions of its objects have no record.
-// Its JSON changes only by adding fields.
+// Passed is a time in which a namespace was over its log budget. Meanwhile some changes of its objects got no record:
+// they were passed over. Its JSON changes only by adding fields.
 type Passed struct {
-	Namespace string             `json:"namespace,omitempty"` // absent for nodes and namespaces
+	Namespace string             `json:"namespace,omitempty"` // absent if it is about nodes and namespaces
 	From      recordjson.Instant `json:"from"`
 	Until     recordjson.Instant `json:"until,omitzero"` // unset while the namespace is still over its budget
-	// Went counts the objects that came and went without a record of their own.
+	// Went counts the objects that were created and deleted without any record.
 	Went []Went `json:"went,omitempty"`
-	// Versions counts versions that no record of their object counts: the versions of the objects in Went, and a few
-	// others.
+	// Versions counts the passed-over versions that no later record of their object counts: those of the objects in
+	// Went, and a few others.
 	Versions uint64 `json:"versions,omitempty"`
-	// Uncounted is set if versions passed over since then are not counted yet, or never will be.
+	// Uncounted is set if passed-over versions since this time are not in the numbers above. They are counted later, or
+	// never if the controller ended before it recorded them.
 	Uncounted recordjson.Instant `json:"uncountedSince,omitzero"`
-	Records   []uint64           `json:"records"` // first and last record about it
+	Records   []uint64           `json:"records"` // its first and last record
 }
 
-// Went counts the objects of one resource that came and went.
+// Went is the number of objects of one resource that were created and deleted without a record.
 type Went struct {
 	Resource string `json:"resource"`
 	Objects  uint64 `json:"objects"`
 }
 
-// PassedOver collects these times from the controller's stream. The zero PassedOver has read none of it.
+// PassedOver collects the times of type Passed from the controller's records. The zero PassedOver has read no record.
 type PassedOver struct {
 	All  []*Passed // in the order in which they began
 	open map[string]*Passed
 }
 
-// Learn takes in the next record of the controller's stream.
+// Learn processes the next record of the controller.
 func (p *PassedOver) Learn(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.PassedOver:
 		p.count(r, f)
-	// The new process counts from 0: versions that the old one had not recorded yet are lost.
+	// A new process counts from 0. What the old process had counted but not recorded is lost.
 	case *events.ControllerStarted:
 		for _, x := range p.open {
 			x.Until = recordjson.Instant(r.Time)
@@ -86,8 +87,9 @@ func (p *PassedOver) count(r *events.Record, f *events.PassedOver) {
 	delete(p.open, namespace)
 }
 
-// Touching returns the times that overlap from..until (0 for no bound), of the namespace and of nodes and namespaces,
-// or of all if all is set. It leaves out times in which nothing was passed over.
+// Touching returns the times that overlap from..until (0 means no bound) and are about the namespace, or about nodes
+// and namespaces. With all set, it returns those of every namespace. Times in which nothing was passed over are left
+// out.
 func (p *PassedOver) Touching(namespace string, all bool, from, until events.Time) (out []Passed) {
 	for _, x := range p.All {
 		switch {
@@ -136,12 +138,12 @@ func (p *Passed) Text(moment func(events.Time) string) string {
 	return text
 }
 
-// passedWithin exceeds the time between two records of a namespace that is over its budget: one minute, and the
-// duration of a busy turn.
+// passedWithin is more than the longest time between two records about a namespace that is over its budget. The
+// controller writes one a minute; a busy turn of its loop can delay it.
 const passedWithin = 5 * time.Minute
 
-// PassedSince returns the times that overlap the time since since, or all if it is 0. Where the log is damaged, it
-// returns the times that it can read, and the error.
+// PassedSince returns the times of type Passed since time since, or all if since is 0. If the log is damaged, it
+// returns the error and the times that it can read.
 func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOver, error) {
 	from := events.Sequence(0)
 	if since != 0 {
@@ -165,9 +167,9 @@ func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOve
 	return &p, unread
 }
 
-// PassedAt returns the times that still last at record at, of the namespace and of nodes and namespaces, or of all if
-// all is set. It reads back 5 minutes at most: while a time lasts, there is a record of it each minute. Where the log
-// is damaged, it returns what it can read, and the error.
+// PassedAt returns the times of type Passed that last at record at. They are about the namespace, or about nodes and
+// namespaces; with all set, about any namespace. PassedAt reads back 5 minutes, because such a time has a record each
+// minute. If the log is damaged, it returns the error and what it can read.
 func PassedAt(ctx context.Context, src Source, at Place, namespace string, all bool) (now []Passed, err error) {
 	var recent []events.Record
 	for r, bad := range src.ReadStream(ctx, events.Controller, events.Sequence(at.Sequence), store.Backward) {

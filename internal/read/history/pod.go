@@ -12,47 +12,49 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Pod is one pod.
+// Pod is one pod of a Job, in the JSON of an answer.
 type Pod struct {
 	Name     string             `json:"name"`
 	UID      string             `json:"uid"`
 	Phase    string             `json:"phase"` // newest known phase
 	Index    *int32             `json:"index,omitempty"`
-	Ordinal  uint64             `json:"ordinal,omitempty"` // ordinal of the create command that made it
+	Ordinal  uint64             `json:"ordinal,omitempty"` // number of the create command that made it, counted per Job
 	Node     string             `json:"node,omitempty"`
 	Ready    bool               `json:"ready,omitempty"`
 	Created  recordjson.Instant `json:"created,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
 
 	Deleted recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
-	// DeletedAtLatest is set if the request may be older than Deleted: the log does not say.
+	// DeletedAtLatest is set if the deletion may have been requested before Deleted; the log does not have the exact
+	// time.
 	DeletedAtLatest bool   `json:"deletedAtLatest,omitempty"`
 	Grace           *int64 `json:"deletionGracePeriodSeconds,omitempty"` // time it was given to stop
 	Gone            bool   `json:"gone,omitempty"`                       // its object is gone, or no longer belongs to the Job
-	GoneAt          uint64 `json:"goneAt,omitempty"`                     // record that says so
+	GoneAt          uint64 `json:"goneAt,omitempty"`                     // record that says that it is gone
 
-	// Why it does not run: "Unschedulable", "ImagePullBackOff"
+	// Waiting says why the pod does not run: "Unschedulable", "ImagePullBackOff".
 	Waiting string          `json:"waiting,omitempty"`
-	Sandbox string          `json:"sandbox,omitempty"` // with Waiting: what its kubelet says of its sandbox
-	Waits   []ContainerWait `json:"waits,omitempty"`   // waits of its containers
-	// Running is when the last regular container started, by the node's clock; unset unless all run.
+	Sandbox string          `json:"sandbox,omitempty"` // with Waiting: what the kubelet says about the pod's sandbox
+	Waits   []ContainerWait `json:"waits,omitempty"`   // why containers do not run
+	// Running is when the last regular container started, by the node's clock. It is unset unless all containers run.
 	Running    recordjson.Instant `json:"runningSince,omitzero"`
 	Conditions []PodCondition     `json:"conditions,omitempty"` // conditions that explain Waiting
 	Finalizers []string           `json:"finalizers,omitempty"` // finalizers of others, while it is being deleted
 	Gates      []string           `json:"gates,omitempty"`      // names of its scheduling gates
-	// StillRun names the containers that hold the pod up: see events.Evidence.
+	// StillRun names the containers that delay the pod: it cannot end, or cannot start its regular containers, before
+	// they have ended or started (events.Evidence).
 	StillRun []string `json:"stillRun,omitempty"`
 
 	Reason     string          `json:"reason,omitempty"`  // status.reason: "Evicted"
 	Message    string          `json:"message,omitempty"` // status.message
 	Restarts   uint32          `json:"restarts,omitempty"`
-	Exits      json.RawMessage `json:"exits,omitempty"`      // containers with a nonzero exit code
-	Containers []ContainerEnd  `json:"containers,omitempty"` // last end of each container, even if it runs again
-	Tracked    bool            `json:"tracked,omitempty"`    // has the finalizer that keeps it until it is counted
-	Account    string          `json:"account,omitempty"`    // how far it is counted, in words
+	Exits      json.RawMessage `json:"exits,omitempty"`      // exit codes, of containers with a code other than 0
+	Containers []ContainerEnd  `json:"containers,omitempty"` // last end of each container, even if restarted
+	Tracked    bool            `json:"tracked,omitempty"`    // has our finalizer until the status counts it
+	Account    string          `json:"account,omitempty"`    // whether status counts it: "not counted yet"
 }
 
-// ContainerEnd is the last end of a container. Times are the node's, in whole seconds.
+// ContainerEnd is the last termination of a container. Its times are by the node's clock, in whole seconds.
 type ContainerEnd struct {
 	Name     string             `json:"name"`
 	Kind     string             `json:"kind,omitempty"` // "init" or "sidecar"; empty for a regular container
@@ -62,8 +64,8 @@ type ContainerEnd struct {
 	Started  recordjson.Instant `json:"started,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
 	Restarts uint32             `json:"restarts,omitempty"`
-	Again    bool               `json:"again,omitempty"` // it runs or waits again
-	// MessageWithheld is set if the log keeps none of the message, or only its first line (run --keep-messages).
+	Again    bool               `json:"again,omitempty"` // it was restarted: it runs, or waits to run
+	// MessageWithheld is set if the log does not keep the message, or only its first line (option --keep-messages).
 	MessageWithheld bool `json:"messageWithheld,omitempty"`
 }
 
@@ -86,20 +88,20 @@ type PodCondition struct {
 	Since   recordjson.Instant `json:"since,omitzero"`
 }
 
-// podNote holds facts of a pod that the projection does not hold.
+// podNote holds facts about a pod that the projection does not hold.
 type podNote struct {
-	asked events.Time     // latest time at which its deletion was requested; 0 if it was not
-	exact bool            // asked is also the earliest time
-	last  events.Evidence // evidence of its newest record
+	asked events.Time     // the latest time at which its deletion may have been requested; 0 if it was not
+	exact bool            // the deletion was requested at asked, and not earlier
+	last  events.Evidence // what its newest record says besides the facts that decisions need
 }
 
-// goneFrom is a pod whose object is gone, in its last state.
+// goneFrom is the last state of a pod whose object is gone, and the number of the pod's arrival.
 type goneFrom struct {
 	arrived uint64
 	pod     Pod
 }
 
-// accounts has the words for the stages of package projector.
+// accounts has Pod.Account for each stage of a pod's counting in package projector.
 var accounts = map[projector.Stage]string{
 	projector.Unlisted: "not counted yet",
 	projector.Released: "counted",
@@ -108,7 +110,7 @@ var accounts = map[projector.Stage]string{
 	projector.Stopping: "not counted yet: may end by itself",
 }
 
-// notePod takes in what a record says of a pod.
+// notePod keeps what a record of a pod says beyond the projection.
 func (a *Account) notePod(r *events.Record) {
 	f, ok := r.Facts.(*events.PodSeen)
 	if !ok {
@@ -125,7 +127,7 @@ func (a *Account) notePod(r *events.Record) {
 	n.last = r.Evidence
 	asked, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {
-		asked = min(asked, r.Time) // the pod was seen being deleted at r.Time
+		asked = min(asked, r.Time) // its deletion was requested before r.Time, when it was seen
 	}
 	switch {
 	case asked == 0:
@@ -134,7 +136,7 @@ func (a *Account) notePod(r *events.Record) {
 	}
 }
 
-// farewell keeps the last state of a pod before a PodGone record is folded.
+// farewell keeps the last state of a pod before the record of its removal (PodGone) is folded.
 func (a *Account) farewell(j *projector.Job, r *events.Record) {
 	f, ok := r.Facts.(*events.PodGone)
 	if !ok || j == nil {
@@ -149,12 +151,12 @@ func (a *Account) farewell(j *projector.Job, r *events.Record) {
 	a.gone = append(a.gone, goneFrom{p.Arrived(), v})
 }
 
-// podsOf returns all pods that the Job has or had, in the order in which the log met them.
+// podsOf returns all pods that the Job has or had, ordered by their first records.
 func (a *Account) podsOf(j *projector.Job) []Pod {
 	var all []goneFrom
 	there := map[string]bool{}
 	for _, p := range j.Pods() {
-		if !p.Gone { // a gone pod that the projection keeps until a status is confirmed is in a.gone
+		if !p.Gone { // a.gone has the gone pods, also those that the projection still counts
 			there[string(p.UID)] = true
 			all = append(all, goneFrom{p.Arrived(), a.podOf(p)})
 		}
@@ -191,7 +193,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 		v.tell(&n.last)
 		asked, exact = n.asked, n.exact
 	}
-	if v.Containers == nil { // a stored state has only the exit codes
+	if v.Containers == nil { // after a checkpoint only the exit codes are known
 		for _, e := range p.Exits {
 			v.Containers = append(v.Containers, ContainerEnd{Name: e.Name, ExitCode: e.Code})
 		}
@@ -200,7 +202,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 	return v
 }
 
-// tell copies what the newest record says of the pod.
+// tell copies what the pod's newest record says besides the facts.
 func (v *Pod) tell(e *events.Evidence) {
 	v.Reason, v.Message, v.Running, v.Finalizers = e.Reason, e.Message, recordjson.Instant(e.Running), e.Finalizers
 	v.Gates, v.StillRun = e.Gates, e.StillRun

@@ -12,14 +12,14 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Point is a point in the history of a log: after a record, at a time, or at a time after a record. The zero Point is
-// now, or the end of the log if no controller runs.
+// Point is a point in the history of a log: after a record, at a time, or after a record with a given later time. The
+// zero Point is the present time, or the end of the log if no controller runs.
 type Point struct {
 	Sequence events.Sequence
 	Time     events.Time
 }
 
-// passed reports whether r lies after the point.
+// passed reports whether record r lies after the point.
 func (p Point) passed(r *events.Record) bool {
 	if p.Sequence != 0 {
 		return r.Sequence > p.Sequence
@@ -27,12 +27,12 @@ func (p Point) passed(r *events.Record) bool {
 	return p.Time != 0 && r.Time > p.Time
 }
 
-// ErrNoJob is returned when the log has no record of the Job up to the point.
+// ErrNoJob is returned if the log has no record of the Job up to the point that was asked for.
 var ErrNoJob = errors.New("the log knows no such Job")
 
-// JobAt returns the state of a Job as of a point. It folds the records of the Job's stream and of the controller's
-// stream: the state depends on nothing else, so the cost does not grow with the log. Where the log is damaged, JobAt
-// returns what it can tell of the Job, and the error: see Watch.
+// JobAt returns the state of a Job as of a point. It folds only the records of the Job and of the controller, so its
+// cost does not grow with the log. If the log is damaged, JobAt returns the error, and what is known of the Job in
+// spite of it (see Watch).
 func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
 	w, err := Watch(ctx, src, s, at, func() nobody { return nobody{} })
 	if w.Job.UID == "" || err != nil && !src.Beside(err) {
@@ -52,17 +52,18 @@ type Watcher interface {
 	After(f *Fold, r *events.Record)
 }
 
-// Watched is a Job as of a point, and the Watcher that saw the records behind it.
+// Watched is the result of Watch: a Job as of a point, and the Watcher that saw the records from which its state
+// follows.
 type Watched[W Watcher] struct {
 	Job     Job
 	Watcher W
-	Resumed events.Sequence // first record of the fold, after damage; 0 if the fold began with the log
+	Resumed events.Sequence // after damage: the record at which the fold began anew; 0 if it read from the start
 	Cut     bool            // damage hides later records: the Job is as of the last record before the damage
 }
 
-// Watch is JobAt with a Watcher. Each file of a log can be read alone, so after damage that ends with a file, the fold
-// starts again with the next file and a new Watcher from begin. A Job that was over before the damage keeps its state
-// from before it, if the later files say less.
+// Watch is JobAt with a Watcher. If damage ends where a file of the log ends, Watch starts the fold again with the next
+// file, since each file can be read alone. It then calls begin for a new Watcher. If the later files say less about a
+// Job that was over before the damage, Watch returns the state from before the damage.
 func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point, begin func() W) (out Watched[W], err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -88,8 +89,7 @@ func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point
 	}
 }
 
-// saysLess reports whether behind, a Job folded after damage, says less than before: before tells how the Job ended,
-// and behind does not.
+// saysLess reports whether before tells how the Job ended, while behind, which was folded after damage, does not.
 func saysLess(behind, before *Job) bool {
 	known := before.State == StateComplete || before.State == StateFailed || before.State == StateDeleted
 	return known && (behind.State == StateUnseen || behind.State == StateFinished)
@@ -100,7 +100,8 @@ type nobody struct{}
 func (nobody) Before(*Fold, *events.Record) {}
 func (nobody) After(*Fold, *events.Record)  {}
 
-// jobFrom folds the records from sequence from on. With an error that is store.ErrCorrupt, it may also return a state.
+// jobFrom folds the records from sequence from on. If the error is store.ErrCorrupt, the state up to the damage may be
+// returned with it.
 func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, view Moment, w Watcher) (Job, error) {
 	asOf, now := events.Sequence(view.Sequence), events.Time(view.Time)
 	fold := NewFold()
@@ -109,14 +110,14 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	var watched Gaps
 	for r, err := range OfJob(ctx, src, s, from) {
 		if at.Sequence != 0 && place(&r, err) > at.Sequence {
-			break // this includes damage after the point
+			break // also if r is damaged: the damage lies after the point
 		}
 		if last.Sequence != 0 && src.Beside(err) {
 			failed, asOf = err, last.Sequence
 			break
 		}
 		if err != nil {
-			return Job{}, err // the error says what could not be read
+			return Job{}, err // err names what could not be read
 		}
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
@@ -156,7 +157,7 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	return job, failed
 }
 
-// readable returns an error for a record that only a newer program can fold.
+// readable returns an error if only a newer version of this program can fold the record.
 func readable(r *events.Record) error {
 	if err := projector.Readable(r); err != nil {
 		return fmt.Errorf("fold record %d: %w", r.Sequence, err)
@@ -164,9 +165,9 @@ func readable(r *events.Record) error {
 	return nil
 }
 
-// OfJob returns the records of a Job's stream and of the controller's stream from sequence from on, in log order. The
-// Job's state and decisions depend on nothing else, except specs that are stored in other Jobs' streams (see Learn).
-// OfJob ends after the first error.
+// OfJob returns the records of a Job and of the controller from sequence from on, in log order. The Job's state and
+// decisions follow from them alone, except that a spec may be stored in another Job's stream (Learn). OfJob ends after
+// the first error.
 func OfJob(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return merged(src.ReadStream(ctx, events.Controller, from, store.Forward), src.ReadStream(ctx, s, from, store.Forward))
 }
@@ -176,20 +177,21 @@ func LearnFrom(ctx context.Context, src Source, w *projector.World, r *events.Re
 	return Learn(w, r, func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) })
 }
 
-// Clocks of an answer as of now.
+// Values of Job.Clock and CronJob.Clock, for an answer about the present.
 const (
-	ClockController = "controller" // the clock of the controller that writes the log
-	ClockLog        = "log"        // no controller runs: now is the time of the newest record
+	ClockController = "controller" // the clock of the running controller
+	ClockLog        = "log"        // no controller runs: the time of the newest record
 )
 
-// Moment is the record and time of an answer. Its JSON changes only by adding fields.
+// Moment is the record and the time of an answer.
 type Moment struct {
 	Place
-	Clock      string             // for an answer as of now: ClockController or ClockLog
+	Clock      string             // for an answer about the present: ClockController or ClockLog
 	LastRecord recordjson.Instant // time of the newest record, if Clock is ClockController
 }
 
-// settle returns the record and time of a point. The sequence is 0 for the newest record that JobAt folds.
+// settle returns the record and the time for a point. If the point is a time, the sequence is 0: the caller folds all
+// records up to that time.
 func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	_, head, err := src.Head(ctx)
 	switch {
@@ -199,7 +201,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		// src holds only a part of the log: use the time of the newest record before the point.
+		// src shows only a part of the log (package permit), without this record: use the time of the record before.
 		if errors.Is(err, ErrNoRecord) {
 			err = nil
 			for x, bad := range src.Records(ctx, Query{From: at.Sequence - min(at.Sequence-1, firstWindow)}) {
@@ -219,7 +221,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	m = Moment{Place: Place{uint64(head.Sequence), recordjson.Instant(head.Time)}, Clock: ClockLog}
 	switch {
 	case now == 0 || err != nil:
-	case at.Time != 0 && at.Time < now: // no record since that time
+	case at.Time != 0 && at.Time < now: // between the newest record and the present
 		m.Time, m.Clock = recordjson.Instant(at.Time), ""
 	default:
 		m.Time, m.Clock, m.LastRecord = recordjson.Instant(max(now, head.Time)), ClockController, recordjson.Instant(head.Time)
@@ -227,7 +229,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	return m, err
 }
 
-// place returns the sequence of a record, or of the first damaged record of an error; 0 for other errors.
+// place returns the sequence of r, or of the damage if err is damage; 0 for other errors.
 func place(r *events.Record, err error) events.Sequence {
 	var bad *store.CorruptError
 	switch {

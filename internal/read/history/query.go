@@ -12,8 +12,8 @@ import (
 
 // Query selects records. The zero Query selects all.
 type Query struct {
-	From      events.Sequence // the first record
-	Through   events.Sequence // the last record; 0 for no bound
+	From      events.Sequence // lowest sequence
+	Through   events.Sequence // highest sequence; 0 for no bound
 	Stream    *events.Stream  // nil for all
 	Since     events.Time     // earliest time; 0 for no bound
 	Until     events.Time     // latest time; 0 for no bound
@@ -22,8 +22,8 @@ type Query struct {
 	Limit     int             // largest number of records; 0 for no limit
 }
 
-// Wants reports whether the query selects r; it checks neither Through, Stream nor Limit. names must know the earlier
-// records of the stream of r.
+// Wants reports whether the query selects r; it does not check Through, Stream and Limit. It asks names for the
+// namespace of the record's object, so names must have learned the earlier records of the stream.
 func (q *Query) Wants(r *events.Record, names *words.Names) bool {
 	switch {
 	case r.Sequence < q.From, q.Since != 0 && r.Time < q.Since, q.Until != 0 && r.Time > q.Until,
@@ -64,7 +64,8 @@ func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, er
 	}
 }
 
-// around returns the records that a query may select: those of its stream, or of the parts of the log in its times.
+// around returns the records that must be searched for those of the query: one stream, or the parts of the log that
+// overlap the times of the query.
 func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, error] {
 	switch {
 	case q.Stream != nil:

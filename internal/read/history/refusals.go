@@ -9,14 +9,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Refusal is a command that is retried because the API server refused it, or because its outcome is unknown.
+// Refusal is a command that is retried, because the API server refused it or because its outcome is unknown.
 type Refusal struct {
 	Does string `json:"does"`
-	// Class is the class of the newest refusal; absent if the newest try has no known outcome.
+	// Class is the kind of the newest refusal, such as Forbidden; absent if the outcome of the newest try is unknown.
 	Class  string             `json:"class,omitempty"`
 	Since  recordjson.Instant `json:"since,omitzero"`
-	Tries  uint32             `json:"tries"`            // tries in a row that were due
-	Record uint64             `json:"record,omitempty"` // newest record of a failed try
+	Tries  uint32             `json:"tries"`            // failed tries in a row, and those due without a record yet
+	Record uint64             `json:"record,omitempty"` // record of the newest failed try
 	Says   string             `json:"says,omitempty"`   // the API server's message in that record
 	Next   recordjson.Instant `json:"next,omitzero"`
 }
@@ -27,8 +27,8 @@ type said struct {
 	text string
 }
 
-// refusals returns the commands that are in backoff or retried at time now, in the order of their decisions, and a
-// refused status write last.
+// refusals returns the commands that wait for a retry or are being retried at time now, ordered by their decisions. A
+// refused status write comes last.
 func refusals(a *Account, now events.Time) []Refusal {
 	j := a.job
 	var out []Refusal
@@ -42,7 +42,7 @@ func refusals(a *Account, now events.Time) []Refusal {
 	if w := j.Writing(); w.Count > 0 && j.Known() && !j.Gone && !j.Finished() {
 		r := refusal("write status", w, a.writing)
 		if r.Next = recordjson.Instant(w.Until); w.Until <= now {
-			r.Next = 0 // it is being retried
+			r.Next = 0 // it is being retried now
 		}
 		out = append(out, r)
 	}
@@ -57,7 +57,7 @@ func refusal(does string, retry *commands.Retry, s said) Refusal {
 	return r
 }
 
-// notes describes situations that the published status cannot show.
+// notes returns sentences about what the published status cannot show.
 func notes(j *projector.Job) []string {
 	var out []string
 	if n := j.Completed().Len(); j.Indexed && !j.Finished() && n < j.Base.Succeeded && j.Completions != j.Parallelism {

@@ -9,9 +9,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// SettingsIn returns the settings that a controller uses from record r on, and nil if r has none. A ControllerStarted
-// record has settings. So does the controller's stored state (checkpoint) at the beginning of each file of the log:
-// readers find settings even where the start is pruned or damaged.
+// SettingsIn returns the settings that a controller uses from record r on; nil if r has none. Settings are in the
+// record ControllerStarted, and in the controller's checkpoint at the beginning of each file of the log. So readers
+// find settings even if the start is pruned or damaged.
 func SettingsIn(r *events.Record) (*events.Settings, error) {
 	switch f := r.Facts.(type) {
 	case *events.ControllerStarted:

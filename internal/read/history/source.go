@@ -12,33 +12,33 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Source reads the durable records of one log. Its sequences and its errors are those of store.Reader.
+// Source reads the durable records of one log. Sequences and errors are as for store.Reader.
 type Source interface {
-	// Head returns the identity of the log and the end of its durable prefix.
+	// Head returns the identity of the log and its last durable record.
 	Head(ctx context.Context) (events.Identity, store.Head, error)
-	// Now returns the time by the clock of the controller that writes the log. It may be later than the newest record.
-	// It is 0 where no controller runs.
+	// Now returns the time by the clock of the running controller, which may be later than the newest record. It
+	// returns 0 if no controller runs.
 	Now(ctx context.Context) (events.Time, error)
-	// Read returns the records from sequence from on, at least to the head as of the call; 0 means the first record
-	// that is kept.
+	// Read returns the records from sequence from on, at least up to the end of the log as of the call. from 0 means
+	// the oldest record that is not pruned.
 	Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
-	// Follow is like Read, and continues with new records until ctx ends. The end of ctx is no error.
+	// Follow is Read that continues with new records until ctx ends. The end of ctx is not an error.
 	Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error]
 	// ReadStream returns the records of one stream, like store.Reader.
 	ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error]
-	// Find returns the streams of the Jobs and CronJobs that had the name, newest first: see FindJobs and FindCronJobs.
-	// Where the log is damaged, it returns the streams that it can find, and the error.
+	// Find returns the streams of the Jobs and CronJobs that ever had the name, newest first. If the log is damaged, it
+	// returns the error and the streams that it can find.
 	Find(ctx context.Context, namespace, name string) ([]events.Stream, error)
-	// Records returns the records that a query selects, in log order. It does not read records outside the times of the
-	// query.
+	// Records returns the records that a query selects, in log order. It does not read parts of the log that lie
+	// outside the times of the query.
 	Records(ctx context.Context, q Query) iter.Seq2[events.Record, error]
-	// Jobs returns a page of summaries of the Jobs that a query selects. Where the log is damaged, it returns the Jobs
-	// that it can read, and the error.
+	// Jobs returns a page of summaries of Jobs. If the log is damaged, it returns the error and the Jobs that it can
+	// read.
 	Jobs(ctx context.Context, q JobsQuery) (JobsPage, error)
-	// CronJobs returns a page of summaries of CronJobs, under the same rules as Jobs.
+	// CronJobs returns a page of summaries of CronJobs. Errors are as for Jobs.
 	CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error)
-	// Beside reports whether err is damage of the log (store.ErrCorrupt), and notes it. A reader that continues past
-	// damage must call it, so that the answer names the damage.
+	// Beside reports whether err is damage of the log (store.ErrCorrupt), and notes the damage for the user. A reader
+	// that continues past damage must call it, so that the answer names the damage.
 	Beside(err error) bool
 	// Close releases the source. A Source only reads, so nothing can be lost.
 	Close()
@@ -47,9 +47,9 @@ type Source interface {
 // Local is the Source of a log that this process has open. Close does not close the log.
 type Local struct {
 	Log    store.Reader
-	Lists  Lists              // lists its Jobs and CronJobs; Jobs and CronJobs need it
-	Clock  func() events.Time // clock of the controller that writes the log; nil where none runs
-	Damage *store.Damage      // collects all damage that reads meet, even where they continue past it; nil to discard it
+	Lists  Lists              // lists its Jobs and CronJobs; the methods Jobs and CronJobs need it
+	Clock  func() events.Time // clock of the running controller; nil if none runs
+	Damage *store.Damage      // collects all damage that reads meet, even if they continue past it; nil discards it
 }
 
 var _ Source = Local{}
@@ -69,7 +69,7 @@ func (l Local) now() events.Time {
 	return l.Clock()
 }
 
-// noted returns the log as a reader that notes damage in l.Damage.
+// noted returns the log as a reader that adds the damage that it meets to l.Damage.
 func (l Local) noted() store.Reader { return store.Noting(l.Log, l.Damage) }
 
 // Beside implements Source.
@@ -98,7 +98,7 @@ func (l Local) Follow(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// errEnough ends a cursor when the caller wants no more records.
+// errEnough ends a follow.Cursor when the caller wants no more records.
 var errEnough = errors.New("no more is wanted")
 
 // ReadStream implements Source.
@@ -114,8 +114,8 @@ func (l Local) Find(_ context.Context, namespace, name string) ([]events.Stream,
 // Close implements Source.
 func (Local) Close() {}
 
-// PastDamage returns the records of a stream, and continues past damage with the next file. In place of the damaged
-// part it yields the error with the zero Record.
+// PastDamage returns the records of a stream, and continues past damage with the next file of the log. For the damage
+// it yields the error and a zero Record.
 func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for more := true; more; {
@@ -133,13 +133,13 @@ func PastDamage(ctx context.Context, src Source, s events.Stream, from events.Se
 	}
 }
 
-// ErrNoRecord is returned when the log has no record with the sequence.
+// ErrNoRecord is returned if the log has no record with the sequence.
 var ErrNoRecord = errors.New("there is no such record")
 
 // One returns a Query for the record with sequence at.
 func One(at events.Sequence) Query { return Query{From: at, Through: at, Limit: 1} }
 
-// Record reads the record with sequence at. It returns an error that is ErrNoRecord if there is none.
+// Record reads the record with sequence at. The error is ErrNoRecord if there is none.
 func Record(ctx context.Context, src Source, at events.Sequence) (events.Record, error) {
 	for r, err := range src.Records(ctx, One(at)) {
 		if err != nil {
@@ -153,10 +153,11 @@ func Record(ctx context.Context, src Source, at events.Sequence) (events.Record,
 	return events.Record{}, fmt.Errorf("read record %d: %w", at, ErrNoRecord)
 }
 
-// nameWithin bounds the records of a stream that are searched for the name of its Job: one of the first 16 has it.
+// nameWithin is how many records of a stream are searched for the name of its Job: one of the first 16 has the name.
 const nameWithin = 16
 
-// NamesOf returns Names that learn from the records they are shown, and look up earlier records in src.
+// NamesOf returns a words.Names, which knows the names of objects from the records that it is shown. If it needs
+// earlier records, it reads them from src.
 func NamesOf(ctx context.Context, src Source) *words.Names {
 	return &words.Names{
 		Stream: func(s events.Stream) iter.Seq2[events.Record, error] {
@@ -169,8 +170,8 @@ func NamesOf(ctx context.Context, src Source) *words.Names {
 	}
 }
 
-// NowOf returns the time of an answer as of now: the controller's clock, or the time of the newest record if that is
-// later or no controller runs.
+// NowOf returns the present time for an answer: the later of the controller's clock and the time of the newest record.
+// If no controller runs, it is the latter.
 func NowOf(ctx context.Context, src Source) (events.Time, error) {
 	_, head, err := src.Head(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ type State string
 
 // The states of a Job.
 const (
-	StateUnseen    State = "Unseen"    // the log has only pods that name the Job, or only its spec
+	StateUnseen    State = "Unseen"    // known only from pods that name it, or from a spec record
 	StateUnmanaged State = "Unmanaged" // another controller manages it
 	StateWaiting   State = "Waiting"   // it is active, and none of its pods runs
 	StateRunning   State = "Running"
@@ -23,7 +23,7 @@ const (
 	StateFinishing State = "Finishing" // it will be Complete: its pods are terminating
 	StateComplete  State = "Complete"
 	StateFailed    State = "Failed"
-	StateFinished  State = "Finished" // Complete or Failed; the records that say which are pruned or damaged
+	StateFinished  State = "Finished" // Complete or Failed: the records that say which are pruned or damaged
 	StateDeleting  State = "Deleting"
 	StateDeleted   State = "Deleted" // its object was deleted before it finished
 )
@@ -34,7 +34,7 @@ var States = []State{
 	StateDeleting, StateDeleted,
 }
 
-// stateOf returns the state of a Job, with the reason and message of the condition that gives it.
+// stateOf returns the state of a Job, and reason and message of the condition from which the state follows.
 func stateOf(a *Account) (state State, reason, message string) {
 	j := a.job
 	for _, row := range []struct {
@@ -47,7 +47,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 	} {
 		if j.Base.True(row.condition) {
 			if row.state == StateSuspended && j.Spec != nil && !j.Spec.Suspend {
-				break // it was resumed, and its status does not say so yet
+				break // it was resumed, but its status still has the condition
 			}
 			c := j.Base.Condition(row.condition)
 			state, reason, message = row.state, c.Reason, c.Message
@@ -78,10 +78,10 @@ func stateOf(a *Account) (state State, reason, message string) {
 	return StateWaiting, "", ""
 }
 
-// removed reports whether the Job's object is gone: its watch said so, or a read did not find it.
+// removed reports whether the Job's object is gone: the watch reported its deletion, or a read did not find it.
 func (a *Account) removed() bool { return a.Deleted != 0 || a.job != nil && a.job.Gone }
 
-// NoPodGroup is the reason of a Waiting Job that gets no pods because the API server refuses its PodGroup or Workload.
+// NoPodGroup is the reason of a Waiting Job that gets no pods, because the API server refuses its PodGroup or Workload.
 const NoPodGroup = "NoPodGroup"
 
 // anyRuns reports whether a pod of the Job was seen running and has not ended.
@@ -90,7 +90,7 @@ func anyRuns(j *projector.Job) bool {
 	return t.Ready > 0 || t.Active+t.Terminating > 0 && slices.ContainsFunc(j.Pods(), func(p *projector.Pod) bool { return p.Phase == events.PodRunning && !p.Gone })
 }
 
-// finished returns when the Job became Complete or Failed, by its condition; 0 if it is neither.
+// finished returns when the Job became Complete or Failed, by its condition; 0 if it did not.
 func finished(j *projector.Job) events.Time {
 	for _, kind := range []string{status.Complete, status.Failed} {
 		if j.Base.True(kind) {
@@ -100,7 +100,7 @@ func finished(j *projector.Job) events.Time {
 	return 0
 }
 
-// Summary is one line of `get jobs`. Its JSON changes only by adding fields.
+// Summary is one line of `jobledger get jobs`. Its JSON changes only by adding fields.
 type Summary struct {
 	Namespace string             `json:"namespace"`
 	Name      string             `json:"name"`
@@ -116,15 +116,15 @@ type Summary struct {
 	Last      uint64             `json:"last"`
 	Records   uint64             `json:"records"`
 
-	Labels map[string]string `json:"labels,omitempty"` // labels that the log keeps (--keep-labels)
+	Labels map[string]string `json:"labels,omitempty"` // labels that the log keeps (option --keep-labels)
 	Why    *Why              `json:"why,omitempty"`    // set on request, by package explain
 }
 
 // Why says in one line why a Job ended as it did, or what it waits for.
 type Why struct {
 	Text    string   `json:"text"`
-	Whole   string   `json:"whole,omitempty"`   // Text with foreign messages in full length, if Text cuts any
-	Records []uint64 `json:"records,omitempty"` // records that Text follows from
+	Whole   string   `json:"whole,omitempty"`   // Text without cuts, if Text cuts a message of a user or the API server
+	Records []uint64 `json:"records,omitempty"` // records that prove Text
 }
 
 // SummaryOf returns the summary of an account.
@@ -135,7 +135,7 @@ func SummaryOf(a *Account) Summary {
 		if s.Gone && !s.State.over() {
 			s.State = StateDeleted
 		}
-		if s.Name == "" { // a later record may say whose the first ones were
+		if s.Name == "" { // the first records may lack the name, which a later record has
 			s.Namespace, s.Name = a.ended.ref.Namespace, a.ended.ref.Name
 		}
 		return s

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
-// waits returns what the Job waits for at time now, the earliest first.
+// waits returns what the Job waits for at time now, the earliest end first.
 func waits(j *projector.Job, now events.Time) []Wait {
 	if !j.Known() || !j.Managed || j.Spec == nil || j.Finished() {
 		return nil
@@ -29,7 +29,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	decision := rules.DecideAt(j, now)
 	more := makesMore(j, &decision)
-	if next := j.NextPodWait(); more { // without failures, Until is 0
+	if next := j.NextPodWait(); more { // without failed pods, Until is 0 and add does nothing
 		add(next.Until, "the next pod: backoff after %s", words.Count(next.Failures, "failed pod"))
 	}
 	if j.RetryingCreate() == nil && more {
@@ -60,8 +60,8 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	return out
 }
 
-// makesMore reports whether the Job may create more pods. A suspended Job does not, nor a Job whose end is stored, in
-// flight or due.
+// makesMore reports whether the Job may create more pods. A suspended Job may not, and neither may a Job whose end is
+// decided. due is what the controller would decide now.
 func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	if j.Spec.Suspend || j.Ending() {
 		return false
@@ -79,8 +79,8 @@ func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	})
 }
 
-// dropsInDoubt returns the time until which an earlier try may still remove the finalizer of a pod whose removal is in
-// backoff; 0 if there is none.
+// dropsInDoubt returns the time until which a finalizer may still disappear from a pod: an earlier removal, whose
+// outcome is unknown, may still take effect. It returns 0 if there is no such removal.
 func dropsInDoubt(j *projector.Job) (until events.Time) {
 	for _, p := range j.Unremoved() {
 		until = max(until, p.DropDoubt)

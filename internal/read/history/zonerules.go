@@ -9,11 +9,12 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// ZoneRules holds time zone rules by their hash, as a log names them. The zero ZoneRules is empty.
+// ZoneRules holds rules of time zones (TZif data) by the hash with which the log names them. The zero ZoneRules is
+// empty.
 type ZoneRules struct{ tzif map[string][]byte }
 
-// Find loads the wanted rules: from this program's time zone database if its rules have the same hash, else from the
-// log. It leaves out rules that neither has.
+// Find loads the wanted rules. It takes them from this program's time zone database if the hash is the same, else from
+// the log. Rules that neither has stay absent.
 func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneName) error {
 	if z.tzif == nil {
 		z.tzif = map[string][]byte{}
@@ -46,8 +47,8 @@ func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneN
 	return nil
 }
 
-// Schedule parses a schedule with its spec.timeZone. hash returns the hash of the rules for the name of a zone. The
-// returned location is the zone in which the schedule is written.
+// Schedule parses a schedule in its time zone. timeZone is spec.timeZone; hash returns the hash of a zone's rules by
+// the zone's name. Schedule also returns the location in which the schedule is written.
 func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name string) string) (schedule.Schedule, *time.Location, error) {
 	locate := func(name string) (*time.Location, error) {
 		tzif := z.tzif[hash(name)]
@@ -58,7 +59,7 @@ func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name strin
 	}
 	in := time.UTC
 	var given *time.Location
-	named := schedule.NamesZone(text) // a zone in the schedule overrides spec.timeZone (C-041)
+	named := schedule.NamesZone(text) // a zone in the schedule (CRON_TZ=) overrides spec.timeZone (C-041)
 	if timeZone != nil && !named {
 		var err error
 		if in, err = schedule.Locate(*timeZone, locate); err != nil {
@@ -77,15 +78,15 @@ func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name strin
 	return s, in, err
 }
 
-// Timing has the fields of a CronJob that determine when it is due.
+// Timing has the fields of a CronJob that determine its due times.
 type Timing struct {
 	Schedule string
 	TimeZone *string             // spec.timeZone
-	Hash     func(string) string // hash of the rules of a zone, by its name
-	Anchor   events.Time         // newest due time that started, else the creation: @every counts from it (C-033)
+	Hash     func(string) string // returns the hash of a zone's rules, by the zone's name
+	Anchor   events.Time         // newest due time that started, else the creation time: @every counts from it (C-033)
 }
 
-// TimingOf returns the Timing of a CronJob as it was seen.
+// TimingOf returns the Timing of a CronJob, by the newest version that was seen.
 func TimingOf(seen *events.CronJobSeen) Timing {
 	t := Timing{Schedule: seen.Schedule, TimeZone: seen.TimeZone, Anchor: seen.LastSchedule, Hash: func(name string) string {
 		for _, z := range seen.Zones {
@@ -101,8 +102,8 @@ func TimingOf(seen *events.CronJobSeen) Timing {
 	return t
 }
 
-// Next returns the first n due times after an instant, and the zone in which the schedule is written. Like a
-// controller, it counts from the anchor. Before the anchor, a cron schedule counts from after.
+// Next returns the first n due times after an instant, and the time zone of the schedule. An @every schedule counts
+// from the Anchor, like in a controller. A cron schedule whose Anchor lies in the future counts from after.
 func (z *ZoneRules) Next(t Timing, after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
 	s, zone, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errMalformed is returned for bytes that are not a list, or a damaged one.
+// errMalformed is returned if a file is not a list of Jobs, or if it is damaged.
 var errMalformed = errors.New("it is malformed")
 
-// seal appends the CRC-32C of b.
+// seal appends the CRC-32C checksum of b to b.
 func seal(b []byte) []byte { return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)) }
 
-// unseal checks the CRC-32C at the end of b, and returns b without it.
+// unseal checks the checksum at the end of b, and returns b without it. It returns errMalformed if the checksum is
+// wrong.
 func unseal(b []byte) ([]byte, error) {
 	n := len(b) - crc32.Size
 	if n < 0 || crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
@@ -27,7 +28,8 @@ func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// decoder takes numbers and texts off the front of rest. After malformed input, bad is true.
+// decoder decodes numbers and texts from the beginning of rest, and removes them from rest. If the input is malformed,
+// it sets bad.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -49,13 +51,14 @@ func (d *decoder) varint() int64 {
 	return v
 }
 
-// take takes off the n bytes of a number; it returns false if there is none.
+// take removes the first n bytes, which a number took. It returns false if n <= 0, which means that there was no
+// number.
 func (d *decoder) take(n int) bool {
 	d.bad = d.bad || n <= 0
 	return d.bytes(uint64(n)) != nil
 }
 
-// bytes takes off n bytes. The result shares memory with rest.
+// bytes removes the first n bytes and returns them. The result shares memory with rest.
 func (d *decoder) bytes(n uint64) []byte {
 	if d.bad || n > uint64(len(d.rest)) {
 		d.bad = true

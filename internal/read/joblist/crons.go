@@ -16,13 +16,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// CronJobs live for years, and each file has a stored state of every CronJob. So unlike Jobs they are in the list of
-// every file, by UID, with their state if the list can continue. A page reads the CronJobs of all lists, which are few.
+// A CronJob lives for years, and each file of the log has a checkpoint of it. So each list has all CronJobs, while it
+// has only the Jobs with records in its file. A page of CronJobs reads the CronJobs of all lists, since there are few.
 
-// cronRow is one CronJob in a list.
+// cronRow is the row of one CronJob in a list.
 type cronRow struct {
-	key          events.Sequence // first record of the CronJob that the log holds
-	state, names []byte          // set if the list can continue; nil for a CronJob that is gone
+	key          events.Sequence // first record of the CronJob that is not pruned
+	state, names []byte          // encoded projection, if a fold can continue from the list; nil for a deleted CronJob
 	history.CronSummary
 }
 
@@ -45,7 +45,7 @@ func decodeCronRow(content []byte) (r cronRow, err error) {
 	return r, nil
 }
 
-// cronJob finds a CronJob by its stream.
+// cronJob returns the row of the CronJob with stream s.
 func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	content, ok, err := l.crons.find([]byte(s.ID))
 	if !ok {
@@ -55,8 +55,8 @@ func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	return r, true, err
 }
 
-// CronJobs returns the CronJobs that a query selects. With an error that is store.ErrCorrupt, it also returns the
-// CronJobs of the files that can be read.
+// CronJobs returns the CronJobs that a query selects. If the error is store.ErrCorrupt, CronJobs also returns those in
+// the files that can be read.
 func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page history.CronListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,13 +67,13 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	m := newMerge(ctx, &l.config, files)
 	m.keep = &l.keep
 	defer m.close()
-	found := map[string]cronRow{} // by UID; the row of the newest file that has the CronJob
+	found := map[string]cronRow{} // by UID; from the newest file with the CronJob
 	for _, f := range slices.Backward(m.files) {
 		if err := ctx.Err(); err != nil {
 			return page, err
 		}
 		if f.End.Sequence != 0 && f.End.Sequence < f.First {
-			continue // empty file
+			continue // the file is empty
 		}
 		err := m.cronsOf(f, func(r *cronRow) {
 			if _, known := found[r.UID]; !known {
@@ -103,7 +103,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	return page, m.unread(nil)
 }
 
-// settle updates the rows with how, which brings CronJobs to the present.
+// settle updates the rows to the present time by calling how, if it is set.
 func settle(rows []cronRow, how func([]history.CronSummary)) {
 	if how == nil || len(rows) == 0 {
 		return
@@ -118,8 +118,8 @@ func settle(rows []cronRow, how func([]history.CronSummary)) {
 	}
 }
 
-// pastCrons orders CronJobs whose first records are pruned after all others, by creation: their keys differ between
-// lists.
+// pastCrons sorts CronJobs whose first records are pruned behind all others, by creation. It replaces their keys,
+// because lists of different age have different keys for them.
 func (m *merge) pastCrons(found map[string]cronRow) {
 	var past []cronRow
 	for _, r := range found {
@@ -129,13 +129,13 @@ func (m *merge) pastCrons(found map[string]cronRow) {
 	}
 	slices.SortFunc(past, func(a, b cronRow) int { return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.UID, b.UID)) })
 	for i, r := range past {
-		// The key is less than the first kept record: at least one record of each is pruned.
+		// The new key i is lower than m.first: at least one record of each CronJob in past is pruned.
 		r.key, r.First = events.Sequence(i), 0
 		found[r.UID] = r
 	}
 }
 
-// cronsOf calls take for the CronJobs of a file, the newest row of each first.
+// cronsOf calls take for the rows of a file's CronJobs. If a CronJob has two rows, the newer one comes first.
 func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -156,7 +156,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 		if err == nil {
 			r, err = decodeCronRow(it.content)
 		}
-		if err != nil { // a list is derived: the records tell
+		if err != nil { // a list is derived data: fold the records instead
 			m.forget(f)
 			p, err := m.fold(f, nil)
 			if err != nil {
@@ -172,7 +172,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 	return nil
 }
 
-// recallCron finds what was known of a CronJob before its first record in the fold.
+// recallCron gives the fold what is known of a CronJob from before r, the CronJob's first record in the fold.
 func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
 	if r.Previous == 0 {
@@ -190,7 +190,7 @@ func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 	return p.restoreCron(r.Stream, &k)
 }
 
-// restoreCron begins the account of a CronJob with what a list has of it.
+// restoreCron gives the fold the state and summary of a CronJob from a list.
 func (p *part) restoreCron(s events.Stream, k *cronRow) error {
 	if len(k.state) > 0 {
 		if err := p.restore(s, k.state, k.names); err != nil {
@@ -202,7 +202,7 @@ func (p *part) restoreCron(s events.Stream, k *cronRow) error {
 	return nil
 }
 
-// cronBefore looks the CronJob up in the list of the file that holds its record before r.
+// cronBefore returns the row of a CronJob from the list of the file that holds the CronJob's record before r.
 func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if p.base != nil && r.Previous >= p.file.First {
 		return p.base.cronJob(r.Stream)
@@ -211,13 +211,13 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if l == nil || err != nil {
 		return cronRow{}, false, err
 	}
-	k, ok, damaged := l.cronJob(r.Stream) // if that list is damaged, the file's own state tells
-	k.state, k.names = nil, nil           // this file begins with a state of its own
+	k, ok, damaged := l.cronJob(r.Stream) // if that list is damaged, the file's checkpoint is enough
+	k.state, k.names = nil, nil           // this file has a checkpoint of its own
 	return k, ok && damaged == nil, nil
 }
 
-// cronHistory finds what the stored state of a file lacks about a CronJob that no list has: its first record. It leaves
-// out what is damaged. If the first record is pruned, the key says so (pastCrons).
+// cronHistory returns a row with the first record of a CronJob that is in no list, because the file's checkpoint lacks
+// it. If the record is damaged, it stays unset. If it is pruned, the key says so (pastCrons).
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
 	k.key, k.UID = r.Previous, r.Stream.ID
 	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
@@ -230,8 +230,8 @@ func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, er
 	return k, nil
 }
 
-// failedRead returns err if it may be transient, and nil for damage and pruned records. A list that is written in spite
-// of a transient error would stay wrong.
+// failedRead returns err if it may be gone at the next try. It returns nil for damage and pruned records, without which
+// a list can be written. A list that was written in spite of another error would stay wrong.
 func failedRead(err error) error {
 	if errors.Is(err, store.ErrPruned) || errors.Is(err, store.ErrCorrupt) {
 		return nil
@@ -239,7 +239,7 @@ func failedRead(err error) error {
 	return err
 }
 
-// cronRows returns the rows of the folded CronJobs.
+// cronRows returns the rows of the CronJobs in the fold.
 func (p *part) cronRows() []cronRow {
 	accounts := p.fold.CronAccounts()
 	out := make([]cronRow, len(accounts))
@@ -249,8 +249,9 @@ func (p *part) cronRows() []cronRow {
 	return out
 }
 
-// mergeCrons adds the CronJobs of the old list and the folded ones in the order of their UIDs. A folded row replaces
-// the old row of its CronJob. With states, it adds the states of existing CronJobs, so that the list can continue.
+// mergeCrons calls add for the CronJobs of the old list and of the fold, in the order of their UIDs. The fold's row
+// replaces the old one of the same CronJob. If states is set, the rows have the projections of existing CronJobs, from
+// which a fold can continue.
 func (p *part) mergeCrons(states bool, add func(key, content []byte) error) error {
 	all := map[string]cronRow{}
 	for it, err := range p.old(func(l *list) *table { return &l.crons }) {
@@ -283,13 +284,13 @@ func (p *part) mergeCrons(states bool, add func(key, content []byte) error) erro
 	return nil
 }
 
-// cronState returns the state of an existing CronJob from the fold.
+// cronState returns the encoded projection of an existing CronJob from the fold.
 func (p *part) cronState(uid string) (state, names []byte) {
 	state, names, _ = p.fold.World().StreamState(events.CronJobStream(types.UID(uid)))
 	return state, names
 }
 
-// restoreCrons restores the list's CronJobs that exist and have no folded record.
+// restoreCrons gives the fold the states of the old list's CronJobs that have no record in the fold.
 func (p *part) restoreCrons() error {
 	for it, err := range p.base.crons.all {
 		if err != nil {

@@ -12,22 +12,23 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// part is a fold of the records of one file that its list does not cover yet. Each file can be read alone, so part
-// needs only one thing from earlier files: what they say about Jobs that are over.
+// part is a fold of those records of a file that its list does not cover yet; of all records if there is no list. Each
+// file can be read alone. From earlier files a part only needs the summaries of Jobs that are over.
 type part struct {
 	log  store.Reader
 	file store.File
-	base *list // list of the file, as far as it covers it; nil for none
-	// earlier returns the list of the file that holds a record, if it is complete; else nil.
+	base *list // the file's list, after which the fold continues; nil for none
+	// earlier returns the list of the file that holds a record, if the list covers this file to its end; otherwise nil.
 	earlier func(at events.Sequence) (*list, error)
 
 	fold    *history.Fold
 	through events.Sequence
 	keys    map[events.Stream]events.Sequence
-	whole   bool // the fold needs no more states from base: it had all when a record concerned every object
+	whole   bool // all states of base were restored, because a record concerned every object
 }
 
-// newPart continues after the list of a file, or begins at the start of the file if the list cannot continue.
+// newPart returns a part that continues after the list of a file. If a fold cannot continue from the list, the part
+// begins at the start of the file.
 func newPart(log store.Reader, file store.File, base *list, earlier func(events.Sequence) (*list, error)) *part {
 	p := &part{
 		log: log, file: file, earlier: earlier, fold: history.NewFold(), through: file.First - 1,
@@ -46,8 +47,8 @@ func newPart(log store.Reader, file store.File, base *list, earlier func(events.
 	return p
 }
 
-// advance folds the records up to sequence through, and the rest of the batch that contains it: within a batch, a state
-// may not yet say how its object ended. After an error, the fold has the records before it.
+// advance folds the records up to sequence through, and the rest of the batch with this record, since the state of an
+// object may be incomplete in the middle of a batch. If there is an error, the records before it are folded.
 func (p *part) advance(ctx context.Context, through events.Sequence) error {
 	if p.through >= through {
 		return nil
@@ -88,15 +89,14 @@ func (p *part) take(ctx context.Context, r *events.Record) error {
 	return apply(ctx, p.log, p.fold, r)
 }
 
-// apply folds a record. If the record refers to a spec that was stored before the fold began, apply adds the spec
-// first.
+// apply folds a record. If it refers to a spec that was stored before the fold began, apply adds the spec first.
 func apply(ctx context.Context, log store.Reader, fold *history.Fold, r *events.Record) error {
 	err := history.Learn(fold.World(), r, func(at events.Sequence) (events.Record, error) { return one(ctx, log, at) })
 	fold.Apply(r)
 	return err
 }
 
-// spread prepares for a record that concerns every Job.
+// spread restores the states of all Jobs from the list, if record r concerns every Job (such as a restart).
 func (p *part) spread(r *events.Record) error {
 	switch r.Facts.(type) {
 	case *events.ControllerStarted, *events.ClockStepped, *events.EpochChanged:
@@ -105,7 +105,7 @@ func (p *part) spread(r *events.Record) error {
 	return nil
 }
 
-// restoreAll restores the states of the list's Jobs that have no folded record.
+// restoreAll gives the fold the states of the list's Jobs that have no record in the fold.
 func (p *part) restoreAll() error {
 	if p.base == nil || p.whole {
 		return nil
@@ -131,7 +131,7 @@ func (p *part) restoreAll() error {
 	return p.restoreCrons()
 }
 
-// recall finds what was known of a Job before its first record in the fold.
+// recall gives the fold what is known of a Job from before r, the Job's first record in the fold.
 func (p *part) recall(ctx context.Context, r *events.Record) error {
 	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
 	if r.Previous == 0 {
@@ -157,8 +157,8 @@ func (p *part) recall(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// restore restores a state from the list. If it cannot be decoded, restore returns errMalformed, and the list is
-// written again.
+// restore gives the fold a state from the list. If the state cannot be decoded, it returns errMalformed, and the caller
+// folds the file without the list.
 func (p *part) restore(s events.Stream, state, names []byte) error {
 	if err := p.fold.World().RestoreStream(s, state, names); err != nil {
 		return fmt.Errorf("%w: %w", errMalformed, err)
@@ -166,7 +166,7 @@ func (p *part) restore(s events.Stream, state, names []byte) error {
 	return nil
 }
 
-// before looks the Job up in the list of the file that holds its record before r.
+// before returns what the list of the file that holds a Job's record before r says about the Job.
 func (p *part) before(r *events.Record) (known, bool, error) {
 	if p.base != nil && r.Previous >= p.file.First {
 		return p.base.job(r.Stream)
@@ -175,13 +175,13 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 	if l == nil || err != nil {
 		return known{}, false, err
 	}
-	k, ok, damaged := l.job(r.Stream) // if that list is damaged, the Job's own records tell
-	k.state, k.names = nil, nil       // this file begins with a state of its own
+	k, ok, damaged := l.job(r.Stream) // if that list is damaged, the Job's own records are read
+	k.state, k.names = nil, nil       // this file has a checkpoint of its own
 	return k, ok && damaged == nil, nil
 }
 
-// history folds a Job that no list has, from its own records and the controller's: a start of the controller ends
-// commands in flight. The cost grows with the records of the Job.
+// history returns the row of a Job that is in no list, by a fold of the records of the Job and of the controller before
+// r. Its cost grows with the records of the Job.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
 	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
 	past.Brief = true
@@ -189,7 +189,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		if failed := failedRead(err); failed != nil {
 			return row{}, false, failed
 		}
-		if err == nil { // an error is met again below
+		if err == nil { // the loop below meets the error again
 			first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		}
 		break
@@ -219,7 +219,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 	return row{key: key, Summary: history.SummaryOf(a)}, true, nil
 }
 
-// one reads a record.
+// one returns the record with sequence at.
 func one(ctx context.Context, log store.Reader, at events.Sequence) (events.Record, error) {
 	for r, err := range log.Read(ctx, at) {
 		return r, err
@@ -227,7 +227,7 @@ func one(ctx context.Context, log store.Reader, at events.Sequence) (events.Reco
 	return events.Record{}, store.ErrPruned // the log has no such record
 }
 
-// rows returns the rows of the folded Jobs, in key order.
+// rows returns the rows of the Jobs in the fold, in key order.
 func (p *part) rows() []row {
 	accounts := p.fold.Accounts()
 	out := make([]row, len(accounts))

@@ -21,20 +21,21 @@ import (
 
 const defaultEvery = 32 << 10
 
-// look is the time between two checks of a Keeper whether enough records are new.
+// look is the time between two checks of a Keeper: are there enough new records to extend a list?
 const look = 2 * time.Second
 
-// Keeper writes the lists of a log beside its writer. Make it with NewKeeper; it belongs to one goroutine.
+// Keeper writes the lists of a log while a controller writes the log. Create it with NewKeeper. It belongs to one
+// goroutine.
 type Keeper struct {
 	config Config
 	every  events.Sequence
 	logger *slog.Logger
-	told   bool // a failed write was logged
+	told   bool // the last failure was logged
 
-	checked map[events.Sequence]bool // lists of earlier processes that were checked once
+	checked map[events.Sequence]bool // lists of earlier processes that this process has checked already
 }
 
-// NewKeeper returns the Keeper of a log. The config must name a directory. A nil logger discards messages.
+// NewKeeper returns the Keeper of a log. Config.Dir is required. A nil logger discards messages.
 func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -44,7 +45,7 @@ func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	}
 }
 
-// Run keeps the lists up to date until ctx ends. It logs failures and tries again: a missing list only costs readers
+// Run keeps the lists up to date until ctx ends. It logs failures and tries again. A missing list costs readers only
 // time.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(look)
@@ -60,7 +61,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		k.told = err != nil
 		rest := tick.C
-		if more && err == nil { // catching up on a long log: use a quarter of a processor
+		if more && err == nil { // it works through a long log: use a quarter of one CPU
 			rest = time.After(3 * time.Since(began))
 		}
 		select {
@@ -71,10 +72,10 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// CatchUp brings the lists to where Run would have them.
+// CatchUp brings the lists up to date, like Run: the newest list may be Config.Every records behind.
 func (k *Keeper) CatchUp(ctx context.Context) error { return k.all(ctx, k.every) }
 
-// Finish brings the lists to the end of the log, for an orderly stop.
+// Finish brings the lists up to date with the end of the log. Call it at an orderly stop.
 func (k *Keeper) Finish(ctx context.Context) error { return k.all(ctx, 1) }
 
 func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
@@ -85,8 +86,7 @@ func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
 	}
 }
 
-// step extends the list of the oldest file that needs it by at most k.every records. more reports whether there may be
-// more to do.
+// step extends the oldest list that is behind, by at most k.every records. more is false if no list was behind.
 func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, err error) {
 	files, err := k.config.files()
 	if err != nil {
@@ -119,8 +119,8 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 	return false, nil
 }
 
-// check reads a whole list that an earlier process wrote. It removes a damaged list, which is then written again: lists
-// are written without fsync, so a power cut may have torn it.
+// check reads all of a list that an earlier process wrote. Lists are written without fsync, so a power cut may have
+// damaged one. check removes a damaged list; a later step writes it again.
 func (l *list) check() error {
 	err := errors.Join(l.rows.check(), l.streams.check(), l.crons.check())
 	if errors.Is(err, errMalformed) {
@@ -129,8 +129,8 @@ func (l *list) check() error {
 	return err
 }
 
-// extend writes the list of a file again, with further records. It removes a list that is malformed, which is then
-// written from the start of the file.
+// extend writes the list of a file again, with further records. It removes a malformed list, so that the next step
+// writes it from the start of the file.
 func (k *Keeper) extend(m *merge, f store.File, l *list) (err error) {
 	defer func() {
 		if errors.Is(err, errMalformed) && l != nil {
@@ -162,8 +162,8 @@ func (k *Keeper) extend(m *merge, f store.File, l *list) (err error) {
 	})
 }
 
-// mergeRows adds the rows of the old list and the folded rows in key order. A folded row replaces the old row of its
-// key.
+// mergeRows calls add for the rows of the old list and of the fold, in key order. The fold's row replaces the old one
+// with the same key.
 func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error {
 	for it, err := range p.old(func(l *list) *table { return &l.rows }) {
 		if err != nil {
@@ -176,7 +176,7 @@ func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error 
 			rows = rows[1:]
 		}
 		if len(rows) > 0 && string(keyBytes(rows[0].key)) == string(it.key) {
-			continue // it comes next
+			continue // the fold's row comes next
 		}
 		if err := add(it.key, it.content); err != nil {
 			return err
@@ -190,8 +190,8 @@ func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error 
 	return nil
 }
 
-// mergeStreams does the same for streams. With states, it adds the states of active Jobs, so that the list can
-// continue.
+// mergeStreams is mergeRows for the table of streams. If states is set, the entries have the projections of active
+// Jobs, from which a fold can continue.
 func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byte) error) error {
 	fresh := map[string]events.Sequence{}
 	for i := range rows {
@@ -216,7 +216,7 @@ func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byt
 			uids = uids[1:]
 		}
 		if len(uids) > 0 && uids[0] == string(it.key) {
-			continue // it comes next
+			continue // the fold's entry comes next
 		}
 		if it.content, err = p.kept(it, states); err != nil {
 			return err
@@ -233,7 +233,8 @@ func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byt
 	return nil
 }
 
-// state returns the state of an active Job from the fold, or its parts so far.
+// state returns the encoded projection of an active Job from the fold. If the fold has only parts of it so far, it
+// returns these.
 func (p *part) state(uid string) (state, names []byte) {
 	s := events.Stream{Kind: events.StreamJob, ID: uid}
 	if p.fold.World().Job(s) == nil {
@@ -243,7 +244,7 @@ func (p *part) state(uid string) (state, names []byte) {
 	return state, names
 }
 
-// kept returns the entry of a stream that has no folded record.
+// kept returns the new entry of a stream that has no record in the fold.
 func (p *part) kept(it item, states bool) ([]byte, error) {
 	d := decoder{rest: it.content}
 	key := d.bytes(8)
@@ -260,7 +261,7 @@ func (p *part) kept(it item, states bool) ([]byte, error) {
 	return appendText(appendText(slices.Clone(key), state), names), nil
 }
 
-// old returns the entries of a table of the list that the fold continues.
+// old returns the entries of one table of the list that the fold continues; none without a list.
 func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
 	if p.base == nil {
 		return func(func(item, error) bool) {}
@@ -268,7 +269,7 @@ func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
 	return of(p.base).all
 }
 
-// tidy removes the lists of pruned files.
+// tidy removes the lists of files that are pruned.
 func (k *Keeper) tidy(files []store.File) error {
 	entries, err := os.ReadDir(k.config.Dir)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// list is the list of one file of the log. It can continue if it has the state of the controller, so that a fold can
-// resume after its last record. The format on disk:
+// list is the list of one file of the log. A fold can continue after the last record of the list if the list has the
+// state of the controller. The format on disk:
 //
-//	rows      table: key 8 bytes, big endian: the Job's first record, or the record before the first that was kept; a row
-//	streams   table: the Job's UID; 8 bytes, the key of its row; if the list can continue: state and names of an active Job
-//	cronjobs  table: the CronJob's UID; 8 bytes, its first record that the log holds; if the list can continue: state and
+//	rows      table: key 8 bytes, big endian: the Job's first record, or the one before the first not pruned; a row
+//	streams   table: the Job's UID; 8 bytes, the key of its row; to continue a fold: state and names of an active Job
+//	cronjobs  table: the CronJob's UID; 8 bytes, its first record that the log holds; to continue a fold: state and
 //	          names of an existing CronJob; its summary as JSON
 //	footer    1 byte version, log ID, first record of the file, head that the list covers, fold version of the states,
 //	          state of the controller; positions of the blocks of each table; CRC-32C
@@ -34,7 +34,7 @@ type list struct {
 	through store.Head
 
 	foldVersion uint64
-	controller  []byte // state of the controller, to continue; nil if the list cannot continue
+	controller  []byte // state of the controller; nil if a fold cannot continue from the list
 	rows        table
 	streams     table
 	crons       table
@@ -45,14 +45,14 @@ const (
 	placeBytes  = 8
 	maxFooter   = 64 << 20
 	suffix      = ".jobs"
-	tempSuffix  = ".tmp" // unfinished files; a controller removes them at its start
+	tempSuffix  = ".tmp" // of unfinished files; a controller removes them at its start
 )
 
 func listPath(dir string, first events.Sequence) string {
 	return filepath.Join(dir, fmt.Sprintf("%020d%s", uint64(first), suffix))
 }
 
-// openList opens the list of a file. It returns nil if there is none, and an error if it cannot be used.
+// openList opens the list of a file. It returns nil if there is no list, and an error if the list cannot be used.
 func openList(dir string, id events.Identity, f store.File, log store.Reader) (*list, error) {
 	file, err := regular.Open(listPath(dir, f.First))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,19 +136,19 @@ func readFooter(file *os.File) ([]byte, int64, error) {
 	return content, int64(at), err
 }
 
-// goesOn reports whether a fold can resume from the state that the list has.
+// goesOn reports whether a fold can continue from the list: it has the states, and this program can read them.
 func (l *list) goesOn() bool {
 	return l != nil && len(l.controller) > 0 && l.foldVersion == projector.FoldVersion
 }
 
-// known is what a list says about one Job.
+// known is what a list knows about one Job.
 type known struct {
 	row   row
-	state []byte // nil for a Job that is over
+	state []byte // encoded projection; nil for a Job that is over
 	names []byte
 }
 
-// job finds a Job by its stream. Its error is errMalformed, as that of all reads of a list.
+// job returns what the list knows about the Job with stream s. Like all reads of a list, it fails with errMalformed.
 func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 	content, ok, err := l.streams.find([]byte(s.ID))
 	if !ok {
@@ -175,12 +175,12 @@ func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 
 func keyBytes(key events.Sequence) []byte { return binary.BigEndian.AppendUint64(nil, uint64(key)) }
 
-// streamEntry returns the content of a Job's entry in the table of streams.
+// streamEntry returns the content of a Job's entry in the table streams.
 func streamEntry(key events.Sequence, state, names []byte) []byte {
 	return appendText(appendText(keyBytes(key), state), names)
 }
 
-// header has the fields of the footer except the tables.
+// header has all fields of the footer except the positions of the tables.
 type header struct {
 	id         events.Identity
 	first      events.Sequence
@@ -188,8 +188,8 @@ type header struct {
 	controller []byte
 }
 
-// writeList writes a list and renames it into place. It does not fsync, since a list is derived: after a power cut, a
-// torn list is not used, and the next Keeper writes it again.
+// writeList writes a list and renames it into place. It does not fsync, because a list is derived data: if a power cut
+// damages it, readers ignore it and the next Keeper writes it again.
 func writeList(dir string, h header, tables ...fillTable) (err error) {
 	path := listPath(dir, h.first)
 	file, err := regular.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -207,7 +207,7 @@ func writeList(dir string, h header, tables ...fillTable) (err error) {
 	return nil
 }
 
-// fillTable adds the entries of a table in key order.
+// fillTable calls add for each entry of a table, in key order.
 type fillTable func(add func(key, content []byte) error) error
 
 func (h *header) write(out *bufio.Writer, tables []fillTable) error {

@@ -17,14 +17,13 @@ import (
 // Config configures Lists and Keeper. Log is required.
 type Config struct {
 	Log store.Reader
-	// Files returns the files of the log, oldest first; nil for a log without files.
+	// Files returns the files of the log, oldest first. It is nil for a log that is not stored in files.
 	Files func() ([]store.File, error)
-	// Dir is the directory of the lists; empty for none.
+	// Dir is the directory with the lists; empty for none.
 	Dir string
-	// Every is how many records the list of the newest file may be behind. A page folds at most so many. 0 means
-	// 32,768.
+	// Every is how many records the list of the newest file may be behind, which a page must then fold. 0 means 32,768.
 	Every int
-	// Keep keeps in memory what a page folds, for the next page. It is for readers of a log that no longer grows.
+	// Keep stores in memory what a page folds, for use by the next page. Set it for a log that does not grow any more.
 	Keep bool
 }
 
@@ -35,26 +34,26 @@ func (c *Config) files() ([]store.File, error) {
 	return []store.File{{First: 1, End: c.Log.Head()}}, nil
 }
 
-// Lists implements history.Lists. Make it with New.
+// Lists implements history.Lists. Create it with New.
 type Lists struct {
 	config Config
-	mu     sync.Mutex // one page at a time, to bound the memory of its fold
+	mu     sync.Mutex // for one page at a time, to limit the memory for folds
 	keep   keep
 }
 
 var _ history.Lists = (*Lists)(nil)
 
-// New returns the Lists of a log.
+// New returns the Lists of the log in c.
 func New(c Config) *Lists { return &Lists{config: c, keep: keep{on: c.Keep}} }
 
-// wanted reports whether the query may select a row, by the fields that are decoded without reading the whole row.
+// wanted is a quick test whether a query may select a row: it uses only fields that are decoded without the whole row.
 func wanted(q *history.ListQuery, r *stored) bool {
 	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
 		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s history.State) bool { return string(s) == string(r.state) }))
 }
 
-// Page returns the Jobs that a query selects. With an error that is store.ErrCorrupt, it also returns the Jobs of the
-// files that can be read.
+// Page returns the Jobs that a query selects. If the error is store.ErrCorrupt, Page also returns those in the files
+// that can be read.
 func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.ListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +97,7 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 	}
 }
 
-// job returns the next Job that a query selects, and the key of its row. ok is false after the last.
+// job returns the next Job that a query selects, and the key of its row. ok is false after the last one.
 func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequence, ok bool, err error) {
 	for {
 		r, ok, err := m.row()
@@ -120,8 +119,8 @@ func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequenc
 	}
 }
 
-// distrust folds all files whose lists are open, from the row with the key on: one of these lists has the row, which is
-// malformed in spite of correct checksums.
+// distrust replaces all open lists by folds of their files, from the row with the key on. It is called if this row is
+// malformed in spite of a correct checksum, because it is not known which list has the row.
 func (m *merge) distrust(key events.Sequence) error {
 	for _, s := range m.sources {
 		if s.list == nil {
@@ -134,29 +133,29 @@ func (m *merge) distrust(key events.Sequence) error {
 	return nil
 }
 
-// merge merges the rows of all files, the newest first. If several files have a row of one Job, the row of the newest
-// file counts. merge opens a file only when it reaches rows that the file may have.
+// merge yields the rows of all files, the newest first. If a Job has rows in several files, it yields the row of the
+// newest file. It opens a file only when it comes to rows that may be in the file.
 type merge struct {
 	ctx    context.Context
-	log    store.Reader // notes damage in merge.damage
+	log    store.Reader // collects damage in merge.damage
 	config *Config
 	files  []store.File
-	next   int // file to open next; -1 when all are open
+	next   int // index of the file to open next; -1 if all are open
 	since  events.Sequence
 	before events.Sequence
 
-	first    events.Sequence // first kept record of a pruned log; 0 if nothing is pruned
+	first    events.Sequence // first record of a pruned log; 0 if nothing is pruned
 	after    *history.PastJob
-	past     []row // Jobs that began before first, the newest last
+	past     []row // Jobs whose first record is pruned, the newest last
 	gathered bool
 
-	sources []*source // of the newest file first
+	sources []*source // the newest file first
 	open    map[events.Sequence]*list
-	damage  store.Damage // damage met so far
+	damage  store.Damage // damage of the log met so far
 	keep    *keep
 }
 
-// newMerge returns a merge of all files. It notes damage of the log and continues with the rows that can be read.
+// newMerge returns a merge of the rows of all files. It continues past damage of the log, and notes it.
 func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1, keep: &keep{}}
 	m.log = store.Noting(config.Log, &m.damage)
@@ -166,13 +165,13 @@ func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	return m
 }
 
-// unread joins err with the damage that was met: it says why the page may be incomplete.
+// unread joins err with the damage that was met, which says why the page may be incomplete.
 func (m *merge) unread(err error) error {
 	return errors.Join(append([]error{err}, m.damage.Met()...)...)
 }
 
-// beside reports whether err is damage of the log, and notes it. The page then continues without the records that
-// cannot be read, and its error names the damage.
+// beside reports whether err is damage of the log, and notes it. The page is then made without the unreadable records,
+// and its error names the damage.
 func (m *merge) beside(err error) bool {
 	m.damage.Note(err)
 	return errors.Is(err, store.ErrCorrupt)
@@ -184,7 +183,7 @@ func (m *merge) close() {
 	}
 }
 
-// row returns the next row; ok is false after the last.
+// row returns the next row; ok is false after the last one.
 func (m *merge) row() (r stored, ok bool, err error) {
 	for {
 		if err := m.ctx.Err(); err != nil {
@@ -224,12 +223,12 @@ func (m *merge) row() (r stored, ok bool, err error) {
 	}
 }
 
-// openNext opens the next older file.
+// openNext opens the next older file of the log.
 func (m *merge) openNext() error {
 	f := m.files[m.next]
 	m.next--
 	if f.End.Sequence != 0 && (f.End.Sequence < m.since || f.End.Sequence < f.First) {
-		return nil // its rows are too old, or it is empty
+		return nil // the file is too old for the query, or it is empty
 	}
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -248,7 +247,7 @@ func (m *merge) openNext() error {
 	return m.begin(&source{file: f, list: l}, m.before)
 }
 
-// begin adds a source, beginning with its last row before a key.
+// begin adds a source of rows, at its last row before a key.
 func (m *merge) begin(s *source, before events.Sequence) error {
 	m.sources = append(m.sources, s)
 	if err := s.seek(before); err != nil {
@@ -257,8 +256,7 @@ func (m *merge) begin(s *source, before events.Sequence) error {
 	return nil
 }
 
-// fold folds the records of a file that its list l does not cover. The fold ends at damage, which is noted for the
-// page.
+// fold folds those records of a file that its list l does not cover. Damage ends the fold, and is noted for the page.
 func (m *merge) fold(f store.File, l *list) (*part, error) {
 	through := f.End.Sequence
 	if through == 0 { // damage hides the end of the file
@@ -279,7 +277,7 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 	}
 }
 
-// replace replaces a source whose list is damaged by a fold of its file.
+// replace makes a fold of a file take the place of its damaged list.
 func (m *merge) replace(s *source, before events.Sequence) error {
 	m.forget(s.file)
 	p, err := m.fold(s.file, nil)
@@ -290,7 +288,7 @@ func (m *merge) replace(s *source, before events.Sequence) error {
 	return s.seek(before)
 }
 
-// endOf returns the last sequence that a file may hold.
+// endOf returns the last sequence that can be in a file.
 func (m *merge) endOf(f store.File) events.Sequence {
 	for _, other := range m.files {
 		if other.First > f.First {
@@ -300,7 +298,7 @@ func (m *merge) endOf(f store.File) events.Sequence {
 	return m.config.Log.Head().Sequence
 }
 
-// list opens the list of a file, once. It returns nil if there is none that can be used.
+// list returns the list of a file, which it opens at the first call. It returns nil if no list can be used.
 func (m *merge) list(f store.File) *list {
 	if m.config.Dir == "" {
 		return nil
@@ -311,12 +309,12 @@ func (m *merge) list(f store.File) *list {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
 	}
-	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log) // without a list, which is derived, the records are read
+	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log) // without a list, the records are read
 	m.open[f.First] = l
 	return l
 }
 
-// forget closes the list of a file, so that nothing else uses it.
+// forget closes the list of a file; it is not used again.
 func (m *merge) forget(f store.File) {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
@@ -325,7 +323,7 @@ func (m *merge) forget(f store.File) {
 	m.open[f.First] = nil
 }
 
-// complete returns the list of the file that holds record at, if the list covers the whole file; else nil.
+// complete returns the list of the file that holds record at, if the list covers the file to its end; otherwise nil.
 func (m *merge) complete(at events.Sequence) (*list, error) {
 	i := sort.Search(len(m.files), func(i int) bool { return m.files[i].First > at }) - 1
 	if i < 0 {
@@ -337,21 +335,21 @@ func (m *merge) complete(at events.Sequence) (*list, error) {
 	return nil, nil
 }
 
-// source yields rows in descending order, from a list or from a fold.
+// source yields the rows of one file, the newest first. They come from a list or from a fold.
 type source struct {
 	file  store.File
 	list  *list
-	block []item    // rest of the block that was read last
-	next  int       // block to read next, downwards
-	read  [2][]byte // buffers of the last two blocks: the last row taken may be in the one before
-	items []item    // entries of the block
-	fresh []row     // rest of the folded rows
+	block []item    // entries of the current block that are still to come
+	next  int       // index of the block to read next; it counts down
+	read  [2][]byte // buffers of the last two blocks: row may still use the older one
+	items []item    // all entries of the current block
+	fresh []row     // rows of a fold that are still to come
 
 	row stored
 	ok  bool
 }
 
-// seek moves to the last row before a key.
+// seek moves to the last row with a key less than before.
 func (s *source) seek(before events.Sequence) error {
 	if s.list == nil {
 		n, _ := slices.BinarySearchFunc(s.fresh, before, func(r row, key events.Sequence) int { return cmp.Compare(r.key, key) })
@@ -360,13 +358,13 @@ func (s *source) seek(before events.Sequence) error {
 	}
 	s.next = s.list.rows.before(keyBytes(before))
 	for {
-		if err := s.step(); !s.ok || s.row.key < before { // ok is false with an error
+		if err := s.step(); !s.ok || s.row.key < before { // after an error, ok is false
 			return err
 		}
 	}
 }
 
-// step moves to the next row; s.ok is false after the last.
+// step moves to the next row. After the last one, s.ok is false.
 func (s *source) step() (err error) {
 	s.ok = false
 	if s.list == nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Pruning removes the first records of active Jobs. An older list has such a Job under its old key; a newer list has it
-// under the record before the first that is kept. Both keys are less than any kept record, and no two Jobs share one.
-// So Jobs with pruned keys come after all others. They are merged by UID and show what the kept records say, so a page
-// is the same whichever lists exist.
+// Pruning removes the first records of active Jobs, from which their keys follow. Lists of different age then have
+// different keys for such a Job: the number of its first record, or of the record before the first that was not pruned.
+// Each such key is lower than every record of the log, and belongs to one Job. So these Jobs come last. They are merged
+// by UID, and show what the remaining records say, so that a page does not depend on which lists exist.
 
-// pastRow returns the next row of the Jobs with pruned keys.
+// pastRow returns the next row of the Jobs whose first record is pruned.
 func (m *merge) pastRow() (r stored, ok bool, err error) {
 	if !m.gathered {
 		if err := m.gather(); err != nil {
@@ -34,12 +34,12 @@ func (m *merge) pastRow() (r stored, ok bool, err error) {
 	return r, true, nil
 }
 
-// gather collects the remaining rows of all lists: all are Jobs with pruned keys. If several lists have a Job, the
-// newest list counts.
+// gather collects the remaining rows of all lists, which are those of Jobs whose first record is pruned. If a Job is in
+// several lists, the newest list counts.
 func (m *merge) gather() error {
 	m.gathered = true
 	known := map[string]bool{}
-	for _, s := range m.sources { // sources has the newest file first
+	for _, s := range m.sources { // the newest file first
 		for s.ok {
 			key := s.row.key
 			summary, err := s.row.summary()
@@ -53,7 +53,7 @@ func (m *merge) gather() error {
 			if err == nil {
 				continue
 			}
-			// Replace this row too: its UID may be unknown. The fold has it under another key.
+			// The fold takes the place of the whole list, from this row on: the row's UID may be unreadable.
 			if err := m.replace(s, m.first); err != nil {
 				return err
 			}
@@ -72,8 +72,8 @@ func (m *merge) gather() error {
 	return nil
 }
 
-// pastOf returns the position of a Job among them. If it was over before the first record, the time of its end replaces
-// that of its creation.
+// pastOf returns the position of a Job among the Jobs whose first record is pruned. If the log does not tell when the
+// Job was created, the position follows from its end.
 func pastOf(s *history.Summary) *history.PastJob {
 	return &history.PastJob{Created: events.Time(cmp.Or(s.Created, s.Finished)), UID: s.UID}
 }
@@ -82,14 +82,14 @@ func comparePast(a, b *history.PastJob) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), strings.Compare(a.UID, b.UID))
 }
 
-// asKept removes from a row what only pruned records say: the first record of the Job, and how it ended if it was over
-// by then.
+// asKept removes from a row what only pruned records tell: the first record of the Job, and how the Job ended if this
+// was before the first record of the log.
 func (m *merge) asKept(r *row) error {
 	r.First = 0
 	switch r.State {
 	case history.StateComplete, history.StateFailed, history.StateDeleted, history.StateFinished, history.StateUnseen, history.StateUnmanaged:
 	default:
-		return nil // the log has a state of an active Job
+		return nil // the log has a checkpoint of an active Job
 	}
 	fold := history.NewFold()
 	fold.Brief = true
@@ -120,13 +120,13 @@ func (m *merge) asKept(r *row) error {
 		fold.Apply(&rec)
 	}
 	if fold.World().Job(s) == nil && fold.Account(s).Projected() == nil {
-		r.Summary = history.SummaryOf(a) // its records are counted separately
+		r.Summary = history.SummaryOf(a) // count sets the number of records
 	}
 	return nil
 }
 
-// readable returns the records of a stream from sequence from on. A record that only a newer program can read is an
-// error.
+// readable returns the records of a stream from sequence from on. It fails at a record that only a newer program can
+// read.
 func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range m.log.ReadStream(m.ctx, s, from, store.Forward) {
@@ -140,7 +140,7 @@ func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events
 	}
 }
 
-// count counts the kept records of a Job.
+// count sets s.Records to the number of the Job's records that are not pruned.
 func (m *merge) count(s *history.Summary) error {
 	s.Records = 0
 	for _, err := range m.log.ReadStream(m.ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {

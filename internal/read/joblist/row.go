@@ -10,15 +10,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// row is one Job in a list.
+// row is the row of one Job in a list.
 type row struct {
-	// key is the first record of the Job. If the Job began before the log, it is the record before its first one that
-	// the log held.
+	// key is the first record of the Job, or if that was pruned when the row was written, the record before the oldest
+	// one.
 	key events.Sequence
 	history.Summary
 }
 
-// encode returns the bytes of a row without its key: texts are uvarint length and bytes, numbers are varints.
+// encode returns the row as bytes, without its key. Texts are a uvarint length and bytes, numbers are varints.
 func (r *row) encode() []byte {
 	s, c := &r.Summary, &r.Counts
 	gone := byte(0)
@@ -44,13 +44,13 @@ func (r *row) encode() []byte {
 	return b
 }
 
-// stored is a row of a list. Only the fields for filters are decoded.
+// stored is a row as it is stored in a list. Only the fields that filters need are decoded.
 type stored struct {
 	key              events.Sequence
 	namespace, state []byte
 	last             events.Sequence
 	rest             decoder
-	fresh            *history.Summary // of a row that was just folded; rest is unset then
+	fresh            *history.Summary // for a row from a fold, where rest is unset
 }
 
 func decodeRow(key events.Sequence, content []byte) (stored, error) {
@@ -95,7 +95,7 @@ func (r *stored) summary() (history.Summary, error) {
 	return s, nil
 }
 
-// freshRow returns a stored for a row that was just folded.
+// freshRow returns a stored for a row from a fold.
 func freshRow(r *row) stored {
 	return stored{
 		key: r.key, namespace: []byte(r.Namespace), state: []byte(r.State), last: events.Sequence(r.Last), fresh: &r.Summary,

@@ -19,18 +19,18 @@ import (
 //
 // The footer of the list holds where.
 
-const blockBytes = 16 << 10 // approximate size of a block: entries are not split
+const blockBytes = 16 << 10 // approximate size of a block: an entry is never split
 
 // item is an entry of a table.
 type item struct{ key, content []byte }
 
-// tableWriter writes the entries of a table. Keys must ascend.
+// tableWriter writes a table. Entries must be added in ascending order of their keys.
 type tableWriter struct {
 	out    io.Writer
 	block  []byte
 	where  []byte
 	blocks int
-	bytes  int64 // bytes written
+	bytes  int64 // number of bytes written so far
 }
 
 func (w *tableWriter) add(key, content []byte) error {
@@ -46,7 +46,7 @@ func (w *tableWriter) add(key, content []byte) error {
 	return nil
 }
 
-// flush writes the current block.
+// flush writes the block that was filled so far.
 func (w *tableWriter) flush() error {
 	if len(w.block) == 0 {
 		return nil
@@ -60,27 +60,27 @@ func (w *tableWriter) flush() error {
 	return nil
 }
 
-// end writes the last block, and returns the table's part of the footer.
+// end writes the last block, and returns the positions of the blocks for the footer.
 func (w *tableWriter) end() ([]byte, error) {
 	err := w.flush()
 	return append(binary.AppendUvarint(nil, uint64(w.blocks)), w.where...), err
 }
 
-// table reads a table.
+// table reads the entries of a table.
 type table struct {
 	file   io.ReaderAt
 	blocks []blockPlace
-	found  []byte // block of the last find
+	found  []byte // buffer of find
 }
 
 type blockPlace struct {
-	first  []byte // key of its first entry
+	first  []byte // key of the block's first entry
 	at     int64
 	length uint32
 }
 
-// openTable reads the positions of the blocks of a table from a footer. at is the position of the table. It also
-// returns the end of the table.
+// openTable returns a table from the positions of its blocks, which d decodes from a footer. at is the offset of the
+// table in the file. openTable also returns the offset of the table's end.
 func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	t := table{file: file}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
@@ -94,12 +94,13 @@ func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	return t, at
 }
 
-// read reads the i-th block into buffer, which grows as needed, and checks its checksum.
+// read reads block i into buffer, which grows as needed, and verifies the checksum.
 func (t *table) read(i int, buffer []byte) ([]byte, error) {
 	p := t.blocks[i]
 	buffer = slices.Grow(buffer[:0], int(p.length))[:p.length]
 	if _, err := t.file.ReadAt(buffer, p.at); err != nil {
-		// An unreadable list is written again, so the error is errMalformed.
+		// errMalformed is right for every error here: the caller then does without the list, and the Keeper writes it
+		// again.
 		return nil, fmt.Errorf("read a list of Jobs: %w: %w", errMalformed, err)
 	}
 	return unseal(buffer)
@@ -117,13 +118,13 @@ func split(block []byte, items []item) ([]item, error) {
 	return items, nil
 }
 
-// before returns the last block that may hold keys less than key; -1 if there is none.
+// before returns the last block that may have keys less than key; -1 if there is none.
 func (t *table) before(key []byte) int {
 	return sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) >= 0 }) - 1
 }
 
-// find returns the content of the entry with a key; ok is false without one, and with an error. The content is valid
-// until the next find.
+// find returns the content of the entry with a key; ok is false if there is no such entry, or an error. The content is
+// valid until the next call of find.
 func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	i := sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) > 0 }) - 1
 	if i < 0 {
@@ -146,7 +147,7 @@ func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	return nil, false, nil
 }
 
-// check reads every block and checks its checksum.
+// check verifies the checksums of all blocks.
 func (t *table) check() (err error) {
 	var block []byte
 	for i := range t.blocks {

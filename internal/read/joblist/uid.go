@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// byUID adds to a page the Jobs that a query selects by the prefix of their UID, the newest first. Each list has its
-// streams in the order of their UIDs, so byUID reads one or two blocks of each.
+// byUID adds to a page the Jobs whose UID has the prefix in the query, the newest first. A list has its streams sorted
+// by UID, so byUID reads only one or two blocks of each list.
 func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
-	found := map[string]row{} // by UID; the row of the newest file that has the Job
+	found := map[string]row{} // by UID; from the newest file with the Job
 	enough := func() bool { return q.Limit > 0 && len(page.Jobs) >= q.Limit }
 	take := func(r row) {
 		if _, known := found[r.UID]; !known && events.Sequence(r.Last) >= q.Since {
@@ -31,7 +31,7 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 			return err
 		}
 		if f.End.Sequence != 0 && f.End.Sequence < f.First {
-			continue // empty file
+			continue // the file is empty
 		}
 		if err := m.uidsOf(f, q.UID, take); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 	return nil
 }
 
-// uidsOf calls take for each row of a file whose UID has the prefix.
+// uidsOf calls take for each Job of a file whose UID has the prefix.
 func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -75,7 +75,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 		return nil
 	}
 	rows, err := l.jobsLike([]byte(prefix))
-	if err != nil { // a list is derived: the records tell
+	if err != nil { // a list is derived data: fold the records instead
 		m.forget(f)
 		p, err := m.fold(f, nil)
 		if err != nil {
@@ -89,14 +89,14 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	return nil
 }
 
-// jobsLike returns the rows of the Jobs whose UID has the prefix.
+// jobsLike returns the rows of the Jobs in the list whose UID has the prefix.
 func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 	uids, err := l.streams.like(prefix)
 	if err != nil {
 		return nil, err
 	}
 	for _, uid := range uids {
-		k, _, err := l.job(events.JobStream(types.UID(uid))) // the table of streams has it
+		k, _, err := l.job(events.JobStream(types.UID(uid))) // found, since the UID comes from the same table
 		if err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 	return rows, nil
 }
 
-// like returns the keys that have the prefix.
+// like returns the keys of the table that have the prefix.
 func (t *table) like(prefix []byte) (keys []string, err error) {
 	from := max(0, sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, prefix) > 0 })-1)
 	for i := from; i < len(t.blocks); i++ {

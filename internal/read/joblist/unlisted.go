@@ -4,24 +4,24 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// unlisted holds rows of a file that its list does not cover.
+// unlisted has the rows of one file that its list does not cover.
 type unlisted struct {
-	from, through store.Head // head of the list, and head of the fold: the end of its file
-	alone         bool       // the rows cover the whole file: there is no list, or it cannot continue
+	from, through store.Head // end of the list, and end of the file
+	alone         bool       // the rows are of the whole file: it has no list from which a fold can continue
 
 	rows  []row
 	crons []cronRow
 }
 
-// keep is what a page keeps for the next page.
+// keep is what a page stores in memory for the next page.
 type keep struct {
-	on       bool      // Config.Keep
-	unlisted *unlisted // rows of one file; nil for none
+	on       bool      // value of Config.Keep
+	unlisted *unlisted // result of the method unlisted for one file; nil for none
 }
 
-// unlisted folds the records that the list of a file does not cover. The returned list has the other rows; it is nil if
-// the fold has all. If the log did not grow, the next page reuses this fold. A fold that met damage is not kept, since
-// each page must name the damage.
+// unlisted folds the records of a file that its list does not cover. It also returns the list, for the other rows, or
+// nil if the fold covers the whole file. If the log has not grown, the next page uses this fold again. A fold that met
+// damage is not stored, because each page must name the damage.
 func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
 	u := &unlisted{through: f.End}
 	if l != nil {

@@ -19,16 +19,16 @@ import (
 
 // Checked is the result of Check.
 type Checked struct {
-	Rows int // rows that match the records
-	// Wrong has an error for each usable list with a row that does not match the records; it names the first such row.
-	// Such a list was written by someone else or by a buggy program, and shows wrong Jobs to readers.
+	Rows int // number of rows that match the records
+	// Wrong has an error for each list with a wrong row: the first row that does not match the records. A buggy program
+	// or an intruder wrote such a list, and readers show its wrong Jobs.
 	Wrong []error
-	// Notes says which lists are not used or were not compared, and why. These only cost readers time.
+	// Notes says which lists are not used or could not be compared, and why. Such a list costs readers only time.
 	Notes []string
 }
 
 // Check compares each list of a log with a fold of the records of its file. If some records of a Job are pruned or
-// damaged, it compares only the state: the list knew more than the records that are left.
+// damaged, Check compares only the Job's state, because the list knows more than these records.
 func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	files, err := c.files()
 	if err != nil {
@@ -55,7 +55,7 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 		l.close()
 		var wrong *rowError
 		switch {
-		case errors.As(err, &wrong), errors.Is(err, errMalformed): // its checksums are correct
+		case errors.As(err, &wrong), errors.Is(err, errMalformed): // a row is wrong, though the checksums are right
 			m.forget(f)
 			checked.Wrong = append(checked.Wrong, fmt.Errorf("%s: %w; remove it: it is made again", path, err))
 		case errors.Is(err, store.ErrCorrupt), errors.Is(err, store.ErrPruned), events.OtherReader(err):
@@ -74,7 +74,7 @@ type rowError struct{ says string }
 
 func (e *rowError) Error() string { return e.says }
 
-// compare folds the records of a file as far as its list goes, and compares all parts of the list.
+// compare folds the records of a file up to the end of its list, and compares all tables of the list with the fold.
 func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	p := newPart(m.config.Log, f, nil, m.complete)
 	if err := p.advance(m.ctx, l.through.Sequence); err != nil {
@@ -89,12 +89,12 @@ func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	return c.n, nil
 }
 
-// comparison compares one list.
+// comparison compares one list with a fold of the records.
 type comparison struct {
 	merge  *merge
 	part   *part
 	list   *list
-	states bool // the list has states of active Jobs, of this fold version
+	states bool // the list has the states of active Jobs, in the format of this program
 	n      int
 }
 
@@ -105,7 +105,7 @@ func (c *comparison) controller() error {
 	return nil
 }
 
-// rows compares the rows of Jobs, in key order.
+// rows compares the rows of the Jobs, in key order.
 func (c *comparison) rows() error {
 	fresh := c.part.rows()
 	byUID := make(map[string]*row, len(fresh))
@@ -150,8 +150,8 @@ func (c *comparison) rows() error {
 	return nil
 }
 
-// sameEnd compares the summaries of a Job with pruned or damaged records. The records of a finished Job may no longer
-// say how it ended.
+// sameEnd compares the summaries of a Job some of whose records are pruned or damaged. The records of a finished Job
+// may lack how it ended.
 func sameEnd(own, listed *history.Summary) bool {
 	over := listed.State == history.StateComplete || listed.State == history.StateFailed
 	switch {
@@ -163,8 +163,8 @@ func sameEnd(own, listed *history.Summary) bool {
 	return own.State == listed.State && own.Gone == listed.Gone
 }
 
-// cut reports whether the records say less about a stream than the list knew: its first ones are pruned, or some of its
-// own or of the controller's since then cannot be read.
+// cut reports whether the list knows more about a stream than the records: the first ones are pruned, or a later record
+// of the stream or of the controller cannot be read.
 func (c *comparison) cut(s events.Stream) bool {
 	first := events.Sequence(0)
 	for r, err := range c.records(s, 0) {
@@ -192,7 +192,7 @@ func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// streams compares the keys of the Jobs' rows, and the states from which the list continues.
+// streams compares the table of streams: the keys of the rows, and the states of active Jobs.
 func (c *comparison) streams() error {
 	keys := map[string]string{}
 	err := c.part.mergeStreams(c.part.rows(), c.states, func(key, content []byte) error {

@@ -16,40 +16,41 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronPart is the part of a CronJob's page below its explanation.
+// cronPart is what the page of a CronJob shows below the explanation: due times, runs, and the answer about one
+// instant.
 type cronPart struct {
 	Days    []day
 	Ticks   *table
 	Earlier bool
 	Runs    template.HTML
-	Beside  *table // runs that ran at the same time as another
-	Time    string // the instant of ?time=
+	Beside  *table // table of the runs that overlapped an earlier run
+	Time    string // the instant that ?time= of the address names
 	WhyNot  []sentence
-	Refused string // the error, if the question about Time was refused
+	Refused string // the error, if the question about the instant Time was refused
 	Legend  []square
 }
 
-// day is a day with its due times.
+// day is one row of the strip of due times: a day and a square for each of its due times.
 type day struct {
 	Name    string
 	Squares []square
 }
 
-// square is a due time, or a range of due times with the same fate.
+// square is a due time, or a range of due times with the same outcome (fate): "Started", "TooLate".
 type square struct {
 	Letter, Fate, Title, Href string
 	Count                     int
 }
 
-const mostTicks = "120" // due times in the table and in the strip
+const mostTicks = "120" // how many due times the table and the strip show
 
-// fateLetters are the letters of the squares in the strip. They tell the fates apart without colour.
+// fateLetters has the letter that a square shows for the outcome (fate) of its due time, so that colour is not needed.
 var fateLetters = map[string]string{
 	"Started": "S", "Merged": "M", "TooLate": "L", "Refused": "R", "Lost": "X", "Unwatched": "U", "CronJobDeleted": "D", "ScheduleChanged": "C",
 	"StartedAgain": "S", "MadeByHand": "H", "Triggered": "T", "NotStarted": "N", "Unknown": "?",
 }
 
-// cronJob shows a CronJob.
+// cronJob answers with the page of a CronJob, or with its explanation as JSON or Markdown.
 func cronJob(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json", "md")
 	if err != nil {
@@ -73,7 +74,7 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 		return nil, err
 	}
 	v.whyNot(ctx, values, named)
-	if values["at"] == "" && ticks != nil { // how a run ended is told as of now
+	if values["at"] == "" && ticks != nil { // not for a past point ?at=: how a run ended is only known as of now
 		if err := v.runs(ctx, ticks); err != nil {
 			return nil, err
 		}
@@ -82,7 +83,8 @@ func cronJob(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// ticks lays out the due times: a strip of squares by day, and a table with a row for each.
+// ticks adds the due times to the page: a strip of squares, a row for each day, and a table with a row for each due
+// time.
 func (v *view) ticks(ctx context.Context, values map[string]string, named string) (*ask.DueTicks, error) {
 	of := map[string]string{ask.FlagNamespace: values[ask.FlagNamespace], "at": values["at"], "tail": mostTicks}
 	ticks, err := put(ctx, v, ask.Ticks.New(), of, named)
@@ -128,7 +130,8 @@ func (v *view) ticks(ctx context.Context, values map[string]string, named string
 	return ticks, nil
 }
 
-// whyNot answers ?time=, if it is given. If the question is refused, the page shows the error in place of the answer.
+// whyNot adds the answer about the instant of ?time=, if the address has one. If the question is refused, the page
+// shows the error in place of the answer.
 func (v *view) whyNot(ctx context.Context, values map[string]string, named string) {
 	part := v.Object.Cron
 	if part.Time = v.values.Get("time"); part.Time == "" {
@@ -144,17 +147,17 @@ func (v *view) whyNot(ctx context.Context, values map[string]string, named strin
 	}
 }
 
-// The bounds of the runs of a CronJob: how many are shown, and how many pages of Jobs are read for them. Jobs of other
-// CronJobs may have names that begin alike.
+// Bounds for the runs of a CronJob. The page shows the newest 60. To find them, it reads up to 4 pages of Jobs by the
+// name prefix "NAME-"; Jobs of other CronJobs may have this prefix too.
 const (
 	mostRuns     = 60
 	mostRunPages = 4
 )
 
-// runs draws how long the newest runs of a CronJob took, and lists those that ran at the same time as another. The runs
-// are the Jobs that its due times name.
+// runs adds to the page a picture of how long the newest runs took, and a table of the runs that overlapped. The runs
+// are the Jobs that the due times in ticks name.
 func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
-	var order []string // UIDs, the newest first
+	var order []string // UIDs of runs, the newest first
 	for i := len(ticks.Items) - 1; i >= 0 && len(order) < mostRuns; i-- {
 		if uid := ticks.Items[i].JobUID; uid != "" && !slices.Contains(order, uid) {
 			order = append(order, uid)
@@ -172,7 +175,7 @@ func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
 			break
 		}
 	}
-	for _, uid := range order { // a Job that was made by hand has any name
+	for _, uid := range order { // the rest by UID: the name of a Job that a user created need not begin with NAME-
 		if found[uid] != nil {
 			continue
 		}
@@ -199,7 +202,7 @@ func (v *view) runs(ctx context.Context, ticks *ask.DueTicks) error {
 	return nil
 }
 
-// keep adds the Jobs that are runs.
+// keep adds to found, by UID, those of the given Jobs that are in runs.
 func keep(found map[string]*history.Summary, runs []string, jobs []history.Summary) {
 	for i := range jobs {
 		if slices.Contains(runs, jobs[i].UID) {
@@ -208,7 +211,7 @@ func keep(found map[string]*history.Summary, runs []string, jobs []history.Summa
 	}
 }
 
-// beside lays out the runs that ran at the same time as an earlier one.
+// beside adds to the page the table of the runs that began while an earlier run was still going on.
 func (v *view) beside(runs []history.Summary, at func(*history.Summary) string) {
 	page := show.Page{Zone: v.zone}
 	head, rows, of := page.Overlaps(runs)

@@ -20,23 +20,23 @@
 //
 // # Changes
 //
-// ?o=live&from=RECORD is a stream of server-sent events, one each second. An event says how many changes there are behind
-// the record, what is to be said of the log as a whole (such as that its controller does not answer), and what time it
-// is. It never says what has changed. The script shows the number, and loads the page when the user asks for it, or at
-// once where nothing is open, chosen or scrolled. A page without an event for 4 s says since when, and as of which record
-// it is. A hidden or paused page has no stream.
+// ?o=live&from=RECORD is a stream of server-sent events, one each second. An event says how many changes there are
+// after the record, what the user must know about the log (such as that its controller does not answer), and what time
+// it is. It never says what has changed. The script shows the number of changes. It loads the page again when the user
+// asks for it, or at once if the user has nothing open, selected or scrolled. If no event comes for 4 s, the page says
+// since when, and as of which record it is. A hidden or paused page has no stream.
 //
-// # On the line
+// # Compression
 //
-// Pages, style and script are compressed for a browser that takes gzip. Streams of changes, and parts of a document, are
-// not.
+// Pages, style and script are compressed for a browser that takes gzip. Streams of changes, and parts of a document,
+// are not.
 //
 // # Bounds
 //
 // A request ends after 10 s. An answer of more than 4 MiB is refused. Eight requests are answered at the same time, two
 // for each user. Further requests wait up to 2 s for their turn and are then refused with status 503.
 //
-// # What others wrote
+// # Texts of users
 //
 // Texts of pods, users and the API server are reduced to visible characters (words.Clean) and escaped by html/template.
 // The policy of each page allows only its own script, style and origin. All requests are GET, and nothing is ever

@@ -13,17 +13,17 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// FileOf is the content of a file.
+// FileOf has what File makes a document of: an answer, and how to name its log and its times.
 type FileOf struct {
 	Answer *explain.Answer
-	At     string     // the point of the answer; empty for the end of the log
-	Log    string     // the log as a command line names it, for the commands that check the file; empty for DIR
-	Zone   words.Zone // the zone of the times
+	At     string     // the point ?at= as of which the answer is; empty for the end of the log
+	Log    string     // the log as a user names it on a command line, for the printed commands; empty prints DIR
+	Zone   words.Zone // the time zone of the times
 }
 
-// File returns an answer as one document without a script: the answer, for a Job the picture and the tries, the cited
-// records in full, the head of the log, and the commands that check it. Its policy allows only its own style. Its bytes
-// are ASCII.
+// File returns an answer as one self-contained HTML document without a script. It has the answer, for a Job the picture
+// and the list of attempts, the cited records in full, the end of the log, and commands to check the file with. Its
+// Content-Security-Policy allows only its own style. It consists of ASCII characters.
 func File(ctx context.Context, src ask.Source, of FileOf) ([]byte, error) {
 	id, head, err := src.Head(ctx)
 	if err != nil {

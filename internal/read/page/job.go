@@ -23,23 +23,23 @@ import (
 // objectScreen is the page of a Job, a pod or a CronJob.
 type objectScreen struct {
 	Kind, Namespace, Name, UID string
-	State, Tone                string // Tone is the colour of the state: "bad", "good", "run", "hold" or "still"
+	State, Tone                string // Tone is the colour class of the state: "bad", "good", "run", "hold" or "still"
 	Verdict                    sentence
 	About                      []string
 	Lives                      string
 	Lead                       *section
 	Sections                   []section
-	At                         string // the point of ?at=; empty for now
-	Latest                     string // the address without ?at=
+	At                         string // the point that ?at= names; empty for now
+	Latest                     string // the address of the same page without ?at=
 
 	Picture  template.HTML
-	Lanes    []turned // the pages of the picture, if there are several
+	Lanes    []turned // links to the pages of the picture, if its lanes need several
 	Tries    *table
 	Sum      string
 	TriesCut string
 	Records  *listing
 	Cited    []citedRecord
-	Check    []string // the commands that check a file
+	Check    []string // in a file: the commands that check it
 
 	Cron *cronPart
 }
@@ -47,10 +47,10 @@ type objectScreen struct {
 type section struct {
 	Head      string
 	Sentences []sentence
-	More      []sentence // details
+	More      []sentence // details, which a click unfolds
 }
 
-// table is a table of texts. A row can be marked as bad.
+// table is a table of texts. A row can be marked as bad, which colours it.
 type table struct {
 	Head []string
 	Rows []tableRow
@@ -59,18 +59,18 @@ type table struct {
 type tableRow struct {
 	Cells []string
 	Bad   bool
-	Href  string // link of the first cell
+	Href  string // link of the first cell; empty for none
 }
 
-// job shows a Job.
+// job answers with the page of a Job, or with another form of it.
 func job(ctx context.Context, v *view) (*reply, error) {
 	return object(ctx, v, "job", "json", "md", "svg", "file")
 }
 
-// pod shows a pod.
+// pod answers with the page of a pod, or with another form of it.
 func pod(ctx context.Context, v *view) (*reply, error) { return object(ctx, v, "pod", "json", "md") }
 
-// object shows a Job or a pod.
+// object answers with the page of a Job or a pod, or with the form that ?o= asks for, if forms has it.
 func object(ctx context.Context, v *view, kind string, forms ...string) (*reply, error) {
 	o, err := v.form(forms...)
 	if err != nil {
@@ -125,7 +125,7 @@ func (v *view) markdown(a *explain.Answer) *reply {
 	return &reply{kind: "text/markdown; charset=utf-8", body: []byte(text)}
 }
 
-// explained lays out an answer of Explain.
+// explained fills the page with an answer of the question Explain.
 func (v *view) explained(a *explain.Answer) {
 	s := &objectScreen{
 		Kind: a.Kind, Namespace: words.Clean(a.Namespace), Name: words.Clean(a.Name), UID: words.Clean(a.UID), State: a.State, Tone: toneOf(a),
@@ -156,7 +156,7 @@ func (v *view) explained(a *explain.Answer) {
 	v.Object = s
 }
 
-// toneOf returns the tone of a state.
+// toneOf returns the colour class (objectScreen.Tone) for the state of an answer.
 func toneOf(a *explain.Answer) string {
 	switch {
 	case strings.Contains(a.State, "Fail") || a.State == string(history.CronInvalid) || a.State == string(history.CronOverdue):
@@ -171,7 +171,7 @@ func toneOf(a *explain.Answer) string {
 	return "still"
 }
 
-// tries lays out the picture and the list of tries.
+// tries adds the picture and the table of a Job's attempts to the page.
 func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]string) error {
 	t, err := v.timeline(ctx, a, values)
 	if t == nil {
@@ -210,17 +210,17 @@ func (v *view) tries(ctx context.Context, a *explain.Answer, values map[string]s
 	return nil
 }
 
-// turned is a page of the lanes of a picture.
+// turned is a link to one page of a picture that has too many lanes for one page.
 type turned struct {
 	Number int
 	Href   string
 	Here   bool
 }
 
-// mostTurned bounds the links to pages of lanes.
+// mostTurned is the largest number of links to pages of lanes.
 const mostTurned = 60
 
-// lanes returns which page of the lanes ?lanes= asks for, from 0, and lays out links to the pages.
+// lanes returns the page of lanes that ?lanes= asks for, counted from 0, and adds the links to all pages of lanes.
 func (v *view) lanes(t *attempts.Timeline) int {
 	pages := picture.Pages(t)
 	asked, err := strconv.Atoi(v.values.Get("lanes"))
@@ -241,7 +241,7 @@ func (v *view) timeline(ctx context.Context, a *explain.Answer, values map[strin
 	return put(ctx, v, ask.Timeline.New(), of, "job/"+a.UID)
 }
 
-// citedBy returns the records that an answer cites.
+// citedBy returns the sequences of the records that the sentences of an answer cite.
 func citedBy(a *explain.Answer) map[uint64]bool {
 	out := map[uint64]bool{}
 	add := func(s *explain.Sentence) {
@@ -258,9 +258,9 @@ func citedBy(a *explain.Answer) map[uint64]bool {
 	return out
 }
 
-// file lays out the page as one file, with the cited records and the commands that check it.
+// file returns the page as one file to save, with the cited records and the commands that check it.
 func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
-	v.Notes = v.limits // the other notes belong to the questions behind the file
+	v.Notes = v.limits // the other notes are about reading the log, and not about the file
 	if err := v.citedRecords(ctx); err != nil {
 		return nil, err
 	}
@@ -277,7 +277,7 @@ func (v *view) file(ctx context.Context, a *explain.Answer) (*reply, error) {
 	return out, nil
 }
 
-// fileName returns a name for a file, of letters, digits and dashes: "jobledger-prod-etl.html".
+// fileName returns a name for the saved file, of letters, digits and dashes: "jobledger-prod-etl.html".
 func fileName(a *explain.Answer) string {
 	safe := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -289,7 +289,8 @@ func fileName(a *explain.Answer) string {
 	return "jobledger-" + name[:min(len(name), 120)] + ".html"
 }
 
-// Head returns the end of the log, for the template of a file.
+// Head returns a line that identifies the end of the log (ID, epoch, last record, hash); the template of a file prints
+// it.
 func (v *view) Head() string {
 	return fmt.Sprintf("log %s, epoch %d, record %d, hash %s", words.Clean(v.id.LogID), v.id.Epoch, v.head.Sequence, v.head.Hash)
 }

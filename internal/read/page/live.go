@@ -15,33 +15,35 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// The form "live" of a page is a stream of server-sent events. The events say that there is more, and never what.
+// The form "live" (?o=live) of a page is a stream of server-sent events. An event says how many changes there are, and
+// never what changed.
 const (
 	formLive = "live"
-	// lookEach is the time between two events. A page is silent after silentAfter, so that it says within 5 s that it
-	// gets no answer.
+	// lookEach is the time between two events. A page that got no event for silentAfter says that the server does not
+	// answer. It checks each second, so the user reads this at most 5 s after the last event.
 	lookEach    = time.Second
 	lookWithin  = 2 * time.Second
 	silentAfter = 4 * time.Second
-	// liveFor ends a stream, so that the browser connects anew. Rights are checked for each event, anyway.
+	// liveFor is the longest life of a stream: the browser then connects again. The user's rights are checked for each
+	// event, not only for each stream.
 	liveFor     = 10 * time.Minute
 	sentWithin  = 5 * time.Second
-	mostLive    = 128 // open streams
-	liveEach    = 12  // of one user
-	mostChanges = 100 // changes that are counted
+	mostLive    = 128 // open streams of all users
+	liveEach    = 12  // open streams of one user
+	mostChanges = 100 // changes that are counted; above that, the event says "more than 100 changes"
 	mostLooked  = 2000
 )
 
-// event is the data of one event.
+// event is the data of one server-sent event, as JSON.
 type event struct {
-	Clock   string   `json:"clock"`             // of the server, in the zone of the page
-	Changes string   `json:"changes,omitempty"` // "3 changes", for display; empty for none
-	Notes   []string `json:"notes,omitempty"`   // what the answers of now say of the log as a whole
-	Off     string   `json:"off,omitempty"`     // why no more events come
+	Clock   string   `json:"clock"`             // time by the server's clock, in the time zone of the page
+	Changes string   `json:"changes,omitempty"` // number of changes for display, such as "3 changes"; empty for none
+	Notes   []string `json:"notes,omitempty"`   // remarks about the whole log, such as that it cannot be read
+	Off     string   `json:"off,omitempty"`     // why the server will send no more events; empty otherwise
 }
 
-// watched is what the events of a page count. Pages of past points and of records are still: their events have only the
-// clock.
+// watched says which changes the events of a page count. For the page of a past point or of a record it is still:
+// nothing there can change, so the events only have the clock.
 type watched string
 
 const (
@@ -52,18 +54,18 @@ const (
 	watchesCronJob watched = "cronjob"
 )
 
-// changes counts what is newer than a page.
+// changes counts the records that are newer than a page.
 type changes struct {
 	of      watched
 	through events.Sequence
-	records int                    // of the page's object
-	objects map[events.Stream]bool // on the first page: those with new records
+	records int                    // new records of the page's object
+	objects map[events.Stream]bool // on the first page: the Jobs and CronJobs that have new records
 
-	head events.Sequence // the newest record that is known
-	at   time.Time       // when it was read
+	head events.Sequence // the newest record of the log, when it was last read
+	at   time.Time       // when head was read
 }
 
-// live answers with the events of a page.
+// live answers with the stream of events of a page (?o=live&from=RECORD).
 func (s *site) live(w http.ResponseWriter, r *http.Request, of watched) {
 	values := r.URL.Query()
 	from, err := strconv.ParseUint(values.Get("from"), 10, 64)
@@ -105,28 +107,30 @@ func (s *site) live(w http.ResponseWriter, r *http.Request, of watched) {
 	}
 }
 
-// stream writes events.
+// stream writes server-sent events to one client.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// send writes an event, and reports whether the client is still there.
+// send writes one event. It returns false if the client does not take it, usually because the page was closed.
 func (s *stream) send(e *event) bool {
 	text, err := json.Marshal(e)
 	if err != nil {
-		return false // cannot happen: it has only texts
+		return false // cannot happen: an event has only texts
 	}
 	until := time.Now().Add(sentWithin)
-	_ = s.control.SetWriteDeadline(until)             // where it is not supported, the server's bounds hold
-	_ = s.control.SetReadDeadline(until.Add(liveFor)) // it would end the request, which has been read
+	// An error of the next two calls means that w has no deadlines. The server's own limits then apply.
+	_ = s.control.SetWriteDeadline(until)
+	_ = s.control.SetReadDeadline(until.Add(liveFor)) // else the server's read deadline would end the stream
 	if _, err := fmt.Fprintf(s.w, "retry: 1000\ndata: %s\n\n", text); err != nil {
 		return false
 	}
 	return s.control.Flush() == nil
 }
 
-// look counts what is new. It takes a turn like any request; if none is free, the event has only the clock.
+// look counts the changes behind a page, and returns the event that says so. Like any request it waits for one of the
+// limited turns (package turns). If it gets none in 2 s, the event has only the clock.
 func (s *site) look(ctx context.Context, r *http.Request, user string, seen *changes) *event {
 	v := newView(s, r)
 	v.readZone()
@@ -150,7 +154,7 @@ func (s *site) look(ctx context.Context, r *http.Request, user string, seen *cha
 	return &event{Clock: v.zone.Second(events.At(s.Clock())), Changes: seen.says(), Notes: v.Notes}
 }
 
-// take reads what is new.
+// take reads the end of the log, and counts the changes since the last call.
 func (c *changes) take(ctx context.Context, v *view) error {
 	_, head, err := v.src.Head(ctx)
 	if err != nil {
@@ -170,7 +174,7 @@ func (c *changes) take(ctx context.Context, v *view) error {
 	}
 }
 
-// all counts the Jobs and CronJobs with new records, or the new records of the page's pod.
+// all counts new records of any object: on the first page each Job and CronJob once, on the page of a pod each record.
 func (c *changes) all(ctx context.Context, v *view, head events.Sequence) error {
 	q := history.Query{From: c.through + 1, Through: min(head, c.through+mostLooked), Namespace: v.about().Namespace}
 	for r, err := range v.src.Records(ctx, q) {
@@ -190,8 +194,8 @@ func (c *changes) all(ctx context.Context, v *view, head events.Sequence) error 
 	return nil
 }
 
-// one counts the new records of the page's object. Without a UID in the address these are also those of a newer object
-// with its name.
+// one counts the new records of the page's Job or CronJob. If the address has no UID, records of a newer object with
+// the same name count, too.
 func (c *changes) one(ctx context.Context, v *view, head events.Sequence) (err error) {
 	kind := map[watched]events.StreamKind{watchesJob: events.StreamJob, watchesCronJob: events.StreamCronJob}[c.of]
 	streams := []events.Stream{{Kind: kind, ID: v.values.Get("uid")}}
@@ -221,7 +225,8 @@ func (c *changes) one(ctx context.Context, v *view, head events.Sequence) (err e
 	return nil
 }
 
-// lost says that the log cannot be read: in the words of a refusal, and else since when, and up to which record.
+// lost returns a remark that the log cannot be read. If the source refused, it is the refusal's own text. Otherwise it
+// says since when, and what the newest known record is.
 func (c *changes) lost(err error, zone words.Zone) string {
 	if errors.As(err, new(interface{ HTTPStatus() int })) {
 		return err.Error()
@@ -235,7 +240,7 @@ func (c *changes) lost(err error, zone words.Zone) string {
 
 func (c *changes) count() int { return c.records + len(c.objects) }
 
-// says returns the number of changes for display.
+// says returns the number of changes for display: "", "3 changes", "more than 100 changes".
 func (c *changes) says() string {
 	switch n := c.count(); {
 	case n == 0:
@@ -247,7 +252,7 @@ func (c *changes) says() string {
 	}
 }
 
-// Live returns the address of the page's events; empty for a file, and for a page with an error.
+// Live returns the address of the page's stream of events. It is empty for a saved file and for a page with an error.
 func (v *view) Live() string {
 	if v.File || v.Error != "" || v.AsOf.Sequence == 0 {
 		return ""
@@ -258,5 +263,5 @@ func (v *view) Live() string {
 	return v.request.URL.EscapedPath() + "?" + values.Encode()
 }
 
-// Silent returns after how many milliseconds without an event a page says that it gets no answer.
+// Silent returns silentAfter in milliseconds, for the script of the page.
 func (*view) Silent() int64 { return silentAfter.Milliseconds() }

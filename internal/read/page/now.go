@@ -20,12 +20,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// nowScreen is the first page.
+// nowScreen is the first page: what is in trouble, and the newest Jobs and CronJobs.
 type nowScreen struct {
 	Tallies      []tally
 	Rest         []string
-	Since, Until string // as given in the address
-	From, To     string // the window, for display
+	Since, Until string // the parameters of the address, unchanged
+	From, To     string // the beginning and end of the strip, for display
 	Namespace    string
 	Windows      []form
 	Strip        template.HTML
@@ -36,7 +36,7 @@ type nowScreen struct {
 	CronJobsCut  bool
 }
 
-// tally is a number at the head of the page.
+// tally is one of the large numbers at the top of the page, such as "3 stuck".
 type tally struct{ Label, Number, Rest, Tone string }
 
 type trouble struct {
@@ -50,7 +50,7 @@ type troubleRow struct {
 	First, Last      string
 	Why              string
 	Cites            []cite
-	Others           []form // other Jobs with the same cause
+	Others           []form // links to other Jobs with the same cause
 	OthersCut        int
 }
 
@@ -63,21 +63,21 @@ type cronRow struct {
 	Name, Href, State, Tone, Schedule, Next, Last, Says string
 }
 
-// The window of the first page, and the limits of its lists.
+// The usual time window of the first page, and the limits of its lists. For example, a list shows at most 40 rows.
 const (
 	usualWindow = 24 * time.Hour
 	mostRows    = 40
 	mostOthers  = 8
-	mostCounted = 5000 // Jobs in the strip
+	mostCounted = 5000 // Jobs that the strip draws; also the largest number of running Jobs that is counted
 )
 
-// windows are the windows with a link of their own.
+// windows are the time windows that the page offers as links.
 var windows = []struct {
 	name   string
 	length time.Duration
 }{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", usualWindow}, {"7d", 7 * usualWindow}}
 
-// now shows the first page.
+// now answers with the first page.
 func now(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {
@@ -110,7 +110,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 	if err := v.strip(ctx, s, since, from, until, failures.Gaps); err != nil {
 		return nil, err
 	}
-	if s.Until == "" { // lists are as of now
+	if s.Until == "" { // the lists show the present, so a page of a past window has none
 		if err := v.lists(ctx, s, since); err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func now(ctx context.Context, v *view) (*reply, error) {
 
 func stamp(t events.Time) string { return t.Go().UTC().Format(time.RFC3339) }
 
-// window returns the times that the address names; without them the last day.
+// window returns the times of ?since= and ?until=. Without them it returns the last 24 hours of the log.
 func (v *view) window(ctx context.Context, s *nowScreen, end events.Time) (from, until events.Time, err error) {
 	var span ask.Span
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -146,10 +146,10 @@ func (v *view) window(ctx context.Context, s *nowScreen, end events.Time) (from,
 	if s.Since == "" {
 		from = until.Add(-usualWindow)
 	}
-	return from, max(from, until), nil // the log may end before the window
+	return from, max(from, until), nil // until lies before from if the log ends before the window begins
 }
 
-// head lays out the numbers of the list of failures, and the remarks on how complete they are.
+// head adds the numbers of stuck, failed and deleted Jobs, and remarks on how complete the numbers are.
 func (s *nowScreen) head(f *failures.Failures, zone words.Zone) {
 	numbers, rest := show.FailuresHead(f, zone)
 	for _, n := range numbers {
@@ -164,10 +164,10 @@ func (s *nowScreen) head(f *failures.Failures, zone words.Zone) {
 	}
 }
 
-// toneOfSort is the tone of each sort of trouble.
+// toneOfSort has the colour class for each sort of trouble.
 var toneOfSort = map[string]string{failures.SortStuck: "hold", failures.SortFailed: "bad", failures.SortDeleted: "hold"}
 
-// troubles lays out a row for each cause, grouped by sort.
+// troubles adds a row for each cause of trouble, grouped by sort: stuck, failed, deleted.
 func (v *view) troubles(s *nowScreen, f *failures.Failures) {
 	for _, row := range show.CauseRows(f) {
 		sort := show.SortSays(row.Of.Sort)
@@ -211,7 +211,8 @@ func (v *view) troubleAt(t *failures.Trouble) string {
 	return v.to(map[string]string{"uid": t.UID}, "job", t.Namespace, t.Name)
 }
 
-// strip draws the Jobs that ended in the window. Without ?since= it begins with the first of them.
+// strip adds a picture of the Jobs that ended in the time window. Without ?since= in the address, the picture begins
+// when the oldest of the listed Jobs was created.
 func (v *view) strip(
 	ctx context.Context, s *nowScreen, since string, from, until events.Time, gaps []history.Gap,
 ) error {
@@ -237,7 +238,8 @@ func (v *view) strip(
 	return nil
 }
 
-// lists lays out what is as of now: the number of running Jobs, the newest Jobs, and the newest CronJobs.
+// lists adds what is true now, independent of the time window: the number of running Jobs, the newest Jobs and the
+// newest CronJobs.
 func (v *view) lists(ctx context.Context, s *nowScreen, since string) error {
 	of := map[string]string{ask.FlagNamespace: s.Namespace, "state": string(history.StateRunning), "limit": fmt.Sprint(mostCounted)}
 	running, err := put(ctx, v, ask.Jobs.New(), of)
@@ -258,7 +260,7 @@ func (v *view) lists(ctx context.Context, s *nowScreen, since string) error {
 	return v.cronJobs(ctx, s)
 }
 
-// jobs lays out the newest Jobs.
+// jobs adds the list of the newest Jobs.
 func (v *view) jobs(ctx context.Context, s *nowScreen, since string) error {
 	values := map[string]string{ask.FlagNamespace: s.Namespace, "since": since}
 	values["limit"], values["why"] = fmt.Sprint(mostRows), "true"
@@ -284,7 +286,7 @@ func (v *view) jobs(ctx context.Context, s *nowScreen, since string) error {
 	return nil
 }
 
-// cronJobs lays out the newest CronJobs.
+// cronJobs adds the list of the newest CronJobs.
 func (v *view) cronJobs(ctx context.Context, s *nowScreen) error {
 	page, err := put(ctx, v, ask.CronJobs.New(), map[string]string{ask.FlagNamespace: s.Namespace, "limit": fmt.Sprint(mostRows)})
 	if page == nil {
@@ -308,7 +310,7 @@ func (v *view) cronJobs(ctx context.Context, s *nowScreen) error {
 	return nil
 }
 
-// found lays out the rows of a search.
+// found returns the page of a search, with a row for each object or record that was found.
 func (v *view) found(f *ask.Found) *findScreen {
 	s := &findScreen{Head: show.FoundHead(&f.Pieces)}
 	for i := range f.Items {

@@ -16,27 +16,28 @@ const (
 	secretParam = "secret"
 )
 
-// oneUser admits the one browser that came with the secret. The secret works once.
+// oneUser admits requests of one browser only: the browser that presented the secret of the first address. The secret
+// works once.
 type oneUser struct {
 	next   http.Handler
-	host   string // host and port
+	host   string // the only Host header that is accepted: host and port
 	cookie string
 
 	mu   sync.Mutex
-	once string // the secret; empty after its use
-	kept string // the value of the cookie
+	once string // the secret of the first address; empty after its use
+	kept string // the secret in the cookie of the admitted browser
 }
 
-// OneUser wraps a handler for one person on a loopback address. address is the one to open first: it contains a secret
-// that works once. The browser then gets another secret in a cookie that no script can read and no other site can send.
-// Requests that name another host are refused, against DNS rebinding.
+// OneUser wraps a handler on a loopback address for one user. It returns the address that the user must open first:
+// this contains a secret that works once. The browser then gets another secret in a cookie that no script can read and
+// no other site can send. Requests with another Host header are refused, against DNS rebinding.
 func OneUser(next http.Handler, host string) (handler http.Handler, address string) {
 	_, port, _ := net.SplitHostPort(host)
 	u := &oneUser{next: next, host: host, cookie: cookieName + port, once: rand.Text(), kept: rand.Text()}
 	return u, "http://" + host + "/?" + secretParam + "=" + u.once
 }
 
-// ServeHTTP admits a request with the cookie or with the secret.
+// ServeHTTP passes on a request that has the cookie, exchanges the secret for the cookie, and refuses all else.
 func (u *oneUser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.EqualFold(r.Host, u.host) {
 		http.Error(w, "this address is not "+u.host, http.StatusForbidden)
@@ -60,7 +61,7 @@ func (u *oneUser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.next.ServeHTTP(w, r)
 }
 
-// spend reports whether secret is the unused secret, and marks it as used.
+// spend reports whether secret is right and unused, and marks it as used.
 func (u *oneUser) spend(secret string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -71,7 +72,7 @@ func (u *oneUser) spend(secret string) bool {
 	return true
 }
 
-// known reports whether a request has the cookie.
+// known reports whether a request has the right cookie.
 func (u *oneUser) known(r *http.Request) bool {
 	for _, c := range r.CookiesNamed(u.cookie) {
 		if subtle.ConstantTimeCompare([]byte(c.Value), []byte(u.kept)) == 1 {

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	leastPacked = 1 << 10 // bytes of a document that is worth compressing
-	mostJitter  = 32      // bytes
+	leastPacked = 1 << 10 // bytes; a smaller document is sent uncompressed
+	mostJitter  = 32      // largest number of random bytes that are added
 )
 
-// packed compresses a document for a client that takes gzip, sets the headers that say so, and returns what to send. It
-// returns a document that is small, or of which the client wants a part, as it is.
+// packed returns a document as it is to be sent, and sets the headers that describe it. It compresses the document with
+// gzip if the client takes gzip. A small document, and one of which the client wants only a part (Range), stays as it
+// is.
 //
-// The compressed document is longer by a random number of bytes. So its length does not tell whether a text that someone
-// makes the page repeat is in it already (the attack known as BREACH).
+// A random number of bytes is added to the compressed document, because its length would be a side channel. An attacker
+// who makes the page repeat a guessed text could see from the length whether the page has the text already (BREACH).
 func packed(h http.Header, r *http.Request, document []byte) []byte {
 	h.Add("Vary", "Accept-Encoding")
 	if len(document) < leastPacked || r.Header.Get("Range") != "" || !takesGzip(r) {
@@ -26,14 +27,14 @@ func packed(h http.Header, r *http.Request, document []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	z.Comment = strings.Repeat("-", 1+rand.N(mostJitter)) //nolint:gosec // a guess of one length does not tell the next
-	_, _ = z.Write(document)                              // a buffer takes all
+	_, _ = z.Write(document)                              // a write to a buffer cannot fail
 	_ = z.Close()
 	h.Set("Content-Encoding", "gzip")
 	return b.Bytes()
 }
 
-// takesGzip reports whether a request names gzip among the encodings that it takes, with a weight other than 0 (RFC 9110,
-// section 12.5.3).
+// takesGzip reports whether the Accept-Encoding of a request has gzip with a weight other than 0 (RFC 9110, section
+// 12.5.3).
 func takesGzip(r *http.Request) bool {
 	for _, coding := range strings.Split(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")

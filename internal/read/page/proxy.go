@@ -15,21 +15,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Remote is the pages of a reader, which this process shows to one user.
+// Remote is a reader process (jobledger serve) from which Proxy takes the pages for one user.
 type Remote struct {
-	Base      *url.URL          // of the pages
-	Name      string            // of the reader, for messages
-	Transport http.RoundTripper // it adds the user's credentials
+	Base      *url.URL          // where the reader serves its pages
+	Name      string            // name of the reader in messages
+	Transport http.RoundTripper // adds the user's credentials to each request
 }
 
-// contact is the last that a reader gave.
+// contact remembers the reader's last answer, so that a message can say since when the reader is silent.
 type contact struct {
 	mu   sync.Mutex
-	at   time.Time // when; zero for never
-	asOf string    // record and time, as in Jobledger-As-Of
+	at   time.Time // when the reader last answered; zero for never
+	asOf string    // record and time of the newest page, from its header Jobledger-As-Of
 }
 
-// note notes an answer, or a part of one; asOf is empty for one that does not name its record.
+// note records that the reader answered now, or sent a part of an answer. asOf is empty if this names no record.
 func (c *contact) note(asOf string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *contact) note(asOf string) {
 	}
 }
 
-// lost says since when a reader does not answer, and which record is the newest known.
+// lost returns a text that says since when the reader has not answered, and which record is the newest known one.
 func (c *contact) lost() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *contact) lost() string {
 	}
 }
 
-// parts notes each part of an answer without an end.
+// parts is the body of an endless answer (server-sent events). It notes the contact whenever bytes arrive.
 type parts struct {
 	io.ReadCloser
 	from *contact
@@ -68,17 +68,18 @@ func (p parts) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// passed are the headers of a browser's request that a reader gets. It gets no cookie, and no credentials but those of
-// Remote.Transport.
+// passed lists the headers of the browser's request that go to the reader. Cookies are not passed on, and the only
+// credentials are those that Remote.Transport adds.
 var passed = []string{"Accept", "Accept-Language", "If-None-Match", "Range", "User-Agent"}
 
-// Proxy returns a handler with the pages of a reader, at the same paths as there. GET and HEAD are the only methods.
+// Proxy returns a handler that serves the pages of a reader, at the paths that the reader has. It answers GET and HEAD
+// only.
 func Proxy(r Remote) http.Handler {
 	base := strings.TrimSuffix(r.Base.Path, "/")
 	last := &contact{}
 	proxy := &httputil.ReverseProxy{
 		Transport: r.Transport,
-		ErrorLog:  log.New(io.Discard, "", 0), // the browser is told
+		ErrorLog:  log.New(io.Discard, "", 0), // the browser shows the error
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = r.Base.Scheme, r.Base.Host, r.Base.Host
 			headers := http.Header{}
@@ -91,7 +92,7 @@ func Proxy(r Remote) http.Handler {
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			answer.Header.Del("Set-Cookie")
-			guard(answer.Header) // whatever answers there
+			guard(answer.Header) // guard even if the address is not that of a reader
 			last.note(answer.Header.Get("Jobledger-As-Of"))
 			if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 				answer.Body = parts{answer.Body, last}

@@ -17,20 +17,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// recordScreen is the page of one record.
+// recordScreen is the page of one record of the log.
 type recordScreen struct {
 	line
 	Stream           string
 	JSON             string
 	Causes, Effects  []line
-	EffectsCut       bool   // only the next mostEffects records were searched for effects
-	Previous         string // address of the previous record of the stream
-	Next             string // address of the next record of the stream
-	Newer, Older     string // addresses of the next and previous record of the log
-	AsOfHere, Object string // address of the object's page as of the record, and the object's name
+	EffectsCut       bool   // only the next mostEffects records of the stream were searched for effects
+	Previous         string // address of the previous record of the same stream
+	Next             string // address of the next record of the same stream
+	Newer, Older     string // addresses of the next and the previous record of the whole log
+	AsOfHere, Object string // address of the object's page as of this record, and the name of the object
 }
 
-// line is a record on one line.
+// line is a record as one line of a list.
 type line struct {
 	Sequence             uint64
 	Href                 string
@@ -38,19 +38,19 @@ type line struct {
 	Kind, Detail, Object string
 }
 
-// listing lists records of an object.
+// listing is a list of an object's newest records.
 type listing struct {
 	Lines []line
-	Cut   bool // older records exist
+	Cut   bool // older records exist, which the list does not show
 }
 
-// citedRecord is a record that a file contains.
+// citedRecord is a record with its whole JSON, for a saved file.
 type citedRecord struct {
 	line
 	JSON string
 }
 
-// Limits: records searched for effects, records in a list, and records in a file.
+// How many records are searched for effects of a record, shown in a list, and contained in a file.
 const (
 	mostEffects = 500
 	mostListed  = 200
@@ -64,7 +64,7 @@ func (v *view) line(names *words.Names, r *events.Record) line {
 	}
 }
 
-// record shows one record.
+// record answers with the page of one record.
 func record(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {
@@ -110,7 +110,7 @@ func record(ctx context.Context, v *view) (*reply, error) {
 	return v.page()
 }
 
-// effects finds the records of the same stream that name r as a cause.
+// effects adds to the page the later records of the same stream that name record r as a cause.
 func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names, r *events.Record) error {
 	looked := 0
 	for x, err := range v.src.ReadStream(ctx, r.Stream, r.Sequence+1, store.Forward) {
@@ -134,7 +134,7 @@ func (v *view) effects(ctx context.Context, s *recordScreen, names *words.Names,
 	return nil
 }
 
-// ofObject sets the address of the object's page as of the record.
+// ofObject adds to the page the address of the object's page as of record r.
 func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	at := map[string]string{"at": fmt.Sprint(r.Sequence)}
 	switch r.Stream.Kind {
@@ -150,7 +150,7 @@ func (v *view) ofObject(s *recordScreen, names *words.Names, r *events.Record) {
 	}
 }
 
-// listing returns the newest records of a stream, up to record at if that is a number.
+// listing returns the newest records of a stream. If at is the number of a record, it leaves out newer records.
 func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing {
 	from := events.Sequence(0)
 	if n, err := strconv.ParseUint(at, 10, 64); err == nil {
@@ -178,7 +178,7 @@ func (v *view) listing(ctx context.Context, s events.Stream, at string) *listing
 	return out
 }
 
-// citedRecords adds to a file the records that it cites.
+// citedRecords adds the records that the answer cites to a saved file, at most mostCited.
 func (v *view) citedRecords(ctx context.Context) error {
 	names := history.NamesOf(ctx, v.src)
 	for _, n := range slices.Sorted(maps.Keys(v.cited)) {
@@ -198,7 +198,7 @@ func (v *view) citedRecords(ctx context.Context) error {
 	return nil
 }
 
-// indented returns the JSON of a record, indented. Its characters are visible ones already.
+// indented returns the JSON of a record with line breaks. All its characters are visible ones already.
 func indented(text []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, text, "", "  ") != nil {
@@ -207,7 +207,7 @@ func indented(text []byte) string {
 	return b.String()
 }
 
-// findScreen is the page of a search.
+// findScreen is the page with the results of a search.
 type findScreen struct {
 	Head []string
 	Rows []foundRow
@@ -218,7 +218,7 @@ type foundRow struct {
 	Record                               *cite
 }
 
-// find shows a search.
+// find answers with the results of the search ?q=.
 func find(ctx context.Context, v *view) (*reply, error) {
 	o, err := v.form("json")
 	if err != nil {

@@ -24,7 +24,8 @@ var layout = template.Must(template.New("layout.html").Funcs(template.FuncMap{
 	"sheet": func() string { return sheet.name() }, "script": func() string { return script.name() },
 }).ParseFS(assets, "assets/*.html"))
 
-// asset is a file that pages load. Its name contains the hash of its text, so a browser can cache it without limit.
+// asset is a style or script that pages load. Its file name contains the hash of its text, so a browser can cache it
+// for ever.
 type asset struct {
 	stem, ext, kind string
 	text            string
@@ -33,7 +34,7 @@ type asset struct {
 func read(name string) string {
 	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
-		panic(err) // cannot happen: the file is compiled in
+		panic(err) // cannot happen: the file is embedded in the program
 	}
 	return string(text)
 }
@@ -48,24 +49,24 @@ func (a asset) name() string {
 	return a.stem + "-" + hex.EncodeToString(sum[:6]) + a.ext
 }
 
-// ServeHTTP sends the file.
+// ServeHTTP sends the style or script.
 func (a asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	_, _ = w.Write(packed(h, r, []byte(a.text))) // the client may be gone
+	_, _ = w.Write(packed(h, r, []byte(a.text))) // an error means that the client closed the connection
 }
 
-// filePolicy returns the policy of a file: it allows only the file's own style.
+// filePolicy returns the Content-Security-Policy of a saved file: it allows only the file's own style.
 func filePolicy() string {
 	sum := sha256.Sum256([]byte(sheet.text))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Policy returns the policy of a file, for the template.
+// Policy is filePolicy for the template.
 func (*view) Policy() string { return filePolicy() }
 
-// page renders the document.
+// page returns the reply with the HTML of the page.
 func (v *view) page() (*reply, error) {
 	for _, err := range v.damage.Met() {
 		v.Damage = append(v.Damage, words.Clean(err.Error()))
@@ -77,7 +78,7 @@ func (v *view) page() (*reply, error) {
 	return &reply{body: b.Bytes()}, nil
 }
 
-// drawn embeds a picture of ours in a page. The package that drew it has escaped all texts of others.
+// drawn marks an SVG of package picture as safe HTML. Package picture has escaped all texts of users in it.
 func drawn(svg []byte) template.HTML {
 	return template.HTML(strings.TrimSpace(string(svg))) //nolint:gosec // see above; the hostile texts of the tests go through it
 }

@@ -22,46 +22,47 @@ import (
 
 // Config configures the pages. Source is required.
 type Config struct {
-	// Source returns the log for one request. It adds damage to d, and passes remarks for the user to note. An error
-	// refuses the request. If the error has a method HTTPStatus, that gives the status.
+	// Source returns the log for one request. It adds damage of the log to d, and calls note with remarks for the user.
+	// An error refuses the request; a method HTTPStatus of the error gives the status.
 	Source func(r *http.Request, about About, d *store.Damage, note func(string)) (Given, error)
-	Where  string // name of the log in the head of each page, such as the name of its directory
-	Log    string // the log as a command line names it, for the commands that check a file; empty for DIR
+	Where  string // name of the log at the top of each page, such as its directory
+	Log    string // the log as a command line names it, for the commands that check a saved file; empty for DIR
 	Base   string // path prefix of all pages, such as /jobledger; empty for the root
-	// User returns the name of the user, for the bound on requests of one user. If nil, all requests are of one user.
+	// User returns the name of the user who sent a request, to limit the requests of one user. If nil, all requests
+	// count as those of one user.
 	User func(*http.Request) string
-	// Turns limits how many requests are answered at the same time. Services that share a Turns share its limits. If
-	// nil, the pages get their own.
+	// Turns limits how many requests are answered at the same time. Services that share a Turns share the limit. If
+	// nil, the handler gets its own.
 	Turns *turns.Turns
-	// Within limits the duration of a request; 0 for 10 s.
+	// Within is the longest duration of a request; 0 means 10 s.
 	Within time.Duration
-	Clock  func() time.Time // of this machine; nil for time.Now
-	Ends   <-chan struct{}  // closed when no page is to get further events; nil for never
+	Clock  func() time.Time // the time for display; nil for time.Now
+	Ends   <-chan struct{}  // closed when the open streams of events must end; nil for never
 }
 
-// About is the subject of a request.
+// About says what a request is about, so that Config.Source can check the user's rights.
 type About struct {
-	Namespace string          // of the object, or of ?n=; empty for all
-	Record    events.Sequence // for the page of a record; 0 for other pages
+	Namespace string          // namespace of the object, or the one that ?n= names; empty for all
+	Record    events.Sequence // on the page of a record: its sequence; 0 on other pages
 }
 
-// Given is the log that answers a request.
+// Given is the log for one request.
 type Given struct {
 	ask.Source
-	Only string // the only namespace that Source covers; empty for all
-	Done func() // called after the answer is made; may be nil
+	Only string // the only namespace that Source shows; empty if it shows all
+	Done func() // called after the request is answered; may be nil
 }
 
-// The bounds of a request.
+// Bounds of a request: its duration, and the size of its answer.
 const (
 	askingFor  = 10 * time.Second
-	mostAnswer = 4 << 20 // bytes
+	mostAnswer = 4 << 20 // largest size of an answer, in bytes
 )
 
-// site handles the requests.
+// site serves all pages.
 type site struct {
 	Config
-	streams *turns.Turns // of events
+	streams *turns.Turns // limits the open streams of events
 }
 
 // reply is the response to a request.
@@ -69,13 +70,13 @@ type reply struct {
 	status int    // 0 for 200
 	kind   string // content type; empty for HTML
 	body   []byte
-	file   string // name under which a browser saves it; empty to display it
+	file   string // file name under which a browser saves the reply; empty to display it
 }
 
-// screen answers the requests of one address.
+// screen makes the reply for one kind of page.
 type screen func(ctx context.Context, v *view) (*reply, error)
 
-// New returns a handler of all pages. It answers GET only.
+// New returns a handler for all pages. It answers GET only.
 func New(config Config) http.Handler {
 	if config.Within <= 0 {
 		config.Within = askingFor
@@ -105,7 +106,8 @@ func New(config Config) http.Handler {
 	return guarded(mux)
 }
 
-// policy allows a page its own style and script and requests to its own origin, and no frames around it.
+// policy is the Content-Security-Policy of a page: its own style and script, requests to its own origin, no frames
+// around it.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 func guarded(next http.Handler) http.Handler {
@@ -123,7 +125,8 @@ func guard(h http.Header) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
-// answer runs a screen within the bounds, or sends the events of its page.
+// answer returns the handler for a page. With ?o=live the handler sends the events of the page, otherwise the page
+// itself within the limits on time, size and number of requests.
 func (s *site) answer(show screen, of watched) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("o") == formLive {
@@ -158,7 +161,7 @@ func (s *site) answer(show screen, of watched) http.Handler {
 	})
 }
 
-// answer returns the reply of a screen, or a page with the error.
+// answer returns the reply of a screen. If the screen fails, it returns a page with the error.
 func (v *view) answer(ctx context.Context, show screen) *reply {
 	v.request = v.request.WithContext(ctx)
 	given, err := v.site.Source(v.request, v.about(), v.damage, v.note)
@@ -172,7 +175,7 @@ func (v *view) answer(ctx context.Context, show screen) *reply {
 	}
 	v.src, v.Only, v.limits = given.Source, given.Only, slices.Clone(v.Notes)
 	v.begin(ctx)
-	out, err := show(ctx, v) // if out is set, err is damage that was noted already
+	out, err := show(ctx, v) // err with a reply is damage of the log, which the page shows already
 	switch {
 	case out == nil && errors.Is(err, context.DeadlineExceeded):
 		return v.failed(http.StatusGatewayTimeout,
@@ -204,8 +207,8 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// send writes a response. If the browser has the same document already, it sends 304 Not Modified. The tag is weak: it
-// names the document, which goes out compressed or plain.
+// send writes a response. If the browser has the same document already, it sends 304 Not Modified. The ETag is weak
+// because it is the same for the compressed and the plain document.
 func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	h := w.Header()
 	if out.kind == "" {
@@ -219,7 +222,7 @@ func send(w http.ResponseWriter, r *http.Request, out *reply) {
 	body := packed(h, r, out.body)
 	if out.status != 0 {
 		w.WriteHeader(out.status)
-		_, _ = w.Write(body) // the client may be gone
+		_, _ = w.Write(body) // an error means that the client closed the connection
 		return
 	}
 	sum := sha256.Sum256(out.body)

@@ -24,20 +24,20 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// view is the state of one request, with the data for the template.
+// view is the state of one request. The template reads its exported fields.
 type view struct {
 	Title  string
 	Where  string
 	Base   string
 	Only   string // the only namespace that the source covers; empty for all
-	Ask    bool   // the page asks for a namespace: the user may not read all of them
-	Zone   string // as in the address; empty for UTC
-	Query  string // the text of a search
+	Ask    bool   // the user may not read all namespaces, so the page asks for one
+	Zone   string // time zone as the address names it; empty for UTC
+	Query  string // the text of a search (?q=)
 	AsOf   history.Place
-	Clock  string // the time of AsOf, for display
+	Clock  string // time of the record AsOf, for display
 	Notes  []string
 	Damage []string
-	File   bool // laid out as a file: without forms, scripts and links to other pages
+	File   bool // the page is a file to save: without forms, scripts and links to other pages
 	Forms  []form
 
 	Now    *nowScreen
@@ -54,11 +54,11 @@ type view struct {
 	id      events.Identity
 	src     ask.Source
 	damage  *store.Damage
-	limits  []string        // notes on what the source leaves out
-	cited   map[uint64]bool // in a file: the records that it contains
+	limits  []string        // remarks on what the source does not show to this user
+	cited   map[uint64]bool // in a file: the records that the file contains
 }
 
-// form is another form of the page.
+// form is a link to another form of the same page, such as JSON or SVG.
 type form struct{ Name, Href string }
 
 func newView(s *site, r *http.Request) *view {
@@ -67,18 +67,18 @@ func newView(s *site, r *http.Request) *view {
 	}
 }
 
-// about returns the subject of the request, from its address.
+// about returns what the request is about, by its address.
 func (v *view) about() About {
-	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // the screen refuses an invalid number
+	n, _ := strconv.ParseUint(v.request.PathValue("record"), 10, 64) // 0 for an invalid number; the screen refuses it
 	return About{
 		Namespace: cmp.Or(v.request.PathValue("namespace"), v.values.Get("n")), Record: events.Sequence(n),
 	}
 }
 
-// Standing returns the notes on the log as a whole: those that each event has anew.
+// Standing returns the notes about the whole log. The script replaces them with the notes of each event.
 func (v *view) Standing() []string { return v.limits }
 
-// Others returns the notes on this page alone.
+// Others returns the notes about this page alone.
 func (v *view) Others() (out []string) {
 	for _, note := range v.Notes {
 		if !slices.Contains(v.limits, note) {
@@ -88,14 +88,14 @@ func (v *view) Others() (out []string) {
 	return out
 }
 
-// note adds a remark for the user, once.
+// note adds a remark to the page, unless the page has the same remark already.
 func (v *view) note(text string) {
 	if text = words.Clean(text); !slices.Contains(v.Notes, text) {
 		v.Notes = append(v.Notes, text)
 	}
 }
 
-// readZone reads the time zone of the address.
+// readZone takes the time zone from ?zone=.
 func (v *view) readZone() {
 	if name := v.values.Get("zone"); name != "" && name != "UTC" {
 		if location, err := time.LoadLocation(name); err == nil {
@@ -106,19 +106,19 @@ func (v *view) readZone() {
 	}
 }
 
-// begin reads the zone, and the end of the log, as of which the page is.
+// begin prepares the view for an answer: it reads the time zone, and the end of the log, which the page names.
 func (v *view) begin(ctx context.Context) {
 	v.readZone()
 	id, head, err := v.src.Head(ctx)
 	if err != nil {
-		return // the question reports the same error
+		return // the question that the screen asks next reports the same error
 	}
 	v.id, v.head = id, head
 	v.AsOf = history.Place{Sequence: uint64(head.Sequence), Time: recordjson.Instant(head.Time)}
 	v.Clock = v.zone.Second(head.Time)
 }
 
-// set sets the parameters of a question: the values that are not empty, and the zone.
+// set sets the flags of a question to the given values, except empty ones, and to the time zone of the page.
 func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
 	if v.Zone != "" {
 		for _, name := range []string{ask.FlagZone, ask.FlagTexts} {
@@ -138,7 +138,8 @@ func (v *view) set(flags *pflag.FlagSet, values map[string]string) error {
 	return nil
 }
 
-// put asks a question. If it returns an answer, damage is noted and shown on the page. If not, it returns the error.
+// put asks a question. It returns the answer if there is one, even an incomplete one: the page then shows the damage of
+// the log. Otherwise it returns the error.
 func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string]string, args ...string) (*A, error) {
 	if err := v.set(q.Flags, values); err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func put[A any](ctx context.Context, v *view, q *ask.Asked[A], values map[string
 	return nil, err
 }
 
-// json returns an answer as the command writes it with -o json.
+// json returns a reply with the same JSON as the command writes with -o json.
 func (v *view) json(answer any) (*reply, error) {
 	text, err := ask.Write(answer, v.damage.Met())
 	if err != nil {
@@ -166,7 +167,8 @@ func (v *view) json(answer any) (*reply, error) {
 	return &reply{kind: "application/json", body: text}, nil
 }
 
-// form returns the form that ?o= asks for; empty for the page. It fails for a form that is not in has.
+// form returns the form that ?o= asks for, such as "json"; empty for the page itself. It returns an error if has does
+// not list the form.
 func (v *view) form(has ...string) (string, error) {
 	o := v.values.Get("o")
 	if o != "" && !slices.Contains(has, o) {
@@ -178,13 +180,13 @@ func (v *view) form(has ...string) (string, error) {
 	return o, nil
 }
 
-// with returns the address of this page with parameter name set to value, or removed if value is empty.
+// with returns the address of this page with parameter name set to value. An empty value removes the parameter.
 func (v *view) with(name, value string) string {
 	values := url.Values{}
 	for k, all := range v.values {
 		values[k] = all
 	}
-	values.Del("o") // links lead to the page itself, except for links to its forms
+	values.Del("o") // a link leads to the page itself, unless it is a link to another form of the page
 	if value == "" {
 		values.Del(name)
 	} else {
@@ -197,7 +199,7 @@ func (v *view) with(name, value string) string {
 	return path
 }
 
-// to returns the address of a page.
+// to returns the address of another page: its path from parts, its query from values and the time zone.
 func (v *view) to(values map[string]string, parts ...string) string {
 	path := v.Base
 	for _, part := range parts {
@@ -221,8 +223,8 @@ func (v *view) to(values map[string]string, parts ...string) string {
 // Home returns the address of the first page.
 func (v *view) Home() string { return v.to(map[string]string{"n": v.Only}, "") }
 
-// recordAt returns the address of a record: its page, or in a file the place of the record. In a file it is empty for a
-// record that the file does not contain.
+// recordAt returns the address of a record's page. In a saved file it returns a link to the record in the file, or
+// nothing if the file does not contain the record.
 func (v *view) recordAt(record uint64) string {
 	if !v.File {
 		return v.to(nil, "record", fmt.Sprint(record))
@@ -233,7 +235,7 @@ func (v *view) recordAt(record uint64) string {
 	return ""
 }
 
-// sentence is a statement with links to the records it follows from.
+// sentence is a sentence of an answer, with links to the records that prove it.
 type sentence struct {
 	Text, Whole string
 	Cites       []cite
@@ -248,7 +250,7 @@ func (v *view) says(s *explain.Sentence) sentence {
 	return sentence{words.Clean(s.Text), wholeOf(s.Text, s.Whole), v.cites(s.Records)}
 }
 
-// wholeOf returns the full text, cleaned line by line; empty if text is already the full one.
+// wholeOf returns the uncut text with invisible characters removed; empty if text is not cut.
 func wholeOf(text, whole string) string {
 	if whole == "" || whole == text {
 		return ""
@@ -267,7 +269,7 @@ func (v *view) cites(records []uint64) (out []cite) {
 	return out
 }
 
-// clock returns the time of day, with the date if that is not the day of the log's end.
+// clock returns a time of day. It adds the date if the log does not end on the same day.
 func (v *view) clock(t events.Time) string {
 	switch {
 	case t == 0:
@@ -278,7 +280,7 @@ func (v *view) clock(t events.Time) string {
 	return v.zone.In(t).Format("2 Jan 15:04")
 }
 
-// failed returns a page with the error.
+// failed returns a page that shows the error.
 func (v *view) failed(status int, err error) *reply {
 	v.Title, v.Error = http.StatusText(status), words.Clean(err.Error())
 	var wrong *which.WrongError

@@ -3,8 +3,8 @@
 //	src := permit.Namespace(log, permit.Right{Namespace: "prod", Since: created})
 //	answer, err := ask.Explain.New()... .Ask(ctx, ask.Source{Source: src, Note: note})
 //
-// The result is a history.Source. Every question, page and picture that reads from it counts only the records that it
-// lets through: other failed Jobs, what a Job freed, "of 28 Jobs", gaps, and suggested names. It lets through
+// The result is a history.Source. Every answer that is made from it uses only the records that it lets through. This
+// includes comparisons with other Jobs, totals such as "of 28 Jobs", gaps, and suggested names. It lets through
 //
 //   - records of Jobs, CronJobs and pods of the namespace. It leaves out an object that is older than the namespace,
 //     because that object belonged to an earlier namespace of the same name;

@@ -12,11 +12,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostKept bounds each memory of a Source: verdicts on streams, and records that others refer to. At the limit the
-// memory is cleared. One request needs far fewer.
+// mostKept is the largest size of each cache of a Source; a full cache is cleared. One request needs far less.
 const mostKept = 100_000
 
-// may reports whether the right covers the records of a stream.
+// may reports whether the user may read the records of a stream.
 func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	switch stream.Kind {
 	case events.StreamController:
@@ -44,11 +43,11 @@ func (s *Source) may(ctx context.Context, stream events.Stream) (bool, error) {
 	return verdict, nil
 }
 
-// beginWithin is how many first records of a stream are searched for the object's time of creation.
+// beginWithin is how many records at the beginning of a stream are searched for the creation time of its object.
 const beginWithin = 16
 
-// look reads the first records of a stream to find its namespace and its object's time of creation. A stream without
-// them, because its evidence was erased, may not be read.
+// look decides whether a stream may be read, by the namespace and the creation time of its object. It reads these from
+// the first records of the stream. If they are not there, because they were erased, the stream may not be read.
 func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 	names := history.NamesOf(ctx, s.all)
 	if names.Job(stream).Namespace != s.right.Namespace {
@@ -68,7 +67,7 @@ func (s *Source) look(ctx context.Context, stream events.Stream) (bool, error) {
 	return false, nil
 }
 
-// madeAt returns when the object of a stream was created, by the API server's clock; 0 if the record does not say it.
+// madeAt returns when the object of a stream was created, by the API server's clock; 0 if record r does not tell.
 func madeAt(r *events.Record) events.Time {
 	if f, is := r.Facts.(*events.JobSeen); is {
 		return f.Created
@@ -87,7 +86,8 @@ func madeAt(r *events.Record) events.Time {
 	return events.Time(state.GetCreated())
 }
 
-// row reports whether the right covers a row of a list. The row is already one of the namespace.
+// row reports whether the user may see a row of a list. The caller has checked the namespace; row checks the creation
+// time.
 func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKind, uid string) (bool, error) {
 	switch {
 	case s.right.Since == 0:
@@ -98,7 +98,7 @@ func (s *Source) row(ctx context.Context, made events.Time, kind events.StreamKi
 	return s.may(ctx, events.Stream{Kind: kind, ID: uid})
 }
 
-// lets reports whether the right covers record r. It removes from r what it says of other namespaces.
+// lets reports whether the user may read record r. It removes from r what is about other namespaces.
 func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	switch r.Stream.Kind {
 	case events.StreamController:
@@ -118,12 +118,14 @@ func (s *Source) lets(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind != events.KindZoneStored {
 		return false, nil
 	}
-	// The rules of a zone are stored once, in the stream of the first CronJob that uses it.
+	// The rules of a time zone are stored once, in the stream of the first CronJob that uses the zone. Hide this
+	// stream.
 	r.Stream, r.Evidence, r.Causes, r.Previous = events.Controller, events.Evidence{}, nil, 0
 	return true, nil
 }
 
-// refer remembers the records that store the spec of record r, which may be read.
+// refer remembers which records store the spec of r. They may be in a stream that the user may not read, but these
+// records may then be read by their number.
 func (s *Source) refer(r *events.Record) {
 	var to []events.Sequence
 	if f, is := r.Facts.(*events.JobSeen); is {
@@ -132,7 +134,7 @@ func (s *Source) refer(r *events.Record) {
 	if _, is := r.Facts.(*events.JobSpec); is {
 		to = r.Causes
 	}
-	if len(to) == 0 || s.right.Since == 0 { // without Since, those records may be read anyway
+	if len(to) == 0 || s.right.Since == 0 { // without Since, all records of the namespace may be read
 		return
 	}
 	s.mu.Lock()
@@ -151,7 +153,7 @@ func (s *Source) wasReferred(at events.Sequence) bool {
 	return s.referred[at]
 }
 
-// ofController reports whether the right covers a record of the controller. It removes from r what it says of other
+// ofController reports whether the user may read a record of the controller. It removes from r what is about other
 // namespaces.
 func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, error) {
 	if r.Kind == events.KindPassedOver {
@@ -183,13 +185,13 @@ func (s *Source) ofController(ctx context.Context, r *events.Record) (bool, erro
 	return true, err
 }
 
-// nameless returns loss without the Job and the pod that prove it.
+// nameless returns loss without the Job and the pod that prove it, which may be of another namespace.
 func nameless(loss events.Loss) events.Loss {
 	loss.Job, loss.Ordinal, loss.Pod = "", 0, ""
 	return loss
 }
 
-// acts returns the acts on Jobs that may be read.
+// acts returns those acts of another controller that are on Jobs which the user may read.
 func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events.RivalAct, err error) {
 	for _, a := range all {
 		may, err := s.may(ctx, events.JobStream(a.Job))
@@ -203,8 +205,8 @@ func (s *Source) acts(ctx context.Context, all []events.RivalAct) (kept []events
 	return kept, nil
 }
 
-// state returns the controller's state without its parts about other namespaces and their Jobs. Specs are removed as
-// well: a reader finds them in the records that store them.
+// state returns the controller's checkpoint without what it has of other namespaces. It also removes the specs: a
+// reader finds them in the records that store them.
 func (s *Source) state(f *events.StoredState) (*events.StoredState, error) {
 	var world pb.WorldState
 	if err := proto.Unmarshal(f.Encoded, &world); err != nil {

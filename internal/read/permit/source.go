@@ -12,19 +12,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Right is the permission of one user.
+// Right says what one user may read: one namespace.
 type Right struct {
 	Namespace string
-	Since     events.Time // when the namespace was created, by the API server's clock; 0 also permits older objects
+	Since     events.Time // creation time of the namespace, by the API server's clock; 0 also permits older objects
 }
 
-// Source is the permitted part of another source. Create it with Namespace.
+// Source is the part of another source that one user may read. Create it with Namespace.
 type Source struct {
 	all   history.Source
 	right Right
 
 	mu       sync.Mutex
-	verdicts map[events.Stream]bool // of the streams that were read so far
+	verdicts map[events.Stream]bool // whether a stream may be read; for the streams read so far
 	referred map[events.Sequence]bool
 }
 
@@ -35,37 +35,37 @@ func Namespace(all history.Source, right Right) *Source {
 	return &Source{all: all, right: right, verdicts: map[events.Stream]bool{}, referred: map[events.Sequence]bool{}}
 }
 
-// Note returns a remark for the user: answers count only this part of the log.
+// Note returns a remark for the user, which says that answers cover only one namespace.
 func (s *Source) Note() string {
 	const text = "only records of namespace %s are counted: all others take 'list jobs' in all namespaces"
 	return fmt.Sprintf(text, s.right.Namespace)
 }
 
-// Head is described by Source. It is the end of the whole log.
+// Head implements history.Source. It returns the end of the whole log.
 func (s *Source) Head(ctx context.Context) (events.Identity, store.Head, error) {
 	return s.all.Head(ctx)
 }
 
-// Now is described by Source.
+// Now implements history.Source.
 func (s *Source) Now(ctx context.Context) (events.Time, error) { return s.all.Now(ctx) }
 
-// Beside is described by Source.
+// Beside implements history.Source.
 func (s *Source) Beside(err error) bool { return s.all.Beside(err) }
 
-// Close is described by Source.
+// Close implements history.Source.
 func (s *Source) Close() { s.all.Close() }
 
-// Read is described by Source.
+// Read implements history.Source.
 func (s *Source) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return s.through(ctx, s.all.Read(ctx, from))
 }
 
-// Follow is described by Source.
+// Follow implements history.Source.
 func (s *Source) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return s.through(ctx, s.all.Follow(ctx, from))
 }
 
-// ReadStream is described by Source.
+// ReadStream implements history.Source.
 func (s *Source) ReadStream(
 	ctx context.Context, stream events.Stream, from events.Sequence, dir store.Direction,
 ) iter.Seq2[events.Record, error] {
@@ -74,7 +74,7 @@ func (s *Source) ReadStream(
 	})
 }
 
-// ofStream returns records of a stream; none if the stream may not be read.
+// ofStream returns the records of a stream, or none if the stream may not be read.
 func (s *Source) ofStream(
 	ctx context.Context, stream events.Stream, records func() iter.Seq2[events.Record, error],
 ) iter.Seq2[events.Record, error] {
@@ -89,7 +89,7 @@ func (s *Source) ofStream(
 	}
 }
 
-// Find is described by Source.
+// Find implements history.Source.
 func (s *Source) Find(ctx context.Context, namespace, name string) (out []events.Stream, err error) {
 	if namespace != s.right.Namespace {
 		return nil, nil
@@ -108,7 +108,7 @@ func (s *Source) Find(ctx context.Context, namespace, name string) (out []events
 	return out, unread
 }
 
-// Records is described by Source.
+// Records implements history.Source.
 func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return func(func(events.Record, error) bool) {}
@@ -127,9 +127,9 @@ func (s *Source) Records(ctx context.Context, q history.Query) iter.Seq2[events.
 // mostAtOnce is the largest page of records that inPages asks for.
 const mostAtOnce = 4096
 
-// inPages returns the records of a query, ignoring its limit. It reads pages: the first has the query's limit, and each
-// further one is four times as long, up to mostAtOnce. The caller stops as soon as enough records may be read, so a
-// remote source sends few records too many.
+// inPages returns the records of a query without regard to its limit: some of them may not be read, so more than the
+// limit are needed. It reads pages, the first as long as the limit, each further one four times as long, up to
+// mostAtOnce. The caller stops when it has enough, so that a remote source sends few records in vain.
 func (s *Source) inPages(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	if q.Limit == 0 {
 		return s.all.Records(ctx, q)
@@ -166,7 +166,7 @@ func limited(records iter.Seq2[events.Record, error], limit int) iter.Seq2[event
 	}
 }
 
-// through returns the records that may be read, each without what it says of other namespaces.
+// through returns those records that may be read, without what is about other namespaces.
 func (s *Source) through(ctx context.Context, records iter.Seq2[events.Record, error]) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range records {
@@ -181,7 +181,7 @@ func (s *Source) through(ctx context.Context, records iter.Seq2[events.Record, e
 	}
 }
 
-// Jobs is described by Source.
+// Jobs implements history.Source.
 func (s *Source) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return history.JobsPage{Items: []history.Summary{}}, nil
@@ -202,7 +202,7 @@ func (s *Source) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	return page, err
 }
 
-// CronJobs is described by Source.
+// CronJobs implements history.Source.
 func (s *Source) CronJobs(ctx context.Context, q history.CronJobsQuery) (history.CronJobsPage, error) {
 	if q.Namespace != "" && q.Namespace != s.right.Namespace {
 		return history.CronJobsPage{Items: []history.CronSummary{}}, nil

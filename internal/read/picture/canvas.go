@@ -24,29 +24,29 @@ func ASCII(text []byte) []byte {
 	return out
 }
 
-// canvas collects the elements of a picture.
+// canvas collects the SVG elements of a picture.
 type canvas struct {
 	b       strings.Builder
 	options Options
-	used    map[string]bool // signs that the legend has to explain
+	used    map[string]bool // names of the marks that were drawn, which the legend must explain
 }
 
 // num formats a coordinate, rounded to a tenth of a unit. x must not be negative.
 func num(x float64) string { return strconv.FormatFloat(float64(int64(x*10+0.5))/10, 'f', -1, 64) }
 
-// quoted escapes a text from any source for an element or an attribute. Invisible characters are made visible.
+// quoted escapes a text for an SVG element or attribute, and makes invisible characters visible.
 func quoted(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a Builder never fails
+	_ = xml.EscapeText(&b, []byte(words.Clean(text))) // a write to a Builder cannot fail
 	return b.String()
 }
 
-// text writes a text. The class sets its look and its anchor.
+// text adds a text at x, y. The CSS class sets its look, and whether it begins, is centred or ends at x.
 func (c *canvas) text(class string, x, y float64, text string) {
 	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s">%s</text>`, class, num(x), num(y), quoted(text))
 }
 
-// rect draws a bar. pattern names its fill; empty for the plain colour of the class.
+// rect adds a bar. pattern names its fill; empty for the plain colour of the class.
 func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
 	fill := ""
 	if pattern != "" {
@@ -57,7 +57,8 @@ func (c *canvas) rect(class, pattern string, x, y, width, height float64) {
 
 func (c *canvas) path(class, d string) { fmt.Fprintf(&c.b, `<path class="%s" d="%s"/>`, class, d) }
 
-// about wraps the elements that draw adds in a group with a title. If record has an address, the group is a link.
+// about puts the elements that draw adds into a group with a title (a tooltip). If the record has an address, the group
+// is a link to it.
 func (c *canvas) about(title string, record uint64, draw func()) {
 	address := ""
 	if record != 0 && c.options.Record != nil {
@@ -80,10 +81,10 @@ func (c *canvas) about(title string, record uint64, draw func()) {
 	}
 }
 
-// leastWidth is the width of the shortest bar, so that a very short time is still visible.
+// leastWidth is the width of the shortest bar: a very short time stays visible.
 const leastWidth = 1.5
 
-// patterns are the fills of bars, so that bars differ without colour, too.
+// patterns defines the fills of bars. With them, bars can be told apart without colour.
 const patterns = `<defs>` +
 	`<pattern id="jl-starting" width="4" height="4" patternUnits="userSpaceOnUse"><rect class="jl-soft" width="4" height="4"/><circle class="jl-dot" cx="1.2" cy="1.2" r="0.9"/></pattern>` +
 	`<pattern id="jl-scheduling" width="5" height="5" patternUnits="userSpaceOnUse"><circle class="jl-dot" cx="2.5" cy="2.5" r="0.9"/></pattern>` +
@@ -94,8 +95,8 @@ const patterns = `<defs>` +
 	`<pattern id="jl-unwatched" width="7" height="7" patternUnits="userSpaceOnUse"><path class="jl-hatch" d="M-1 -1L8 8M-1 6L1 8M6 -1L8 1"/></pattern>` +
 	`</defs>` + "\n"
 
-// Style is the style sheet of pictures, for the light and the dark theme. A page includes it in its own style sheet; a
-// picture that stands alone contains it.
+// Style is the style sheet of pictures, for the light and the dark theme. A page includes it in its own style sheet. A
+// picture with Options.Alone contains it.
 const Style = `.jl{--ink:#1f2430;--mute:#667085;--line:#e4e2dc;--run:#3f6489;--soft:#c9d7e6;--bad:#b3261e;--good:#2c7a4b;--gap:#94690c;--paper:#fffefb;
 font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,"DejaVu Sans",sans-serif;font-variant-numeric:tabular-nums;display:block}
 @media(prefers-color-scheme:dark){.jl{--ink:#e6e4de;--mute:#9a9da6;--line:#2e3138;--run:#86aed6;--soft:#33485f;--bad:#f0877e;--good:#79c495;--gap:#d9ad52;--paper:#16181c}}
@@ -112,8 +113,8 @@ font:12px ui-sans-serif,system-ui,-apple-system,"Segoe UI","Helvetica Neue",Aria
 @media print{.jl{--ink:#000;--mute:#444;--line:#ccc;--run:#33577c;--soft:#c9d7e6;--bad:#9b1c15;--good:#1f6b3d;--gap:#7a5600;--paper:#fff}}
 `
 
-// opening returns the first tag of a picture of that height. Its role is a document: screen readers hide the links
-// inside an image.
+// opening returns the first tag of a picture with the given height. The role is that of a document, because screen
+// readers hide links inside an image.
 func opening(label string, height float64, attributes string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" class="jl" viewBox="0 0 %[1]s %[2]s" width="%[1]s" height="%[2]s" `+
 		`role="graphics-document" aria-label="%[3]s"%[4]s>`, num(width), num(height), quoted(label), attributes)

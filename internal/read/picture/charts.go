@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Empty returns a picture with a note that the log has no tries of the Job.
+// Empty returns a picture which says that the log has no pods of the Job.
 func Empty(title string) []byte {
 	const height = 40
 	return []byte(opening(title, height, "") + `<style>` +
@@ -19,7 +19,7 @@ func Empty(title string) []byte {
 		quoted(title+": the log has no tries of it") + "</text></svg>\n")
 }
 
-// The measures of the charts.
+// Sizes in the charts.
 const (
 	buckets    = 96
 	chartLine  = 46.0 // y of the line between completed and failed Jobs
@@ -27,9 +27,9 @@ const (
 	chartAbove = 38.0
 )
 
-// Ended draws how many Jobs ended in each of 96 equal parts of the time: completed ones above a line, failed ones below
-// it. Times without a watch are hatched. The attributes data-from and data-to hold the bounds, for the script with
-// which a user selects a window.
+// Ended draws a chart of the Jobs that ended, with 96 columns of equal time: completed Jobs above a line, failed Jobs
+// below it. Times without a watch are hatched. The attributes data-from and data-to have the bounds, for the script
+// that lets a user select a time window.
 func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zone words.Zone) []byte {
 	if to <= from {
 		to = from.Add(time.Second)
@@ -66,8 +66,8 @@ func Ended(jobs []history.Summary, gaps []history.Gap, from, to events.Time, zon
 		from.Go().UTC().Format(time.RFC3339), to.Go().UTC().Format(time.RFC3339)))
 }
 
-// endedIn counts the Jobs that completed (good) and failed (bad) in each part. most is the largest of these numbers, at
-// least 1.
+// endedIn counts the Jobs that completed (good) and failed (bad) in each column. most is the largest of these numbers,
+// at least 1.
 func endedIn(
 	jobs []history.Summary, from, to events.Time, each time.Duration,
 ) (good, bad [buckets]int, most int) {
@@ -108,7 +108,7 @@ func (c *canvas) unwatched(gaps []history.Gap, from, to events.Time, zone words.
 	}
 }
 
-// layoutOf returns the format of the times below a chart of that length.
+// layoutOf returns the format of the times below a chart that covers the given duration.
 func layoutOf(length time.Duration) string {
 	switch {
 	case length > 26*time.Hour:
@@ -119,8 +119,8 @@ func layoutOf(length time.Duration) string {
 	return "15:04"
 }
 
-// Runs draws how long Jobs took, the oldest first. Each Job is a bar with a link. A failed Job has a cross, an active
-// one a pattern. Of a Job that was deleted before its end only a mark on the line is drawn: how long it ran is unknown.
+// Runs draws how long Jobs took, the oldest first: a bar with a link for each Job. A failed Job has a cross, a running
+// one a pattern. A Job that was deleted before its end has only a mark, because it is not known how long it ran.
 func Runs(jobs []history.Summary, address func(*history.Summary) string, zone words.Zone) []byte {
 	if len(jobs) == 0 {
 		return nil
@@ -167,7 +167,7 @@ func Runs(jobs []history.Summary, address func(*history.Summary) string, zone wo
 	return c.chart("how long the newest runs took", base+22, "")
 }
 
-// chart returns the finished picture.
+// chart returns the whole SVG.
 func (c *canvas) chart(label string, height float64, attributes string) []byte {
 	return []byte(opening(label, height, attributes) + "\n" + patterns + c.b.String() + "</svg>\n")
 }

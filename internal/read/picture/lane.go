@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// patternOf maps a kind of span to its pattern. Other kinds have a plain colour.
+// patternOf has the pattern for a kind of span. Kinds without one have a plain colour.
 var patternOf = map[string]string{
 	"starting": "starting", "scheduling": "scheduling", "creating": "creating", "stopping": "stopping", "backoff": "backoff", "suspended": "suspended",
 	"not watched": "unwatched",
 }
 
-// lane draws the spans and ends of one index or try.
+// lane draws one lane: the spans and ends of one index of the Job, or of one pod.
 func (d *drawing) lane(l *attempts.Lane) {
 	d.name(laneName(l), l.Name)
 	for i := range l.Spans {
@@ -46,10 +46,10 @@ func (d *drawing) lane(l *attempts.Lane) {
 	d.y += laneAt
 }
 
-// leastSeen is the width of a bar from which on the legend explains it.
+// leastSeen is the width from which a bar counts as visible, so that the legend explains it.
 const leastSeen = 3
 
-// whose returns the pod and the try of a mark: "etl-x7f2k, try 2: ".
+// whose returns the beginning of a title, with the pod and the number of the try: "etl-x7f2k, try 2: ".
 func (*drawing) whose(l *attempts.Lane, of attempts.Of) string {
 	name := of.Pod
 	if name == "" {
@@ -61,7 +61,7 @@ func (*drawing) whose(l *attempts.Lane, of attempts.Of) string {
 	return name + ": "
 }
 
-// end draws the end of a try, and before it the time in which the try may have ended.
+// end draws the mark for the end of a try. Before the mark it draws the span of time in which the try may have ended.
 func (d *drawing) end(l *attempts.Lane, e *attempts.End) {
 	x := d.scale.at(events.Time(e.At))
 	how := "failed or gone"
@@ -86,7 +86,7 @@ func (d *drawing) end(l *attempts.Lane, e *attempts.End) {
 	})
 }
 
-// ending draws a tick or a cross.
+// ending draws a tick if the try succeeded, otherwise a cross.
 func (c *canvas) ending(succeeded bool, x, y float64) {
 	if succeeded {
 		c.path("jl-ok", fmt.Sprintf("M%s %sl3 3.2l5.6 -6.8", num(x-4.2), num(y+0.4)))
@@ -99,14 +99,14 @@ func (d *drawing) whisker(from, to float64) {
 	d.path("jl-whisker", fmt.Sprintf("M%s %sv8M%s %sH%s", num(from), num(d.y-4), num(from), num(d.y), num(to)))
 }
 
-// legendOrder lists all signs in the order of the legend. The legend explains those that are used.
+// legendOrder has all kinds of marks in the order of the legend, which explains those that were drawn.
 var legendOrder = []struct{ what, says string }{
 	{"creating", ""}, {"scheduling", ""}, {"starting", ""}, {"running", ""}, {"stopping", ""}, {"backoff", ""}, {"suspended", ""},
 	{"not watched", ""}, {"succeeded", "succeeded"}, {"failed or gone", "failed or gone"}, {"bounds", "ended within"},
 	{attempts.InstantEdited, "edited"}, {attempts.InstantDecided, "decided"},
 }
 
-// legend draws the explanation of the used signs, and lines for what is left out.
+// legend draws the legend, and below it a line for each thing that the picture leaves out.
 func (d *drawing) legend() {
 	const swatch = 18.0
 	y, x := d.bottom+10, gutter
@@ -144,7 +144,7 @@ func (d *drawing) legend() {
 	d.bottom = y + 12
 }
 
-// missing returns a line for each part of the timeline that the picture lacks.
+// missing returns lines that say what the picture does not show: the lanes on other pages, and what the log lacks.
 func (d *drawing) missing() (lines []string) {
 	t := d.t
 	if d.cut != "" {
@@ -156,7 +156,7 @@ func (d *drawing) missing() (lines []string) {
 	return append(lines, show.TimelineLacks(t, d.options.Zone)...)
 }
 
-// whole returns the picture. Its height must be known by now.
+// whole returns the whole SVG. All rows must have been drawn, since it needs the height.
 func (d *drawing) whole() []byte {
 	var b strings.Builder
 	height := num(d.bottom)
@@ -177,13 +177,13 @@ func (d *drawing) whole() []byte {
 	return []byte(b.String())
 }
 
-// alike holds the lanes that are folded into one line.
+// alike has the lanes that are summed up in one line, because each has one try that succeeded.
 type alike struct {
 	lanes []*attempts.Lane
-	all   []*attempts.Lane // all lanes, in the order of the timeline
+	all   []*attempts.Lane // all lanes of the timeline, in order
 }
 
-// says returns the text of the folded lanes: "9871 indexes succeeded at the first try, 2s to 9s each".
+// says returns the text for the lanes that are summed up: "9871 indexes succeeded at the first try, 2s to 9s each".
 func (a *alike) says() string {
 	shortest, longest := events.Time(0), events.Time(0)
 	for i, l := range a.lanes {
@@ -208,8 +208,9 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d tries", n)
 }
 
-// fold returns the lanes that are told apart, and the folded ones. It folds only if there are more than MostLanes lanes;
-// then it folds each lane with a single try that succeeded, and puts the lanes with a failed try first.
+// fold returns the lanes to draw one by one (told), and the lanes to sum up in one line (folded). Up to MostLanes lanes
+// are all drawn. If there are more, fold sums up those with a single try that succeeded, and puts the lanes with a
+// failed try first.
 func fold(t *attempts.Timeline) (told []*attempts.Lane, folded *alike) {
 	for i := range t.Rows {
 		told = append(told, &t.Rows[i])
@@ -238,12 +239,12 @@ func Pages(t *attempts.Timeline) int {
 	return max((len(told)+MostLanes-1)/MostLanes, 1)
 }
 
-// Lanes returns the numbers of the first and the last lane on a page of told lanes, from 1.
+// Lanes returns the numbers of the first and last lane on a page, from 1. told is the number of lanes on all pages.
 func Lanes(page, told int) (first, last int) {
 	return page*MostLanes + 1, min((page+1)*MostLanes, told)
 }
 
-// turn keeps the lanes of the page that is wanted. A page behind the last one is the last one.
+// turn returns the lanes of the wanted page. If there are fewer pages, it returns the last page.
 func (d *drawing) turn(told []*attempts.Lane) []*attempts.Lane {
 	pages := max((len(told)+MostLanes-1)/MostLanes, 1)
 	first, last := Lanes(min(max(d.options.Page, 0), pages-1), len(told))
@@ -253,7 +254,7 @@ func (d *drawing) turn(told []*attempts.Lane) []*attempts.Lane {
 	return told[first-1 : last]
 }
 
-// strip draws all lanes as cells, in order, and the line of the folded lanes.
+// strip draws each lane as a cell, and below them the line for the lanes that are summed up.
 func (d *drawing) strip(a *alike) {
 	d.name("all", "")
 	const most = 400
@@ -272,7 +273,7 @@ func (d *drawing) strip(a *alike) {
 		}
 		high := barHeight
 		if class == "jl-cellno" {
-			high += 5 // taller, so that it differs without colour, too
+			high += 5 // a taller cell can be told apart without colour
 		}
 		d.rect(class, "", gutter+each*float64(i), d.y-high/2, max(each-0.5, 0.8), high)
 	}

@@ -9,31 +9,31 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// span is a time with a begin and an end.
+// span is a time from a beginning to an end.
 type span struct{ from, to events.Time }
 
-// piece is a part of the scale: a time, and its left and right coordinates. A folded piece is foldWidth wide, whatever
-// its length.
+// piece is a part of the scale: a span of time and its left and right x coordinates. If it is folded (nothing is drawn
+// in it), its width is foldWidth, however long it is.
 type piece struct {
 	span
 	left, right float64
 	folded      bool
 }
 
-// scale maps times to x coordinates. Its pieces are adjacent.
+// scale maps times to x coordinates. Its pieces follow each other without gaps.
 type scale struct{ pieces []piece }
 
 const (
 	foldWidth = 30.0
-	// foldFrom: a time without anything to draw is folded if it takes more than one sixth of the whole, and more than
-	// one second. In a timeline of an hour, pauses of more than 10 minutes are folded.
+	// foldFrom: a time in which nothing is drawn is folded if it is longer than 1/6 of the timeline, and longer than a
+	// second. For example, in a timeline of one hour, pauses of more than 10 minutes are folded.
 	foldFrom  = 6
 	leastFold = time.Second
-	// around is the part of the whole, 1/60, that stays unfolded on each side of a fold.
+	// around: 1/60 of the timeline stays unfolded on each side of a fold.
 	around = 60
 )
 
-// scaleOf returns the scale of a timeline between two x coordinates.
+// scaleOf returns the scale of a timeline that fills the x coordinates from left to right.
 func scaleOf(t *attempts.Timeline, left, right float64) scale {
 	whole := span{events.Time(t.From), max(events.Time(t.To), events.Time(t.From)+events.Time(time.Millisecond))}
 	folds := idle(t, whole)
@@ -60,7 +60,7 @@ func scaleOf(t *attempts.Timeline, left, right float64) scale {
 
 func (s span) length() time.Duration { return s.to.Sub(s.from) }
 
-// at returns the x coordinate of a time. A time outside of the scale is placed at the nearer end.
+// at returns the x coordinate of a time. A time outside the scale gets that of the nearer end.
 func (s *scale) at(t events.Time) float64 {
 	if t <= s.pieces[0].from {
 		return s.pieces[0].left
@@ -73,7 +73,7 @@ func (s *scale) at(t events.Time) float64 {
 	return s.pieces[len(s.pieces)-1].right
 }
 
-// idle returns the times of a timeline without anything to draw that are long enough to be folded.
+// idle returns the spans in which nothing is drawn and which are long enough to be folded.
 func idle(t *attempts.Timeline, whole span) (out []span) {
 	var busy []span
 	margin := whole.length() / around
@@ -118,7 +118,7 @@ func idle(t *attempts.Timeline, whole span) (out []span) {
 	return out
 }
 
-// steps are the possible distances of two ticks, ascending.
+// steps are the possible distances between ticks of the time axis, in ascending order.
 var steps = []time.Duration{
 	10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
@@ -127,10 +127,11 @@ var steps = []time.Duration{
 	2 * 24 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour, 28 * 24 * time.Hour, 91 * 24 * time.Hour, 364 * 24 * time.Hour,
 }
 
-// leastTick is the smallest distance of two ticks in units: room for a time with seconds.
+// leastTick is the smallest distance between two ticks of the time axis, in SVG units: a time with seconds fits in.
 const leastTick = 84.0
 
-// ticks returns round times outside of folds, with enough distance for their labels, and the step between them.
+// ticks returns round times for the time axis, far enough apart for their labels and outside folds. It also returns the
+// step between them.
 func (s *scale) ticks() (out []events.Time, step time.Duration) {
 	perTick := 0.0
 	for _, p := range s.pieces {

@@ -12,28 +12,28 @@ import (
 
 // Options set how a picture is drawn. The zero value draws one for a page whose style sheet includes Style.
 type Options struct {
-	Alone  bool                       // for a file of its own: the picture contains its style
+	Alone  bool                       // the picture contains its style sheet, for a file of its own
 	Title  string                     // label for screen readers
 	Record func(record uint64) string // returns the address of a record; nil for no links
-	Zone   words.Zone                 // of the times
-	Page   int                        // of the lanes, from 0: see MostLanes
+	Zone   words.Zone                 // time zone of the times
+	Page   int                        // page of lanes to draw, from 0; a page has MostLanes lanes
 }
 
-// MostLanes is the largest number of lanes on a page. If there are more, similar lanes become one line, and the rest has
-// several pages: see the package's comment.
+// MostLanes is the largest number of lanes on a page of the picture. If there are more, lanes that succeeded at the
+// first try become one line, and the others are on several pages.
 const MostLanes = 200
 
-// The measures of a picture.
+// Sizes in the picture.
 const (
 	width     = 960.0
-	gutter    = 132.0 // room for the names, on the left
+	gutter    = 132.0 // space for the names of the lanes, on the left
 	margin    = 18.0
-	laneAt    = 22.0 // distance of two lanes
+	laneAt    = 22.0 // distance between two lanes
 	barHeight = 11.0
 	nameChars = 19
 )
 
-// Timeline draws the timeline of a Job. It returns nil for a Job without tries.
+// Timeline draws the timeline of a Job. It returns nil if no pod of the Job is known.
 func Timeline(t *attempts.Timeline, options Options) []byte {
 	if len(t.Rows) == 0 || t.From == 0 {
 		return nil
@@ -56,15 +56,15 @@ func Timeline(t *attempts.Timeline, options Options) []byte {
 	return d.whole()
 }
 
-// drawing is the state of a picture, which is drawn from the top down.
+// drawing is the state of a picture while it is drawn, from the top down.
 type drawing struct {
 	canvas
 	t      *attempts.Timeline
 	scale  scale
-	y      float64 // the middle of the next row
-	first  float64 // the top of the rows
-	bottom float64 // the bottom of the lanes
-	cut    string  // which lanes are on this page; empty for all
+	y      float64 // middle of the row to draw next
+	first  float64 // top of the rows
+	bottom float64 // bottom of the lanes
+	cut    string  // text that says which lanes are drawn; empty if all are
 }
 
 func (d *drawing) name(text, whole string) {
@@ -75,9 +75,10 @@ func (d *drawing) name(text, whole string) {
 	fmt.Fprintf(&d.b, `<text class="jl-name" x="%s" y="%s"><title>%s</title>%s</text>`, num(gutter-10), num(d.y+4), quoted(whole), quoted(text))
 }
 
-// top draws the header and the background: a label and a line for each tick, and hatches for the times without a watch.
+// top draws the header and the background: a label and a line for each tick of the time axis, and hatches for the times
+// without a watch.
 func (d *drawing) top(lanes int, folded *alike) {
-	rows := float64(lanes) + 1 // watched
+	rows := float64(lanes) + 1 // one more row: what was watched
 	if len(d.t.Wanted) > 0 {
 		rows++
 	}
@@ -126,7 +127,7 @@ func (d *drawing) top(lanes int, folded *alike) {
 	}
 }
 
-// between formats the bounds and the length of a span.
+// between returns a text with the beginning, the end and the length of a span.
 func (d *drawing) between(s *attempts.Span) string {
 	from, to := events.Time(s.From), events.Time(s.To)
 	return d.clock(from) + " to " + d.clock(to) + " (" + words.Span(to.Sub(from)) + ")"
@@ -134,7 +135,7 @@ func (d *drawing) between(s *attempts.Span) string {
 
 func (d *drawing) clock(t events.Time) string { return d.options.Zone.Clock(t) }
 
-// wanted draws how many pods were wanted over time.
+// wanted draws a row with the number of pods that the Job wanted over time.
 func (d *drawing) wanted() {
 	if len(d.t.Wanted) == 0 {
 		return
@@ -171,7 +172,7 @@ func (d *drawing) wanted() {
 	d.y += laneAt
 }
 
-// watched draws a line over the time that was watched, interrupted by the times without a watch.
+// watched draws a row with a line that is interrupted in the times without a watch.
 func (d *drawing) watched() {
 	d.name("watched", "")
 	at := d.scale.at(events.Time(d.t.From))
@@ -188,7 +189,7 @@ func (d *drawing) watched() {
 	d.y += laneAt
 }
 
-// marks draws edits and decisions, each with a line through all lanes.
+// marks draws edits of the Job and decisions. Each has a line through all lanes.
 func (d *drawing) marks() {
 	if len(d.t.Marks) == 0 {
 		return
@@ -206,7 +207,7 @@ func (d *drawing) marks() {
 	d.y += laneAt
 }
 
-// instant draws a ring for an edit, or a diamond for a decision.
+// instant draws a ring for an edit, a diamond for a decision.
 func (d *drawing) instant(what string, x, y float64) {
 	if what == attempts.InstantEdited {
 		fmt.Fprintf(&d.b, `<circle class="jl-edited" cx="%s" cy="%s" r="3.8"/>`, num(x), num(y))
@@ -215,7 +216,7 @@ func (d *drawing) instant(what string, x, y float64) {
 	d.path("jl-decided", fmt.Sprintf("M%s %sl4.6 4.6l-4.6 4.6l-4.6 -4.6z", num(x), num(y-4.6)))
 }
 
-// folds draws the sign of each folded time, with its length.
+// folds draws a sign for each folded span, with its length.
 func (d *drawing) folds() {
 	for _, p := range d.scale.pieces {
 		if !p.folded {
@@ -238,7 +239,7 @@ func (d *drawing) folds() {
 	d.bottom += 20
 }
 
-// num2 is num for a distance, which may be negative.
+// num2 is num for a number that may be negative.
 func num2(x float64) string {
 	if x < 0 {
 		return "-" + num(-x)

@@ -15,58 +15,59 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Query selects the Jobs that the plan counts.
+// Query selects the Jobs from which the plan is made.
 type Query struct {
-	Namespace    string      // of the Jobs; empty for all
-	Since, Until events.Time // when the log first saw them; 0 for no bound
+	Namespace    string      // only in this namespace; empty for all
+	Since, Until events.Time // only Jobs that the log first saw in this time; 0 for no bound
 }
 
-// Plan summarizes the Jobs of each owner. Its JSON changes only by growing.
+// Plan sums up the Jobs of each owner. Its JSON changes only by adding fields.
 type Plan struct {
-	Jobs       int `json:"jobs"`       // seen for the first time within the query's bounds
-	Unfinished int `json:"unfinished"` // of these, not finished at the end of the bounds
-	Differ     int `json:"differ"`     // Jobs with a decision that would have been another one
-	// PodsMissing counts Jobs for which pods that our rules wanted did not come within the patience. The log does not
-	// say why: the API server may have refused the pods to the Job's controller, which is no difference in the
-	// decision, or the controller may not have asked for them.
+	Jobs       int `json:"jobs"`       // number of Jobs that the query selects
+	Unfinished int `json:"unfinished"` // how many of them had not finished at the end of the query's time
+	Differ     int `json:"differ"`     // Jobs for which Jobledger would have decided otherwise at least once
+	// PodsMissing counts Jobs for which our rules wanted pods that did not appear in time. The log does not say why.
+	// Perhaps the API server refused them to the Job's controller, which would not be a difference, or the controller
+	// wanted no pods.
 	PodsMissing int     `json:"podsMissing"`
-	Owners      []Owner `json:"owners"` // with the most Jobs first
+	Owners      []Owner `json:"owners"` // the owner with the most Jobs first
 }
 
-// Owner is the origin of Jobs: an object that controls them, or a field manager. Its JSON changes only by growing.
+// Owner is where Jobs come from: an object that controls them, or else the field manager that created them. Its JSON
+// changes only by adding fields.
 type Owner struct {
 	Namespace   string             `json:"namespace"`
-	Kind        string             `json:"kind,omitempty"` // of the object that controls the Jobs; empty if there is none
+	Kind        string             `json:"kind,omitempty"` // kind of the object that controls them; empty if none
 	Name        string             `json:"name,omitempty"`
-	Manager     string             `json:"manager,omitempty"` // the field manager that created them, if no object controls them
+	Manager     string             `json:"manager,omitempty"` // field manager that created them, if no object controls them
 	Jobs        int                `json:"jobs"`
 	Unfinished  int                `json:"unfinished"`
-	RunBy       string             `json:"runBy"` // the controller of the newest of them, as in spec.managedBy
+	RunBy       string             `json:"runBy"` // controller of the newest of these Jobs, as in spec.managedBy
 	Newest      recordjson.Instant `json:"newest"`
 	Differences []Difference       `json:"differences,omitempty"`
-	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons of pods that were wanted and did not come: see Plan
-	Step        string             `json:"step"`                  // what to do so that Jobledger runs the next ones
+	PodsMissing []Difference       `json:"podsMissing,omitempty"` // reasons of wanted pods that did not appear
+	Step        string             `json:"step"`                  // what to do so that Jobledger runs the next Jobs
 }
 
-// Difference is a reason for which the rules of Jobledger would have decided otherwise. Its JSON changes only by
-// growing.
+// Difference is a reason for which the rules of Jobledger would have decided otherwise. Its JSON changes only by adding
+// fields.
 type Difference struct {
 	Reason string `json:"reason"`
 	Jobs   int    `json:"jobs"`
-	Record uint64 `json:"record"` // the first record with the reason
+	Record uint64 `json:"record"` // first record with the reason
 }
 
-// key identifies an owner. An object that is created again under the same name is the same owner.
+// key identifies an owner. If an object is deleted and created again under the same name, it is the same owner.
 type key struct{ namespace, kind, name, manager string }
 
-// Read makes a plan from the records of a log. If the log is damaged, Read returns the plan of the readable records,
-// with the error.
+// Read makes a plan from the records of a log. If the log is damaged, it returns the error, and the plan from the
+// readable records.
 func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	r := reader{src: src, owners: map[key]*Owner{}, of: map[events.Stream]*Owner{}, differ: reasons{}, missing: reasons{}}
 	failed := r.readModes(ctx)
 	kinds := []events.Kind{events.KindJobAdded, events.KindJobRetired, events.KindJobDeleted, events.KindWouldDecide}
 	wanted := history.Query{Since: q.Since, Until: q.Until, Namespace: q.Namespace, Kinds: kinds}
-	for more := true; more; { // after damage, read on from the next file
+	for more := true; more; { // after damage, continue with the next file
 		more = false
 		for rec, err := range src.Records(ctx, wanted) {
 			if err == nil {
@@ -86,21 +87,21 @@ func Read(ctx context.Context, src history.Source, q Query) (*Plan, error) {
 	return r.plan(), failed
 }
 
-// reader collects what records say about owners.
+// reader collects what the records say about owners.
 type reader struct {
 	src     history.Source
 	owners  map[key]*Owner
-	of      map[events.Stream]*Owner // Jobs whose owner is known
-	open    map[events.Stream]bool   // true: not ended yet; false: ended
-	differ  reasons                  // reasons counted as differences
-	missing reasons                  // reasons of pods that were wanted and did not come
-	modes   []modeFrom               // of the controller, oldest first
+	of      map[events.Stream]*Owner // owners of the Jobs seen so far
+	open    map[events.Stream]bool   // Jobs that count: true until they end, false then
+	differ  reasons                  // reasons for which decisions differ, by Job
+	missing reasons                  // reasons for which wanted pods did not appear, by Job
+	modes   []modeFrom               // modes of the controller, oldest first
 }
 
-// reasons holds the reasons that were counted, for each Job.
+// reasons has the reasons that were counted already, by Job.
 type reasons map[events.Stream]map[string]bool
 
-// count counts a reason in into, once for each Job.
+// count adds a reason of a Job to the list into, unless the Job has had the same reason before.
 func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
 	if r[rec.Stream] == nil {
 		r[rec.Stream] = map[string]bool{}
@@ -117,14 +118,14 @@ func (r reasons) count(into *[]Difference, reason string, rec *events.Record) {
 	(*into)[at].Jobs++
 }
 
-// modeFrom is the mode of the controller from a record on.
+// modeFrom is the mode in which the controller worked from record at on.
 type modeFrom struct {
 	at   events.Sequence
 	mode events.Mode
 }
 
-// readModes reads the modes in which the controller has worked. With --manage=all it also runs Jobs that name no
-// controller. If the record of a start is pruned or damaged, the next stored state of the controller has its mode.
+// readModes reads the modes in which the controller worked. In one of them (--manage=all) it also runs Jobs that name
+// no controller. If the record of a start is pruned or damaged, the next checkpoint of the controller has the mode.
 func (r *reader) readModes(ctx context.Context) (unread error) {
 	for rec, err := range history.PastDamage(ctx, r.src, events.Controller, 0) {
 		if r.src.Beside(err) {
@@ -145,7 +146,7 @@ func (r *reader) readModes(ctx context.Context) (unread error) {
 	return unread
 }
 
-// runBy returns the controller of a Job at record rec.
+// runBy returns the name of the controller that ran a Job at record rec.
 func (r *reader) runBy(rec *events.Record, f *events.JobSeen) string {
 	after, _ := slices.BinarySearchFunc(r.modes, rec.Sequence, func(m modeFrom, at events.Sequence) int { return cmp.Compare(m.at, at) })
 	if f.Managed && after > 0 && r.modes[after-1].mode == events.ModeAll {
@@ -169,7 +170,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 		o.RunBy, o.Newest = r.runBy(rec, f), recordjson.Instant(rec.Time)
 	case *events.Decision:
 		return r.difference(ctx, rec, f)
-	default: // the Job ended or was deleted
+	default: // the Job has ended or was deleted
 		if _, counted := r.open[rec.Stream]; counted {
 			r.open[rec.Stream] = false
 		}
@@ -177,7 +178,7 @@ func (r *reader) take(ctx context.Context, rec *events.Record) error {
 	return nil
 }
 
-// owner returns the owner of the Job in rec, and adds it if it is new.
+// owner returns the owner of the Job in record rec, from the list; it adds a new one.
 func (r *reader) owner(rec *events.Record) *Owner {
 	e := &rec.Evidence
 	k := key{namespace: e.Namespace}
@@ -195,7 +196,7 @@ func (r *reader) owner(rec *events.Record) *Owner {
 	return o
 }
 
-// difference counts the steps of a decision that was recorded and not carried out.
+// difference counts the reasons in a decision that Jobledger recorded and did not carry out (it only observed).
 func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.Decision) error {
 	o, err := r.ownerOf(ctx, rec.Stream)
 	if err != nil || o == nil {
@@ -211,14 +212,14 @@ func (r *reader) difference(ctx context.Context, rec *events.Record, d *events.D
 	return nil
 }
 
-// onlyCreates reports whether all commands of a step create pods.
+// onlyCreates reports whether a step of a decision has commands, and all of them create pods.
 func onlyCreates(s *events.Step) bool {
 	other := func(c events.Command) bool { return c.Traits().Kind != events.CommandCreatePod }
 	return len(s.Commands) > 0 && !slices.ContainsFunc(s.Commands, other)
 }
 
-// ownerOf returns the owner of a Job that may have been added before the query's bounds; nil if the log no longer has
-// the Job's beginning.
+// ownerOf returns the owner of a Job, also of one that was added before the query's time. It returns nil if the Job's
+// first records are pruned.
 func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	if o, known := r.of[s]; known {
 		return o, nil
@@ -241,7 +242,7 @@ func (r *reader) ownerOf(ctx context.Context, s events.Stream) (*Owner, error) {
 	return nil, nil
 }
 
-// plan returns the sums, with the owner of the most Jobs first.
+// plan returns the totals and the owners, the one with the most Jobs first.
 func (r *reader) plan() *Plan {
 	p := &Plan{Owners: []Owner{}, Differ: len(r.differ), PodsMissing: len(r.missing)}
 	for s, open := range r.open {
@@ -261,13 +262,13 @@ func (r *reader) plan() *Plan {
 	return p
 }
 
-// fields maps the kind of an owner to the field of its Job template that names the controller.
+// fields has, for each kind of owner, the field with which the owner sets managedBy of its Jobs.
 var fields = map[string]string{
 	"CronJob": "spec.jobTemplate.spec.managedBy",
 	"JobSet":  "spec.replicatedJobs[*].template.spec.managedBy",
 }
 
-// step returns what to do so that Jobledger runs the owner's next Jobs.
+// step returns what a user must do so that Jobledger runs the owner's next Jobs.
 func step(o *Owner) string {
 	switch field := fields[o.Kind]; {
 	case o.RunBy == events.ManagedBy:

@@ -18,54 +18,54 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AsOfHeader is the response header with the record and the time as of which the answer is: "384 2026-03-27T03:00:36Z".
+// AsOfHeader is the response header that says as of which record and time the answer is: "384 2026-03-27T03:00:36Z".
 const AsOfHeader = "Jobledger-As-Of"
 
-// The default bounds of a request.
+// Default limits of a request.
 const (
 	UsualWithin = 10 * time.Second
-	MostBytes   = 4 << 20 // maximum size of an answer
+	MostBytes   = 4 << 20 // largest size of an answer
 
-	patientWithin = 10 * time.Minute // for our own commands, which show progress
+	patientWithin = 10 * time.Minute // for Jobledger's own commands, which show progress
 )
 
-// The users whose turns are counted if Asking.User is nil: programs that read JSON, and our own commands.
+// The two users that are distinguished if Asking.User is nil: programs that read JSON, and Jobledger's own commands.
 const (
 	programs = ""
 	commands = "commands"
 )
 
-// Told has the functions that receive notes while a request is answered. Only Read may be nil.
+// Told has the functions that are called while a request is answered. Only Read may be nil.
 type Told struct {
-	Damage *store.Damage       // notes damage of the log
-	Note   func(text string)   // a note for the user beside the answer
-	Behind func(text string)   // what was cut, and how to continue
-	AsOf   func(history.Place) // the point in the past that the answer is as of; not called for the present
-	Read   func()              // called after each record that was read; nil to ignore
+	Damage *store.Damage       // collects damage of the log that is met
+	Note   func(text string)   // gets a remark for the user
+	Behind func(text string)   // gets a remark on what was cut, and how to get it
+	AsOf   func(history.Place) // gets the point as of which an answer about the past is
+	Read   func()              // called after each record that is read; may be nil
 }
 
-// Asking configures how questions of package ask are answered over HTTP. Source is required.
+// Asking configures the HTTP handlers that answer questions of package ask. Source is required.
 type Asking struct {
-	// Source returns the source that answers the question of a request about a namespace; empty for all namespaces.
-	// done is called when the answer is complete; it may be nil. An error refuses the request, with the status of its
-	// method HTTPStatus if it has one.
+	// Source returns the log for a request that is about a namespace; empty for all namespaces. done, which may be nil,
+	// is called when the answer is complete. An error refuses the request; a method HTTPStatus of the error gives the
+	// status.
 	Source func(r *http.Request, namespace string, told Told) (src ask.Source, done func(), err error)
-	// Known returns the damage that each answer reports from the start; nil for none.
+	// Known returns damage of the log that is known before a request; each answer names it. It may be nil.
 	Known func() *store.Damage
-	// Turns limit how many questions are answered at the same time, here and by other users of Turns. Nil makes new
-	// ones.
+	// Turns limits how many questions are answered at the same time. Services that share a Turns share the limit. If
+	// nil, this Asking gets its own.
 	Turns *turns.Turns
-	// User returns the user whose turn a request takes. With nil there are two: our own commands, and all other
-	// programs.
+	// User returns the user who sent the request, since each user has a limit, too. If nil, there are two users:
+	// Jobledger's own commands, and all other programs.
 	User func(r *http.Request) string
-	// Within is the time limit of a request; 0 for 10 s.
+	// Within is the time limit of a request; 0 means 10 s.
 	Within time.Duration
-	// Patient lets our own commands wait for ten minutes, for their turn and their answer, and does not limit the size
-	// of their answers. It is for a loopback address: there the commands show progress, and a key stops them.
+	// Patient gives Jobledger's own commands ten minutes for a request, and answers of any size. Set it only for a
+	// loopback address: the user sees the progress there, and can interrupt.
 	Patient bool
 }
 
-// Handle registers each question under its name: GET /v1/QUESTION, and GET /v1/QUESTION/OBJECT.
+// Handle registers handlers for the questions: GET /v1/QUESTION and GET /v1/QUESTION/OBJECT.
 func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	a = a.usual()
 	for _, q := range questions {
@@ -74,7 +74,7 @@ func (a Asking) Handle(mux *http.ServeMux, questions []ask.Entry) {
 	}
 }
 
-// usual returns a with the defaults of what is not set.
+// usual returns a with defaults for unset fields.
 func (a Asking) usual() Asking {
 	if a.Turns == nil {
 		a.Turns = turns.New(turns.Config{})
@@ -88,10 +88,10 @@ func (a Asking) usual() Asking {
 	return a
 }
 
-// acceptsFrames reports whether one of our own commands asks.
+// acceptsFrames reports whether the request comes from a command of Jobledger, which reads frames in place of JSON.
 func acceptsFrames(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), framesType) }
 
-// asked is a request that is being answered.
+// asked is a question that is being answered.
 type asked struct {
 	*Asking
 	w       http.ResponseWriter
@@ -101,7 +101,7 @@ type asked struct {
 	within  time.Duration
 }
 
-// answer returns the handler of a question. The address is the question's name, its arguments, and its flags as
+// answer returns the handler of a question. Its URL has the question's name, its arguments, and its flags as
 // parameters: /v1/explain/prod/etl?at=41.
 func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -135,7 +135,8 @@ func (a *Asking) answer(question *ask.Entry) http.HandlerFunc {
 	}
 }
 
-// turn waits for a turn. Unless it returns an error, the caller must call done.
+// turn waits until the question may be answered: the number of questions at the same time is limited. If turn returns
+// no error, the caller must call done.
 func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	user := programs
 	switch {
@@ -150,7 +151,7 @@ func (q *asked) turn(ctx context.Context) (done func(), err error) {
 	return q.Turns.Take(ctx, user)
 }
 
-// from returns the source of the question; done is never nil.
+// from returns the log for the question. done is never nil.
 func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
 	src, done, err = q.Source(q.r, q.request.Namespace(), told)
 	if done == nil {
@@ -159,7 +160,7 @@ func (q *asked) from(told Told) (src ask.Source, done func(), err error) {
 	return src, done, err
 }
 
-// inJSON answers with the output of the command with -o json.
+// inJSON answers with the JSON that the command prints with -o json.
 func (q *asked) inJSON(ctx context.Context) {
 	note := func(text string) { q.w.Header().Add(noteHeader, strconv.QuoteToASCII(text)) }
 	damage := q.Known()
@@ -202,10 +203,10 @@ func (q *asked) inJSON(ctx context.Context) {
 	writeTagged(q.w, q.r, text)
 }
 
-// progressEvery is the number of records between two progress frames.
+// progressEvery is how many records are read between two frames that report progress.
 const progressEvery = 4096
 
-// inFrames answers a client: notes and progress as they come, then the answer, damage and errors.
+// inFrames answers a command of Jobledger: first notes and progress as they occur, then the answer, damage and errors.
 func (q *asked) inFrames(ctx context.Context) {
 	out := &answer{w: bufio.NewWriterSize(q.w, 64<<10), flush: http.NewResponseController(q.w).Flush, frames: true}
 	damage := q.Known()
@@ -257,14 +258,14 @@ func (q *asked) late() error {
 	return fmt.Errorf("it was not answered within %s: ask for less of it", q.within)
 }
 
-// bytesError means that an answer is larger than MostBytes.
+// bytesError is the error for an answer of more than MostBytes.
 type bytesError struct{ bytes int }
 
 func (e *bytesError) Error() string {
 	return fmt.Sprintf("the answer has %d bytes, more than %d: ask for less of it, such as with limit", e.bytes, MostBytes)
 }
 
-// fail answers with an error: for our own commands in the form of formatError, for others in JSON.
+// fail answers with an error: as text for commands of Jobledger (formatError), as JSON for other programs.
 func (q *asked) fail(err error) {
 	if errors.Is(err, context.DeadlineExceeded) && q.r.Context().Err() != nil {
 		q.failWith(http.StatusGatewayTimeout, q.late())
@@ -284,9 +285,9 @@ func (q *asked) failWith(status int, err error) {
 		http.Error(q.w, formatError(err), status)
 		return
 	}
-	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // a map of texts
+	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // cannot fail: a map of texts
 	q.w.Header().Del(noteHeader)                                     // only answers have notes
 	q.w.Header().Set("Content-Type", "application/json")
 	q.w.WriteHeader(status)
-	_, _ = q.w.Write(append(text, '\n')) // the client may be gone
+	_, _ = q.w.Write(append(text, '\n')) // an error means that the client has gone
 }

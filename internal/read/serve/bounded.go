@@ -16,18 +16,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// scopeParam is the parameter with the namespace that the client may read; without it the request is about all
-// namespaces. It limits no query: a user who may read all namespaces gets the same records with and without it.
+// scopeParam is the URL parameter for the namespace whose records the client may read; without it the request is about
+// all namespaces. It does not select records: a user who may read all namespaces gets the same records with and without
+// it.
 const scopeParam = "scope"
 
-// HandleRecords registers the log itself, for users:
+// HandleRecords registers handlers that give users the log itself:
 //
 //	GET /v1/log                        identity and head of the log: ?scope=NAMESPACE
 //	GET /v1/records                    records, as Handler has them, without follow: ?scope=NAMESPACE
 //	GET /v1/streams/{namespace}/{name} streams of the Jobs and CronJobs with that name
 //
-// Each request takes a turn, and ends after Within or MostBytes. A listing that ends so is continued: its last line is
-// {"continue":N}, where N is the record to continue from.
+// A request ends after Within, or after MostBytes. A listing that is cut in this way has the last line {"continue":N};
+// ask again with from=N for the rest.
 func (a Asking) HandleRecords(mux *http.ServeMux) {
 	a = a.usual()
 	mux.HandleFunc("GET /v1/log", a.bounded(scopeOf, (*reading).log))
@@ -45,7 +46,7 @@ type reading struct {
 	damage *store.Damage
 }
 
-// bounded returns a handler that answers within the bounds, from the log that the request's user may read.
+// bounded returns a handler that calls answer with the part of the log that the user may read, within the limits of a.
 func (a *Asking) bounded(scope func(*http.Request) string, answer func(*reading, context.Context)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), a.Within)
@@ -95,7 +96,7 @@ func (q *reading) log(ctx context.Context) {
 	writeJSON(q.w, info)
 }
 
-// streams answers with the streams of a name.
+// streams answers with the streams of the Jobs and CronJobs with a name.
 func (q *reading) streams(ctx context.Context) {
 	streams, err := q.src.Find(ctx, q.r.PathValue("namespace"), q.r.PathValue("name"))
 	if err != nil && !damaged(err) {
@@ -106,7 +107,7 @@ func (q *reading) streams(ctx context.Context) {
 	writeBeside(q.w, namesOf(streams), q.damage)
 }
 
-// records answers with records, until there are no more or a bound is reached.
+// records answers with records until there are no more or a limit is reached.
 func (q *reading) records(ctx context.Context) {
 	values := q.r.URL.Query()
 	values.Del(scopeParam)
@@ -150,10 +151,11 @@ func (q *reading) records(ctx context.Context) {
 	out.end(nil)
 }
 
-// errNoFollow refuses an answer without an end: it would hold a turn for ever.
+// errNoFollow refuses follow=true: an answer without an end would count against the limit of questions for ever.
 var errNoFollow = errors.New("follow=true: this listing ends; ask again from the next record on")
 
-// cut ends an answer that reached a bound. Without a record there is nowhere to continue from: that is an error.
+// cut ends an answer that reached a limit, and says from which record to continue. If no record was sent (some is
+// false), it answers with an error.
 func (q *reading) cut(out *answer, next events.Sequence, some bool) {
 	out.beside(q.damage)
 	if !some {
@@ -161,15 +163,15 @@ func (q *reading) cut(out *answer, next events.Sequence, some bool) {
 		return
 	}
 	if out.frames {
-		_ = writeFrame(out.w, frameMore, nil) // a failed write shows at the client, as a cut
+		_ = writeFrame(out.w, frameMore, nil) // the client notices a failed write: the end is missing
 	} else {
-		text, _ := json.Marshal(map[string]events.Sequence{"continue": next}) // a number
+		text, _ := json.Marshal(map[string]events.Sequence{"continue": next}) // cannot fail: a number
 		_, _ = out.w.Write(append(text, '\n'))
 	}
 	_ = out.w.Flush()
 }
 
-// countedBytes counts what is written.
+// countedBytes counts the bytes that are written to it.
 type countedBytes struct {
 	to io.Writer
 	n  int

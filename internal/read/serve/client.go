@@ -21,30 +21,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// AddressFile is the file in the log's directory with the URL of the controller that has the log open.
+// AddressFile is the name of a file in the log's directory. It has the URL of the controller that writes the log.
 const AddressFile = "SERVER"
 
-// Client asks a running controller, or a reader of its log. Make it with NewClient or NewReaderClient.
+// Client reads a log by asking a running controller, or a reader (jobledger serve). Create it with NewClient or
+// NewReaderClient.
 type Client struct {
-	// Damage collects the damage of the log that answers report; nil to ignore it. Set it before the first request.
+	// Damage collects damage of the log that answers report; may be nil. Set it before the first request.
 	Damage *store.Damage
-	// Away maps an error that means that the controller does not answer; nil keeps the error. Set it before the first
-	// request.
+	// Away replaces an error which means that the controller does not answer; nil leaves the error as it is. Set it
+	// before the first request.
 	Away func(error) error
-	// Note receives notes of a reader on the records that it sends; nil to ignore them. Set it before the first
-	// request.
+	// Note receives remarks of a reader on the records that it sends; may be nil. Set it before the first request.
 	Note func(string)
 
 	base   *url.URL
 	http   *http.Client
-	who    string  // what answers, in messages
-	reader *Reader // nil for a controller
+	who    string  // name of the server in messages
+	reader *Reader // set if the client asks a reader; nil for a controller
 }
 
 var _ history.Source = (*Client)(nil)
 
-// NewClient returns a client of the endpoint at address: a URL with scheme http, or "host:port". Other addresses are an
-// error.
+// NewClient returns a client of the controller at address: a URL with scheme http, or "host:port". It returns an error
+// for other addresses.
 func NewClient(address string) (*Client, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -53,18 +53,18 @@ func NewClient(address string) (*Client, error) {
 	if err != nil || base.Scheme != "http" || base.Host == "" {
 		return nil, fmt.Errorf("%q is not the address of a controller, such as http://127.0.0.1:10271", address)
 	}
-	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // without a proxy
+	transport := &http.Transport{DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext} // no proxy
 	return &Client{base: base, http: &http.Client{Transport: transport}, who: "the controller at " + base.Host}, nil
 }
 
-// Noting returns a copy of the client that collects damage in another place. Both share their connections.
+// Noting returns a copy of the client with another Damage. The two share their connections.
 func (c *Client) Noting(damage *store.Damage) *Client {
 	other := *c
 	other.Damage = damage
 	return &other
 }
 
-// away maps an error of a controller that does not answer, or of an answer that was cut.
+// away passes an error through Away, if the controller did not answer or the answer was cut.
 func (c *Client) away(err error) error {
 	if c.Away == nil {
 		return err
@@ -72,7 +72,7 @@ func (c *Client) away(err error) error {
 	return c.Away(err)
 }
 
-// Info returns the identity and head of the controller's log.
+// Info returns the identity and the end of the controller's log.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	var info Info
 	err := c.json(ctx, &info, nil, "v1", "log")
@@ -105,7 +105,7 @@ func (c *Client) Read(ctx context.Context, from events.Sequence) iter.Seq2[event
 	return c.records(ctx, url.Values{"from": {sequence(from)}})
 }
 
-// Follow implements history.Source. If the controller stops it ends with an error.
+// Follow implements history.Source. If the controller stops, Follow ends with an error.
 func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	if c.reader != nil {
 		return c.poll(ctx, from)
@@ -126,7 +126,7 @@ func (c *Client) Follow(ctx context.Context, from events.Sequence) iter.Seq2[eve
 	}
 }
 
-// ReadStream implements history.Source. Backwards it requests pages of 16, 64, 256, 1024 and then 4096 records.
+// ReadStream implements history.Source. To read backward, it requests pages of 16, 64, 256, 1024 and then 4096 records.
 func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction) iter.Seq2[events.Record, error] {
 	values := url.Values{"from": {sequence(from)}, "stream": {s.String()}}
 	if dir == store.Forward {
@@ -134,7 +134,7 @@ func (c *Client) ReadStream(ctx context.Context, s events.Stream, from events.Se
 	}
 	values.Set("direction", "backward")
 	return func(yield func(events.Record, error) bool) {
-		// A backward reader searches for something, and mostly finds it soon.
+		// A caller that reads backward usually soon finds what it searches.
 		for limit := 16; ; limit = min(4*limit, 4096) {
 			values.Set("limit", strconv.Itoa(limit))
 			n, before := 0, events.Sequence(0)
@@ -222,7 +222,7 @@ func (c *Client) get(ctx context.Context, accept string, values url.Values, path
 	return nil, err
 }
 
-// cause removes the method and URL that package http puts before every error.
+// cause returns err without the method and URL that package http adds to errors.
 func cause(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {
@@ -231,7 +231,8 @@ func cause(err error) error {
 	return err
 }
 
-// json reads an answer into into. With an error that is ErrCorrupt, the answer is the readable part of a damaged log.
+// json decodes the answer to a request into into. If the log is damaged, it returns an error that is store.ErrCorrupt;
+// into then has what could be read.
 func (c *Client) json(ctx context.Context, into any, values url.Values, path ...string) error {
 	resp, err := c.get(ctx, "application/json", values, path...)
 	if err != nil {
@@ -246,7 +247,7 @@ func (c *Client) json(ctx context.Context, into any, values url.Values, path ...
 	return beside
 }
 
-// records returns the records of a request.
+// records returns the records that answer a request.
 func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	if c.reader != nil {
 		return c.inParts(ctx, values)
@@ -254,10 +255,10 @@ func (c *Client) records(ctx context.Context, values url.Values) iter.Seq2[event
 	return c.part(ctx, values)
 }
 
-// part returns the records of one answer.
+// part returns the records in one response.
 func (c *Client) part(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
-		ctx, cancel := context.WithCancel(ctx) // a caller that stops early ends the request
+		ctx, cancel := context.WithCancel(ctx) // ends the request if the caller stops early
 		defer cancel()
 		resp, err := c.get(ctx, framesType, values, "v1", "records")
 		if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// damageHeader is the response header for damage of the log: an error in the form of formatError, quoted; one header
-// for each damaged place. JSON objects have the same texts in their field damage.
+// damageHeader is the response header that names damage of the log: one header for each damaged place, with the quoted
+// text of formatError. In JSON answers, the field damage has the same texts.
 const damageHeader = "Jobledger-Damage"
 
-// known returns the damage that each answer reports from the start.
+// known returns a new collection with the damage that each answer names.
 func (e *endpoint) known() *store.Damage {
 	d := &store.Damage{}
 	if e.config.Damage != nil {
@@ -25,12 +25,12 @@ func (e *endpoint) known() *store.Damage {
 	return d
 }
 
-// beside returns the log for one request; it collects the damage it meets in d.
+// beside returns the log for one request. Damage that is met goes to d.
 func (e *endpoint) beside(d *store.Damage) history.Local {
 	return history.Local{Log: e.config.Log, Clock: e.config.Now, Lists: e.config.Lists, Damage: d}
 }
 
-// writeBeside answers with a value and the damage of d.
+// writeBeside answers with the value v as JSON, and the damage in d.
 func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 	for _, err := range d.Met() {
 		w.Header().Add(damageHeader, strconv.QuoteToASCII(formatError(err)))
@@ -45,10 +45,10 @@ func writeBeside(w http.ResponseWriter, v any, d *store.Damage) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // the client may be gone
+	_, _ = w.Write(append(recordjson.WithDamage(text, d.Met()), '\n')) // an error means that the client has gone
 }
 
-// damageOf reads the damage from the headers of an answer.
+// damageOf returns the damage that the headers of a response name.
 func damageOf(h http.Header) *store.Damage {
 	d := &store.Damage{}
 	for _, quoted := range h.Values(damageHeader) {

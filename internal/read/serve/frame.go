@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Records are sent in frames, so that a Client returns the records of the log exactly:
+// Records are sent to a Client in frames, so that the Client gets them unchanged:
 //
 //	frame:  uvarint length of the rest, 1 byte type, body
 //	  'R'   a record in stored form
@@ -23,7 +23,7 @@ import (
 //	  '.'   the end: nothing is missing; no body
 //	  'D'   damage of the log, in the form of an error; the answer goes on
 //	  '!'   an error: its class, a space, its text; the answer ends
-//	  '>'   a bound is reached, and more records follow those that were sent; the answer ends
+//	  '>'   a limit is reached, and more records follow those that were sent; the answer ends
 //
 // The answer to a question has further types:
 //
@@ -31,9 +31,9 @@ import (
 //	'n'   what was cut, and how to continue
 //	'P'   progress: the number of records read since the last 'P'
 //	'A'   a part of the answer in JSON, at most maxPart bytes
-//	'U'   an error that the answer stands beside
+//	'U'   an error that belongs to the answer, which is sent as well
 //
-// An answer that ends without '.', '!' or '>' was cut (errCut).
+// If none of '.', '!' and '>' is the last frame, the answer was cut (errCut).
 const (
 	frameRecord byte = 'R'
 	frameErased byte = 'E'
@@ -51,7 +51,7 @@ const (
 	framesType = "application/vnd.jobledger.records.v1"
 	linesType  = "application/x-ndjson"
 
-	maxFrame = 64 << 20 // a record is far smaller; a longer frame is not ours
+	maxFrame = 64 << 20 // records are far smaller, so a longer frame is an error
 )
 
 func writeFrame(w io.Writer, kind byte, body []byte) error {
@@ -75,13 +75,13 @@ func writeRecord(w io.Writer, r *events.Record) error {
 	return writeFrame(w, kind, body)
 }
 
-// errCut means that the answer ended before it was complete.
+// errCut means that the response ended before the answer was complete.
 var errCut = errors.New("the controller's answer was cut")
 
-// errMore means that the answer reached a bound: more records follow those that it had.
+// errMore means that the answer reached a limit: there are more records than were sent.
 var errMore = errors.New("the answer reached a bound")
 
-// nextFrame reads one frame. It returns errCut if the answer ends within it.
+// nextFrame reads one frame. If the response ends within the frame, it returns errCut.
 func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	size, err := binary.ReadUvarint(in)
 	if err != nil || size == 0 || size > maxFrame {
@@ -94,7 +94,7 @@ func nextFrame(in *bufio.Reader) (kind byte, body []byte, err error) {
 	return b[0], b[1:], nil
 }
 
-// readFrame reads one frame of records. It returns io.EOF at the end that the controller marked.
+// readFrame reads one frame of a listing and returns its record. It returns io.EOF for the frame that marks the end.
 func readFrame(in *bufio.Reader) (events.Record, error) {
 	kind, body, err := nextFrame(in)
 	if err != nil {
@@ -123,13 +123,14 @@ func unknownFrame(kind byte) error {
 	return fmt.Errorf("the controller's answer has a frame of type %q: is it of another version?", kind)
 }
 
-// classes are the errors that callers distinguish, by the name of their class.
+// classes are the errors that callers must recognize, by the names that are sent for them.
 var classes = map[string]error{
 	"corrupt": store.ErrCorrupt, "pruned": store.ErrPruned, "closed": store.ErrClosed, "failed": store.ErrFailed,
 	"nojob": history.ErrNoJob, "nocronjob": history.ErrNoCronJob, "query": history.ErrQuery,
 }
 
-// remoteError is an error that the controller reported. It unwraps to the error of its class, such as store.ErrPruned.
+// remoteError is an error that the server sent. It unwraps to the error that its class stands for, such as
+// store.ErrPruned.
 type remoteError struct {
 	text  string
 	class error
@@ -138,12 +139,12 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.class }
 
-// besideError is damage that the answer reports while it goes on.
+// besideError is damage of the log that is reported in the middle of an answer; the answer continues.
 type besideError struct{ error }
 
 func (e *besideError) Unwrap() error { return e.error }
 
-// place is the place of damage in a log, so that the client can continue behind it.
+// place says where the log is damaged, so that the client can continue after the damage.
 type place struct {
 	Path string          `json:"path,omitempty"`
 	At   events.Sequence `json:"at,omitempty"`
@@ -153,8 +154,8 @@ type place struct {
 	Hint string          `json:"hint,omitempty"`
 }
 
-// formatError returns the class and the text of an error, for example "nojob TEXT". Damage has its place between them:
-// corrupt {"at":41,"next":80} TEXT.
+// formatError returns an error as text: its class, a space, its text, for example "nojob TEXT". For damage, the place
+// comes between the two: corrupt {"at":41,"next":80} TEXT.
 func formatError(err error) string {
 	var bad *store.CorruptError
 	if errors.As(err, &bad) {
@@ -162,7 +163,7 @@ func formatError(err error) string {
 		if bad.Cause != nil {
 			p.Says = bad.Cause.Error()
 		}
-		where, _ := json.Marshal(p) // numbers and texts
+		where, _ := json.Marshal(p) // cannot fail: numbers and texts
 		return "corrupt " + string(where) + " " + err.Error()
 	}
 	var wrong *which.WrongError

@@ -20,48 +20,48 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Info identifies the controller and its log.
+// Info identifies the log of a controller and its end.
 type Info struct {
 	LogID    string             `json:"logID"`
 	Epoch    uint64             `json:"epoch"`
-	Sequence events.Sequence    `json:"sequence"`      // of the durable head
-	Hash     string             `json:"hash"`          // the chain value at the head
-	Time     recordjson.Instant `json:"time,omitzero"` // of the newest record
-	Now      recordjson.Instant `json:"now,omitzero"`  // by the controller's clock
+	Sequence events.Sequence    `json:"sequence"`      // sequence of the last durable record
+	Hash     string             `json:"hash"`          // hash over all records up to it
+	Time     recordjson.Instant `json:"time,omitzero"` // time of the newest record
+	Now      recordjson.Instant `json:"now,omitzero"`  // present time by the controller's clock
 	PID      int                `json:"pid"`
 	Version  string             `json:"version"`
 
-	// NotListed says why the controller cannot list the cluster: the missing rights. It is empty if the controller can,
-	// or has done so.
+	// NotListed says which rights the controller lacks to list the cluster. It is empty if the controller can list it,
+	// or has listed it before.
 	NotListed string `json:"notListed,omitempty"`
 }
 
-// Config configures an endpoint. Log is required.
+// Config configures the handler of a controller's log. Log is required.
 type Config struct {
 	Log     store.Reader
 	Now     func() events.Time // the controller's clock; nil for none
 	PID     int
 	Version string
-	// NotListed says why the controller cannot list the cluster; empty if it can. Nil for a controller that need not
-	// say.
+	// NotListed returns the reason why the controller cannot list the cluster; empty if it can. May be nil.
 	NotListed func() string
-	// Damage returns the known damage of the log, which every answer reports; nil for none.
+	// Damage returns the known damage of the log, which each answer reports. May be nil.
 	Damage func() []error
-	// Lists are the lists of the log's Jobs; nil if no lists are requested.
+	// Lists returns pages of Jobs and CronJobs. It may be nil if no client asks for lists.
 	Lists history.Lists
-	// Done ends every answer that follows the log; nil for never.
+	// Done is closed to end all answers that follow the log; nil for never.
 	Done <-chan struct{}
-	// Within is the time limit of a program's question; 0 for 10 s.
+	// Within is the time limit for a question of a program; 0 means 10 s.
 	Within time.Duration
 }
 
 type endpoint struct{ config Config }
 
-// Handler returns the handler of an endpoint. It answers
+// Handler returns the HTTP handler of a controller's log. It answers
 //
 //	GET /v1/log                        identity and head of the log
-//	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward, ?limit=N,
-//	                                   ?follow=true, ?since=TIME, ?until=TIME, ?kind=KIND (any of several), ?namespace=NAMESPACE
+//	GET /v1/records                    records: ?from=SEQ, ?through=SEQ, ?stream=STREAM, ?direction=backward,
+//	                                   ?limit=N, ?follow=true, ?since=TIME, ?until=TIME, ?kind=KIND (any of several),
+//	                                   ?namespace=NAMESPACE
 //	GET /v1/streams/{namespace}/{name} streams of the Jobs and CronJobs with that name, newest first
 //
 // and each question of package ask under its name: GET /v1/QUESTION, or GET /v1/QUESTION/OBJECT if it has an object,
@@ -83,7 +83,7 @@ func Handler(config Config) http.Handler {
 	return mux
 }
 
-// source returns the source of questions.
+// source returns the log for a question.
 func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, func(), error) {
 	log := e.config.Log
 	if told.Read != nil {
@@ -102,8 +102,8 @@ func (e *endpoint) source(_ *http.Request, _ string, told Told) (ask.Source, fun
 	}, nil, nil
 }
 
-// Guard wraps a handler and lets through only requests addressed to a loopback address. It answers other requests with
-// 403: they come through a name that somebody points to this machine, for example a web page's.
+// Guard wraps a handler, and lets through only requests whose Host header is a loopback address. It answers other
+// requests with 403: a web page could send them through a name that it points to this machine (DNS rebinding).
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Loopback(r.Host) {
@@ -167,7 +167,7 @@ func only(records iter.Seq2[events.Record, error], s events.Stream) iter.Seq2[ev
 	}
 }
 
-// records streams an answer. It flushes whenever no further record is ready.
+// records answers with records as they are read. It flushes the response whenever the next record is not ready yet.
 func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	q, err := parseRequest(r)
 	if err != nil {
@@ -188,7 +188,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	out := &answer{w: bufio.NewWriterSize(w, 64<<10), flush: http.NewResponseController(w).Flush, frames: q.frames}
 	w.Header().Set("Content-Type", out.contentType())
 	if q.follow {
-		out.push() // shows the client that it is connected
+		out.push() // so that the client knows that it is connected
 	}
 	n, damage := 0, e.known()
 	out.beside(damage)
@@ -213,7 +213,7 @@ func (e *endpoint) records(w http.ResponseWriter, r *http.Request) {
 	out.end(nil)
 }
 
-// answer is a stream of records to a client.
+// answer writes records to a client, as frames or as lines of JSON.
 type answer struct {
 	w      *bufio.Writer
 	flush  func() error
@@ -237,16 +237,16 @@ func (a *answer) record(r *events.Record) error {
 
 func (a *answer) push() {
 	if a.w.Flush() == nil {
-		_ = a.flush() // a failed flush shows in the next write
+		_ = a.flush() // the next write fails, too
 	}
 }
 
-// beside writes the damage that the answer has not reported yet.
+// beside writes the damage of d that the answer has not reported yet.
 func (a *answer) beside(d *store.Damage) {
 	for _, err := range d.Untold() {
 		d.Tell(err)
 		if a.frames {
-			_ = writeFrame(a.w, frameDamage, []byte(formatError(err))) // a failed write shows in the next one
+			_ = writeFrame(a.w, frameDamage, []byte(formatError(err))) // the next write fails, too
 			continue
 		}
 		text, _ := json.Marshal(map[string]string{"damage": err.Error()})
@@ -254,7 +254,7 @@ func (a *answer) beside(d *store.Damage) {
 	}
 }
 
-// end marks the answer as complete, or writes why it is not. It ignores failed writes: the client has gone then.
+// end marks the answer as complete, or writes the error. It ignores failed writes, which mean that the client has gone.
 func (a *answer) end(err error) {
 	switch {
 	case a.frames && err == nil:
@@ -268,7 +268,7 @@ func (a *answer) end(err error) {
 	_ = a.w.Flush()
 }
 
-// damaged reports whether an error means that the log is damaged. The answer is then the readable part, and names the
+// damaged reports whether err means that the log is damaged. An answer then has what could be read, and names the
 // damage.
 func damaged(err error) bool { return errors.Is(err, store.ErrCorrupt) }
 
@@ -282,7 +282,7 @@ func (e *endpoint) streams(w http.ResponseWriter, r *http.Request) {
 	writeBeside(w, namesOf(streams), damage)
 }
 
-// namesOf returns the names of streams; never nil, so that it is a list in JSON.
+// namesOf returns the names of streams. It never returns nil, which would be null in JSON.
 func namesOf(streams []events.Stream) []string {
 	names := []string{}
 	for _, s := range streams {
@@ -327,5 +327,5 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // the client may be gone
+	_, _ = w.Write(append(b, '\n')) // an error means that the client has gone
 }

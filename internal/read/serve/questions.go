@@ -16,10 +16,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// noteHeader is the response header for a quoted note on an answer; one header for each note.
+// noteHeader is the response header for remarks on an answer: one header for each remark, quoted.
 const noteHeader = "Jobledger-Note"
 
-// maxPart is the maximum number of bytes of an answer in one frame.
+// maxPart is the largest number of bytes of an answer in one frame.
 const maxPart = 1 << 20
 
 func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
@@ -34,13 +34,13 @@ func bytesIn(text []byte, most int) func(yield func([]byte) bool) {
 	}
 }
 
-// parts returns the errors that errors.Join joined, recursively.
+// parts returns the errors that errors.Join has joined in err, also those within a joined error.
 func parts(err error) (out []error) {
-	joined, several := err.(interface{ Unwrap() []error }) // of errors.Join alone
+	joined, several := err.(interface{ Unwrap() []error }) // errors.Join, or fmt.Errorf with several %w
 	switch {
 	case err == nil:
 		return nil
-	case !several || !strings.Contains(err.Error(), "\n"): // fmt.Errorf joins within a line
+	case !several || !strings.Contains(err.Error(), "\n"): // fmt.Errorf puts all on one line, errors.Join does not
 		return []error{err}
 	}
 	for _, one := range joined.Unwrap() {
@@ -49,14 +49,13 @@ func parts(err error) (out []error) {
 	return out
 }
 
-// Hears has the functions that receive notes while a question is answered. None may be nil.
+// Hears has the functions that are called while a question is answered. None may be nil.
 type Hears struct {
 	Note, Behind func(text string)
-	Read         func(records uint64) // this many more records were read
+	Read         func(records uint64) // called with the number of records read since the last call
 }
 
-// Ask asks the controller or reader a question whose arguments were parsed. Like Asked.Ask it may return an answer and
-// an error.
+// Ask asks the server the question q, after q.Read. Like Asked.Ask it may return an answer and an error together.
 func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*A, error) {
 	answer := new(A)
 	there, err := c.answer(ctx, q.Remote(answer), hears)
@@ -66,7 +65,8 @@ func Ask[A any](ctx context.Context, c *Client, q *ask.Asked[A], hears Hears) (*
 	return answer, err
 }
 
-// answer asks a question, and reports whether there is an answer, which may have an error beside it.
+// answer asks a question, and decodes the answer into q.Answer. there reports whether there is an answer; it may come
+// with an error.
 func (c *Client) answer(ctx context.Context, q ask.Remote, hears Hears) (there bool, err error) {
 	resp, err := c.get(ctx, framesType, q.Values, append([]string{"v1", q.Name}, q.Path...)...)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *Client) answer(ctx context.Context, q ask.Remote, hears Hears) (there b
 	}
 }
 
-// decoded decodes an answer, and joins the errors beside it.
+// decoded decodes the JSON of an answer into answer. It joins the errors that belong to the answer.
 func decoded(text *bytes.Buffer, answer any, unread []error) (there bool, err error) {
 	if len(unread) == 1 {
 		err = unread[0]
@@ -119,18 +119,18 @@ func decoded(text *bytes.Buffer, answer any, unread []error) (there bool, err er
 	return true, err
 }
 
-// formatWrong returns the text of a WrongError, and the lines that are printed before it.
+// formatWrong returns a WrongError as text, with the lines that are printed before it.
 func formatWrong(err error, wrong *which.WrongError) string {
 	return strings.Join(append([]string{"wrong " + err.Error()}, wrong.Lines()...), "\n")
 }
 
-// parseWrong parses the output of formatWrong without the class.
+// parseWrong is the reverse of formatWrong, for a text from which the class was removed.
 func parseWrong(text string) error {
 	lines := strings.Split(text, "\n")
 	return which.WrongLines(lines[0], lines[1:])
 }
 
-// counted is a log that calls read after each record that is read.
+// counted is a log that calls read after each record that a caller reads.
 type counted struct {
 	store.Reader
 	read func()

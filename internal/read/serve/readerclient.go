@@ -17,24 +17,25 @@ import (
 	"github.com/jobledger/jobledger/internal/read/ask"
 )
 
-// Reader is a process that answers many users (jobledger serve), and how one of them reaches it.
+// Reader describes a reader (jobledger serve, which answers many users), and how one user reaches it.
 type Reader struct {
-	Base      *url.URL          // of its pages; the questions are below /v1/
-	Name      string            // for messages
-	Transport http.RoundTripper // it adds the user's credentials
-	Scope     string            // the namespace that requests for records are about; empty for all
-	Close     func()            // ends the connections; may be nil
+	Base      *url.URL          // URL of its pages; the questions are below /v1/
+	Name      string            // its name in messages
+	Transport http.RoundTripper // adds the user's credentials
+	Scope     string            // namespace whose records are requested; empty for all
+	Close     func()            // closes the connections; may be nil
 }
 
-// NewReaderClient returns a client of a reader. It continues listings that the reader bounds.
+// NewReaderClient returns a client of a reader. If the reader cuts a listing, the client asks for the rest.
 func NewReaderClient(r *Reader) *Client {
 	return &Client{base: r.Base, http: &http.Client{Transport: r.Transport}, who: "the reader " + r.Name, reader: r}
 }
 
-// OfReader reports whether a reader answers this client, for which the user's rights count.
+// OfReader reports whether the client asks a reader, which shows only what the user may read.
 func (c *Client) OfReader() bool { return c.reader != nil }
 
-// scoped adds the scope to the parameters of a request for records. A question has its namespace among its own.
+// scoped adds the namespace (Reader.Scope) to the parameters of a request for records. A question has its own parameter
+// for the namespace.
 func (c *Client) scoped(values url.Values, path []string) url.Values {
 	if c.reader == nil || c.reader.Scope == "" || len(path) < 2 || path[1] != "log" && path[1] != "records" {
 		return values
@@ -47,7 +48,7 @@ func (c *Client) scoped(values url.Values, path []string) url.Values {
 	return out
 }
 
-// hear passes on the notes of an answer.
+// hear passes the remarks in the headers of a response to Note.
 func (c *Client) hear(h http.Header) {
 	if c.Note == nil {
 		return
@@ -59,16 +60,16 @@ func (c *Client) hear(h http.Header) {
 	}
 }
 
-// RefusedError: the reader refuses a request of this user.
+// RefusedError is returned if the reader refuses a request of this user.
 type RefusedError struct {
 	Reader string
 	Says   string
 }
 
-// Error names the reader, and gives its words.
+// Error returns the name of the reader, and its own text.
 func (e *RefusedError) Error() string { return e.Reader + " refuses this: " + e.Says }
 
-// refusal returns the error of an answer with another status than 200.
+// refusal returns the error for a response whose status is not 200.
 func (c *Client) refusal(resp *http.Response, text []byte) error {
 	says := strings.TrimSpace(string(text))
 	var said struct{ Error string }
@@ -84,11 +85,11 @@ func (c *Client) refusal(resp *http.Response, text []byte) error {
 	return fmt.Errorf("ask %s: %s: %w", c.who, resp.Status, err)
 }
 
-// inParts returns the records of a request, and asks again when an answer reached a bound.
+// inParts returns the records that answer a request. If the reader cuts the answer, it asks for the rest.
 func (c *Client) inParts(ctx context.Context, values url.Values) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		values := maps.Clone(values)
-		limit, _ := strconv.Atoi(values.Get("limit")) // 0 without one
+		limit, _ := strconv.Atoi(values.Get("limit")) // 0 if there is no limit
 		backward := values.Get("direction") == "backward"
 		for more := true; more; {
 			more = false
@@ -113,7 +114,8 @@ func (c *Client) inParts(ctx context.Context, values url.Values) iter.Seq2[event
 	}
 }
 
-// pollEvery is the time between two requests for new records: a reader has no answers without an end.
+// pollEvery is the time between two requests for new records. A client polls because a reader does not follow the log
+// for it.
 const pollEvery = time.Second
 
 // poll returns records, and asks for new ones until ctx ends.
@@ -130,7 +132,7 @@ func (c *Client) poll(ctx context.Context, from events.Sequence) iter.Seq2[event
 					}
 					from = r.Sequence + 1
 				}
-				from = max(from, head.Sequence+1) // records that this user may not read are not asked for again
+				from = max(from, head.Sequence+1) // do not ask again for records that this user may not read
 			}
 			if ctx.Err() != nil || err != nil && !yield(events.Record{}, err) || err != nil {
 				return
@@ -144,7 +146,8 @@ func (c *Client) poll(ctx context.Context, from events.Sequence) iter.Seq2[event
 	}
 }
 
-// Elsewhere returns the function by which a question of an ask.Source is asked at the reader; nil for a controller.
+// Elsewhere returns a function for ask.Source.Elsewhere, which asks questions at the reader. It returns nil if the
+// client asks a controller.
 func (c *Client) Elsewhere(hears Hears) func(context.Context, ask.Remote) (bool, error) {
 	if c.reader == nil {
 		return nil

@@ -26,7 +26,7 @@ func parseRequest(r *http.Request) (request, error) {
 	return q, err
 }
 
-// parseValues parses the parameters of a request.
+// parseValues parses the URL parameters of a request.
 func parseValues(values url.Values) (request, error) {
 	var q request
 	for name, texts := range values {

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// queryValues returns the request parameters for a query.
+// queryValues returns the URL parameters for a query.
 func queryValues(q *history.Query) url.Values {
 	v := url.Values{"from": {sequence(q.From)}}
 	if q.Stream != nil {
@@ -40,7 +40,7 @@ func queryValues(q *history.Query) url.Values {
 	return v
 }
 
-// setList sets the parameters of a list.
+// setList sets the flags of a list question from the fields of a query.
 func setList(to *pflag.FlagSet, texts map[string]string, states []string, since events.Time) error {
 	texts["since"] = ""
 	if since != 0 {
@@ -62,8 +62,8 @@ func setList(to *pflag.FlagSet, texts map[string]string, states []string, since 
 	return nil
 }
 
-// page requests one page of a list: the page after the token more, with at most most objects; 0 for the maximum page
-// size.
+// page asks for one page of a list. more is the token of the page; most is the number of objects, 0 for the largest
+// page.
 func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, most int) (*A, error) {
 	size := ask.MaxPage
 	if most > 0 {
@@ -78,7 +78,7 @@ func page[A any](ctx context.Context, c *Client, q *ask.Asked[A], more string, m
 	return Ask(ctx, c, q, Hears{Note: func(string) {}, Behind: func(string) {}, Read: func(uint64) {}})
 }
 
-// Jobs implements history.Source. It joins pages until the limit of the query; without a limit, all of them.
+// Jobs implements history.Source. It joins pages up to the limit of the query; if that is 0, it joins all pages.
 func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	all := history.JobsPage{Items: []history.Summary{}}
 	asked := ask.Jobs.New()
@@ -89,7 +89,7 @@ func (c *Client) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPag
 	if err := setList(asked.Flags, texts, textsOf(q.States), q.Since); err != nil {
 		return all, err
 	}
-	var unread error // damage; the pages are the readable part
+	var unread error // damage of the log: the pages have what could be read
 	for all.Continue = q.Continue; ; {
 		next, err := page(ctx, c, asked, all.Continue, q.Limit-len(all.Items))
 		switch {
@@ -144,7 +144,7 @@ func textsOf[S ~string](all []S) (out []string) {
 	return out
 }
 
-// listError maps the error for an unknown page to history.ErrQuery, as a Source returns it.
+// listError replaces the error for an unknown page by history.ErrQuery, which a Source must return.
 func listError(err error) error {
 	var wrong *which.WrongError
 	if errors.As(err, &wrong) && strings.HasPrefix(wrong.Error(), "--continue: ") {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	headWidth = 11 // width of the column of section heads
-	screen    = 24 // lines of an answer, unless all of it is wanted
+	headWidth = 11 // columns of the section heads
+	screen    = 24 // lines of an answer, unless the user wants all of it
 )
 
-// Answer writes an explanation: a verdict, and sections of sentences with the records that they follow from. Unless all
-// is set, it fits on a screen of 24 lines.
+// Answer writes an explanation: a verdict, and sections of sentences, each with the numbers of the records that prove
+// it. Unless all is set, it shortens the answer to fit on a screen of 24 lines.
 func (p *Page) Answer(a *explain.Answer, all bool) error {
 	if sections, left := calm(a); left > 0 && !all {
 		_, err := fmt.Fprintln(p.Out, strings.Join(p.answer(a, sections, false, fmt.Sprintf("-v: %d more", left)), "\n"))
@@ -32,9 +32,9 @@ func (p *Page) Answer(a *explain.Answer, all bool) error {
 	return err
 }
 
-// hidden names the sections that lost sentences, with how many: "(-v shows more: PODS 2, RULED OUT 4)". It is one line:
-// if the names do not fit, it has their sum. A sentence without records says nothing about an event ("the log has no
-// earlier run") and is not counted.
+// hidden returns a line that names the sections which were shortened, and by how much: "(-v shows more: PODS 2, RULED
+// OUT 4)". If the names do not fit on one line, it has only the total. A sentence without records, such as "the log has
+// no earlier run", is not counted.
 func (p *Page) hidden(left []explain.Section) string {
 	var parts []string
 	all := 0
@@ -60,7 +60,7 @@ func (p *Page) hidden(left []explain.Section) string {
 	return note
 }
 
-// Sentences writes sentences with the records that they follow from, each at the start of a line.
+// Sentences writes sentences one below the other, with the numbers of the records that prove them.
 func (p *Page) Sentences(all []explain.Sentence) error {
 	for _, x := range all {
 		if _, err := fmt.Fprintln(p.Out, strings.Join(p.fold("", p.wholeOr(x.Text, x.Whole), x.Records, 0), "\n")); err != nil {
@@ -70,8 +70,8 @@ func (p *Page) Sentences(all []explain.Sentence) error {
 	return nil
 }
 
-// calm shortens the answer of a Job that completed without trouble to the due time it was made for, and the time it
-// took. left counts the sentences left out; it is 0 for other answers.
+// calm shortens the answer about a Job that completed without trouble: it keeps the due time of the Job, and how long
+// it took. left is the number of sentences that it leaves out. For other answers left is 0, and the answer stays.
 func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	if a.State != string(history.StateComplete) || a.Kind != "job" {
 		return nil, 0
@@ -90,11 +90,12 @@ func calm(a *explain.Answer) (sections []explain.Section, left int) {
 	return sections, left
 }
 
-// light are the sections without events. They are left out first, in this order, if an answer is too long.
+// light has the least important sections. If an answer is too long, it loses the sentences of these sections first, in
+// this order.
 var light = []string{"RULED OUT", "CLOSE", "TIME", "ALSO"}
 
-// shorten leaves out details, then the light sections, then the last sentences of the last sections, until the lines
-// fit on a screen. Other sections keep their first sentence. It also returns what it left out, by section.
+// shorten removes sentences until the answer fits on a screen: first details, then the sections in light, then the last
+// sentences of the last sections. Each section that is not light keeps its first sentence. left has what was removed.
 func shorten(sections []explain.Section, lines func([]explain.Section) int, all bool) (out, left []explain.Section) {
 	if all {
 		return sections, nil
@@ -128,7 +129,7 @@ func shorten(sections []explain.Section, lines func([]explain.Section) int, all 
 	return slices.DeleteFunc(out, func(s explain.Section) bool { return len(s.Sentences) == 0 }), left
 }
 
-// answer returns the lines of an answer. A note comes after the facts about the object.
+// answer returns the lines of an answer. note is added to the facts about the object.
 func (p *Page) answer(a *explain.Answer, sections []explain.Section, all bool, note string) []string {
 	var out []string
 	if len(a.Lives) > 0 {
@@ -165,7 +166,7 @@ func (p *Page) section(s *explain.Section, all bool) (out []string) {
 	return out
 }
 
-// verdict returns the first line of an answer, wrapped.
+// verdict returns the first sentence of an answer, wrapped into lines.
 func (p *Page) verdict(a *explain.Answer) []string {
 	name := words.Clean(titleOf(a))
 	const indent = 2
@@ -191,7 +192,7 @@ func (p *Page) verdict(a *explain.Answer) []string {
 	return lines
 }
 
-// titleOf returns the object of an answer: a Job or a CronJob with its namespace, a pod with its name.
+// titleOf returns the name of the object of an answer: for a Job or a CronJob with its namespace.
 func titleOf(a *explain.Answer) string {
 	switch a.Kind {
 	case "job":
@@ -202,8 +203,8 @@ func titleOf(a *explain.Answer) string {
 	return a.Name
 }
 
-// clockText says what an answer as of now is based on: the controller's clock, with the time of the newest record, or
-// the end of the log.
+// clockText says as of when an answer is: by the controller's clock, with the time of the newest record, or as of the
+// end of the log.
 func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	switch clock {
 	case history.ClockLog:
@@ -218,8 +219,8 @@ func clockText(clock string, last, asOf events.Time, zone words.Zone) string {
 	return ""
 }
 
-// about returns the facts about the object of an answer: which it is, from when to when, and how complete its history
-// is.
+// about returns facts about the object of an answer: its owner or schedule, from when to when it existed, and how
+// complete its records are.
 func about(a *explain.Answer, zone words.Zone) []string {
 	var parts []string
 	if a.Schedule != "" {
@@ -264,7 +265,7 @@ func about(a *explain.Answer, zone words.Zone) []string {
 	} else if a.Unrecorded > 0 {
 		parts = append(parts, fmt.Sprintf("%s NOT RECORDED", words.Count(int(a.Unrecorded), "version")))
 	}
-	switch history.State(a.State) { // the verdict says it
+	switch history.State(a.State) { // the verdict says the same
 	case history.StateDeleted, history.StateDeleting:
 	default:
 		if a.Deleted != nil {
@@ -274,7 +275,7 @@ func about(a *explain.Answer, zone words.Zone) []string {
 	return parts
 }
 
-// whole returns the lines of a sentence with a foreign text in full, which keeps its lines.
+// whole returns the lines of a sentence with an uncut message of a user or the API server, which keeps its line breaks.
 func (p *Page) whole(head, text string, records []uint64) []string {
 	says, theirs, _ := strings.Cut(text, "\n")
 	out := p.fold(head, says, records, headWidth)
@@ -285,7 +286,7 @@ func (p *Page) whole(head, text string, records []uint64) []string {
 	return out
 }
 
-// fold wraps a sentence under its head, and adds its records at the end.
+// fold wraps a sentence into lines below its section head, and adds the numbers of its records at the end.
 func (p *Page) fold(head, text string, records []uint64, indent int) []string {
 	lines := wrap(words.Clean(text), p.Width-indent, p.Whole)
 	if cited := citation(records); cited != "" {
@@ -311,7 +312,8 @@ func citation(records []uint64) string {
 	return strings.Join(parts, " ")
 }
 
-// Markdown returns an answer for an incident channel. Foreign texts cannot become markup, links or mentions.
+// Markdown returns an answer as Markdown, for example for a chat about an incident. Texts of users cannot become
+// markup, links or mentions.
 func Markdown(a *explain.Answer, zone words.Zone) string {
 	var b strings.Builder
 	if len(a.Lives) > 0 {

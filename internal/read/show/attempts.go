@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Attempts writes a table of tries, one per row. The day is above the table; a time of another day has its date.
+// Attempts writes a table of a Job's tries (pods), one per row, and sum below it. A line above the table has the day.
+// Times of another day have their date.
 func (p *Page) Attempts(rows []attempts.Attempt, sum string) error {
 	indexed := len(rows) > 0 && rows[0].Index != nil
 	head := []string{"TRY", "POD", "NODE", "STARTED", "RAN", "ENDED BY", "COUNTED", "NEXT TRY", "EXIT"}
@@ -68,7 +69,7 @@ func indexOf(a *attempts.Attempt) string {
 	return strconv.Itoa(int(*a.Index))
 }
 
-// firstStart returns the earliest start of the tries; 0 if none has one.
+// firstStart returns the earliest start of a try; 0 if none has started.
 func firstStart(rows []attempts.Attempt) (first events.Time) {
 	for i := range rows {
 		if at := events.Time(rows[i].Started); at != 0 && (first == 0 || at < first) {
@@ -78,12 +79,12 @@ func firstStart(rows []attempts.Attempt) (first events.Time) {
 	return first
 }
 
-// clockOrDash returns the time of day, with the date if it is not on that day; "-" if unset.
+// clockOrDash returns a time of day, with its date if it is on another day than day; "-" if t is 0.
 func (p *Page) clockOrDash(t, day events.Time) string {
 	switch {
 	case t == 0:
 		return "-"
-	case !p.Zone.SameDay(t, day): // the day 0, of no known day, is another one, too
+	case !p.Zone.SameDay(t, day): // also if day is 0, which means that it is not known
 		return p.Zone.In(t).Format("2 Jan 15:04:05")
 	}
 	return p.Zone.In(t).Format("15:04:05")

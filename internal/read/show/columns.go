@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Foreign texts come in every script. On a terminal a Chinese character takes two columns, and a combining accent none.
+// How wide texts are on a terminal: a Chinese character takes two columns, a combining accent none.
 
 // twice has the characters that take two columns.
 var twice = []*unicode.RangeTable{
@@ -29,7 +29,7 @@ func columnsOf(r rune) int {
 	return 1
 }
 
-// columns returns the columns that a text takes.
+// columns returns how many columns a text takes on a terminal.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -38,7 +38,7 @@ func columns(s string) int {
 	return n
 }
 
-// head returns the longest prefix that fits in width columns.
+// head returns the longest beginning of s that fits in width columns.
 func head(s string, width int) string {
 	for i, r := range s {
 		if width -= columnsOf(r); width < 0 {
@@ -48,7 +48,7 @@ func head(s string, width int) string {
 	return s
 }
 
-// tail returns the longest suffix that fits in width columns. It does not begin with an accent of the character before.
+// tail returns the longest end of s that fits in width columns. The end does not begin with a combining accent.
 func tail(s string, width int) string {
 	begin := len(s)
 	for at := len(s); at > 0; {

@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// maxRuns bounds the Jobs of a CronJob in a table that is not wide.
+// maxRuns is how many Jobs of a CronJob the table shows, unless the page is wide.
 const maxRuns = 10
 
 // CronJob writes the state of one CronJob.
@@ -44,7 +44,7 @@ func (p *Page) CronJob(j *history.CronJob) error {
 	return p.runs(j)
 }
 
-// cronSentence returns the state of a CronJob in words.
+// cronSentence returns the state of a CronJob as a sentence.
 func cronSentence(j *history.CronJob) string {
 	text := string(j.State)
 	if j.Reason != "" {
@@ -93,7 +93,7 @@ func cronSpecText(s *history.CronSpec) string {
 	return strings.Join(parts, ", ")
 }
 
-// dueTimes adds the newest due time with a fate, the open one, and the next one.
+// dueTimes adds lines with the newest due time that has an outcome, the open due time, and the next one.
 func (l *lines) dueTimes(j *history.CronJob) {
 	p := l.page
 	if t := j.LastDue; t != nil {
@@ -129,7 +129,7 @@ func (l *lines) dueTimes(j *history.CronJob) {
 	}
 }
 
-// dueIn returns a due time, also in the zone of the schedule if that differs.
+// dueIn returns a due time, and the same time in the zone of the schedule if that is another zone.
 func (p *Page) dueIn(t events.Time, zone *time.Location) string {
 	text := p.due(t) + " " + p.Zone.Name(t)
 	if zone == nil || p.Zone.Location != nil {
@@ -142,7 +142,7 @@ func (p *Page) dueIn(t events.Time, zone *time.Location) string {
 	return text + " (" + own.In(t).Format(layout) + zone.String() + ")"
 }
 
-// cronWork adds commands in flight, waits, failures and the last decision.
+// cronWork adds lines with the commands in flight, waits, failures, and the last decision.
 func (l *lines) cronWork(j *history.CronJob) {
 	label := func(i int, text string) string {
 		if i == 0 {
@@ -203,7 +203,7 @@ func (p *Page) runs(j *history.CronJob) error {
 	return t.Flush()
 }
 
-// madeFor says what a Job was made for.
+// madeFor says why a Job was created: for which due time, or by which user.
 func (p *Page) madeFor(r *history.Run, zone *time.Location) string {
 	switch {
 	case r.Made != "" && r.By != "":
@@ -216,7 +216,7 @@ func (p *Page) madeFor(r *history.Run, zone *time.Location) string {
 	return "-"
 }
 
-// madeWords has the words for Jobs that no due time asked for.
+// madeWords has the words for Jobs that a user created or asked for.
 var madeWords = map[string]string{
 	events.TickManual.String(): "made by hand by", events.TickTriggered.String(): "triggered by",
 }

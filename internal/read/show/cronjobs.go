@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronJobsTable is a table of summaries of CronJobs, of any length.
+// CronJobsTable is a table of CronJobs, to which rows can be added without limit.
 type CronJobsTable struct {
 	Table
 	page *Page
@@ -52,7 +52,7 @@ func (t *CronJobsTable) Row(j *history.CronSummary) {
 	t.Table.Row(append(row, Cell{Text: p.lastDue(j), Style: styleOfCron(j.State)})...)
 }
 
-// lastDue returns the text about the newest due time: what holds it back if it is open, else its fate.
+// lastDue describes the newest due time: its outcome, or if it is open, what holds it back.
 func (p *Page) lastDue(j *history.CronSummary) string {
 	write := p.day
 	if p.Wide {
@@ -71,7 +71,7 @@ func (p *Page) lastDue(j *history.CronSummary) string {
 	return write(events.Time(j.LastDue.Last)) + " " + words.Clean(p.tickFate(j.LastDue, write))
 }
 
-// TickFate returns the fate of a due time, or of a range, without the Job.
+// TickFate returns the outcome of a due time, or of a range of due times, in words, without the name of the Job.
 func (p *Page) TickFate(t *history.Tick) string { return p.tickFate(t, p.due) }
 
 func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string {
@@ -105,7 +105,7 @@ func (p *Page) tickFate(t *history.Tick, write func(events.Time) string) string 
 	return text
 }
 
-// unwatched returns the time without a watch.
+// unwatched returns the time without a watch for which the outcome of t is unknown: "from … until …".
 func (p *Page) unwatched(t *history.Tick) string {
 	from, until := "from "+p.Zone.Second(events.Time(t.UnwatchedFrom)), "until "+p.Zone.Second(events.Time(t.UnwatchedUntil))
 	switch {
@@ -117,7 +117,7 @@ func (p *Page) unwatched(t *history.Tick) string {
 	return from + " " + until
 }
 
-// due returns a due time; seconds appear only if they are not 0.
+// due returns a due time. It has seconds only if they are not 0.
 func (p *Page) due(t events.Time) string {
 	if t == 0 {
 		return "-"
@@ -125,7 +125,7 @@ func (p *Page) due(t events.Time) string {
 	return DueText(p.Zone.In(t))
 }
 
-// day returns a due time without its year, for narrow tables.
+// day returns a due time without the year, for narrow tables.
 func (p *Page) day(t events.Time) string {
 	if t == 0 {
 		return "-"
@@ -134,7 +134,7 @@ func (p *Page) day(t events.Time) string {
 	return at.Format("02 Jan " + dueClock(at))
 }
 
-// DueText returns a due time in the zone of t.
+// DueText returns a due time as text, in the zone that t has.
 func DueText(t time.Time) string { return t.Format("2006-01-02 " + dueClock(t)) }
 
 func dueClock(t time.Time) string {
@@ -144,7 +144,8 @@ func dueClock(t time.Time) string {
 	return "15:04"
 }
 
-// TickCells returns a row of the table of due times: when, how many, the record, the Job, and the fate.
+// TickCells returns a row of the table of due times: the time, how many due times, the record, the Job, and the
+// outcome.
 func (p *Page) TickCells(t *history.Tick) []Cell {
 	due, times, record := p.due(events.Time(t.First)), "?", ""
 	if t.First != t.Last {
@@ -167,7 +168,7 @@ func (p *Page) TickCells(t *history.Tick) []Cell {
 	return []Cell{{Text: due}, {Text: times}, {Text: record}, {Text: words.Clean(t.Job), Name: true}, {Text: words.Clean(p.TickFate(t))}}
 }
 
-// OpenCells returns the row of a due time without a fate.
+// OpenCells returns the row of the due time that has no outcome yet.
 func (p *Page) OpenCells(d *history.OpenDue) []Cell {
 	record := ""
 	if d.Record != 0 {
@@ -180,7 +181,7 @@ func (p *Page) OpenCells(d *history.OpenDue) []Cell {
 	return []Cell{{Text: due}, {Text: times}, {Text: record}, {Name: true}, {Text: words.Clean(d.Says), Style: Trouble}}
 }
 
-// scheduleText returns a schedule with its zone.
+// scheduleText returns a schedule with its time zone.
 func scheduleText(schedule string, zone *string) string {
 	if zone != nil && *zone != "" {
 		return schedule + " " + *zone

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// MarkdownDamage returns a Markdown line for each damage of the log behind an answer; empty for none.
+// MarkdownDamage returns a line of Markdown for each damage of the log; empty if there is none.
 func MarkdownDamage(damage []error) string {
 	var b strings.Builder
 	for _, err := range damage {
@@ -15,7 +15,7 @@ func MarkdownDamage(damage []error) string {
 	return b.String()
 }
 
-// MarkdownNotes returns a Markdown line for each note on what an answer leaves out.
+// MarkdownNotes returns a line of Markdown for each remark on what an answer leaves out.
 func MarkdownNotes(notes []string) string {
 	var b strings.Builder
 	for _, note := range notes {

@@ -1,8 +1,8 @@
-// Package show lays out the answers of package history for people.
+// Package show prints answers for people: as text for a terminal, and as Markdown.
 //
 // [Page] writes the state of a Job, and tables of Jobs. [Table] lays out columns. [Indented] writes JSON for reading.
-// Foreign texts reach a terminal only through words.Clean. The same values give the same bytes. The package does no I/O
-// of its own.
+// Texts of users and the API server are printed only through words.Clean, which makes them safe for a terminal. The
+// same values give the same bytes. The package writes only to Page.Out and Table.Out.
 //
 // Read page.go first, then table.go.
 package show

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Failures writes a list of trouble, one line per cause. A wide page has one line per Job.
+// Failures writes the list of Jobs in trouble, one line for each cause. If the page is wide, it writes a line for each
+// Job.
 func (p *Page) Failures(f *failures.Failures) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(failuresHead(f, p.Zone), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
@@ -57,15 +58,15 @@ func (p *Page) Failures(f *failures.Failures) error {
 	return t.Flush()
 }
 
-// failureRow is one line of a list of trouble.
+// failureRow is one line of the list.
 type failureRow struct {
-	item        int // index in Items
+	item        int // index in Failures.Items of the Job that the line shows
 	first, last events.Time
-	jobs        int // Jobs that fared alike
+	jobs        int // number of Jobs with the same cause
 	name, why   string
 }
 
-// troubleRows returns one row for each Job and CronJob.
+// troubleRows returns a row for each Job and CronJob.
 func (p *Page) troubleRows(f *failures.Failures) (rows []failureRow) {
 	for i := range f.Items {
 		x := &f.Items[i]
@@ -78,14 +79,15 @@ func (p *Page) troubleRows(f *failures.Failures) (rows []failureRow) {
 	return rows
 }
 
-// mostWorks bounds the works of one cause that are named; the others are counted.
+// mostWorks is how many objects with one cause are named in its row; further objects are only counted.
 const mostWorks = 12
 
-// causeRows returns one row for each cause. Its name is the work with the newest trouble; the others follow the reason.
+// causeRows returns a row for each cause. The row has the name of the object with the newest trouble. The names of
+// others with the same cause follow after the reason.
 func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 	for i := range f.Causes {
 		c := &f.Causes[i]
-		if c.Item < 0 || c.Item >= len(f.Items) { // our Failures has no such index
+		if c.Item < 0 || c.Item >= len(f.Items) { // cannot happen in our own Failures; the JSON of a server may differ
 			continue
 		}
 		r := failureRow{item: c.Item, first: events.Time(c.First), last: events.Time(c.Last), jobs: c.Jobs, why: p.wholeOr(f.Items[c.Item].Why, f.Items[c.Item].Whole)}
@@ -115,8 +117,7 @@ func (p *Page) causeRows(f *failures.Failures) (rows []failureRow) {
 	return rows
 }
 
-// named returns the name of an object, with its kind unless it belongs to a Job, and with its namespace unless the page
-// is about one namespace.
+// named returns a name with its kind, if kind is set, and with its namespace, unless the page is about one namespace.
 func (p *Page) named(namespace, name, kind string) string {
 	if p.Namespace == "" {
 		name = namespace + "/" + name
@@ -127,7 +128,7 @@ func (p *Page) named(namespace, name, kind string) string {
 	return name
 }
 
-// triesOf returns the number of tries of a Job; "-" for a CronJob.
+// triesOf returns the number of pods that a Job has tried; "-" for a CronJob.
 func triesOf(x *failures.Trouble) string {
 	if x.Kind == "CronJob" {
 		return "-"
@@ -140,7 +141,7 @@ var stateWords = map[string]string{
 	failures.SortSurvived: "complete after failures",
 }
 
-// failuresHead sums up the list: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
+// failuresHead returns the parts of the list's first line: "STUCK 2 · FAILED 6 in 4 causes · survived 1".
 func failuresHead(f *failures.Failures, zone words.Zone) (parts []string) {
 	for _, t := range tallies(f) {
 		part := fmt.Sprintf("%s %d", t.Label, t.Number)
@@ -152,7 +153,7 @@ func failuresHead(f *failures.Failures, zone words.Zone) (parts []string) {
 	return append(parts, failuresRest(f, zone)...)
 }
 
-// tallies returns the numbers at the head of the list.
+// tallies returns the numbers for the first line of the list: how many Jobs are stuck, failed, and so on.
 func tallies(f *failures.Failures) []Tally {
 	counts, causes := map[string]int{}, map[string]bool{}
 	for i := range f.Items {
@@ -175,7 +176,8 @@ func tallies(f *failures.Failures) []Tally {
 	return all
 }
 
-// failuresRest returns what the numbers do not cover, and how many Jobs were searched.
+// failuresRest says what the numbers in the first line do not cover, such as gaps of the watch, and how many Jobs were
+// searched.
 func failuresRest(f *failures.Failures, zone words.Zone) (parts []string) {
 	for i := range f.Gaps {
 		if i == 2 && len(f.Gaps) > 3 {
@@ -198,7 +200,7 @@ func failuresRest(f *failures.Failures, zone words.Zone) (parts []string) {
 	return append(parts, looked)
 }
 
-// passedParts says in which namespaces and when not everything was recorded: "not all is recorded of namespace ci
+// passedParts says when namespaces were over their log budget: "not all is recorded of namespace ci
 // 12:00:00–12:02:40".
 func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	for i := range all {
@@ -217,7 +219,7 @@ func passedParts(all []history.Passed, zone words.Zone) (parts []string) {
 	return parts
 }
 
-// gapText returns a time without a watch: "gap 12:14:13–12:14:42".
+// gapText returns a text for a time without a watch: "gap 12:14:13–12:14:42".
 func gapText(g *history.Gap, zone words.Zone) string {
 	from, until := events.Time(g.From), events.Time(g.Until)
 	switch d := until.Sub(from); {

@@ -6,13 +6,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The widths of the columns of a finding before its text: its level, and the check that found it.
+// Widths of the first two columns of a finding: its level, and the check that found it.
 const (
 	levelWidth = 9
 	checkWidth = 12
 )
 
-// Finding writes one finding about a cluster, and below it what to do about it.
+// Finding writes one finding of a check of the cluster: its text, and below it what to do.
 func (p *Page) Finding(level string, style Style, check, text, do string) {
 	before := fmt.Sprintf("%-*s%-*s", levelWidth, level, checkWidth, check)
 	if p.Colour && style != Plain {

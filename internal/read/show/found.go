@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// FoundHead sums up a search for a text: "3 found · of 28 Jobs and 4 CronJobs, and the pods of 28 Jobs".
+// FoundHead returns the parts of the first line of a search: "3 found · of 28 Jobs and 4 CronJobs, and the pods of 28
+// Jobs".
 func FoundHead(f *which.Pieces) []string {
 	parts := []string{fmt.Sprintf("%d found", len(f.Items))}
 	if f.Omitted > 0 {
@@ -27,7 +28,7 @@ func FoundHead(f *which.Pieces) []string {
 	return parts
 }
 
-// Found writes the table of a search's results.
+// Found writes the results of a search as a table.
 func (p *Page) Found(f *which.Pieces) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(FoundHead(f), " · ", p.Width)); err != nil || len(f.Items) == 0 {
 		return err
@@ -64,8 +65,8 @@ func matchName(m *which.Match) string {
 	return m.Namespace + "/" + m.Name
 }
 
-// MatchText returns what the name of a result does not say: the Job of a pod, the text of a record, the UID of other
-// objects.
+// MatchText returns the text in the last column of a result: for a pod its Job, for a record its kind and details, for
+// other objects the UID.
 func MatchText(m *which.Match) string {
 	switch {
 	case m.Kind == "record":

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// JobsTable is a table of summaries of Jobs, of any length.
+// JobsTable is a table of Jobs, to which rows can be added without limit.
 type JobsTable struct {
 	Table
 	page *Page
@@ -24,7 +24,7 @@ func (p *Page) Jobs() *JobsTable {
 	return p.jobs(false, head)
 }
 
-// JobsWhy returns an empty table of Jobs with a column WHY, whose text begins with the state.
+// JobsWhy returns an empty table of Jobs with the column WHY: the state of the Job, and the reason.
 func (p *Page) JobsWhy() *JobsTable {
 	head := []string{"NAMESPACE", "NAME", "WHY"}
 	switch {

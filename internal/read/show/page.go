@@ -14,18 +14,18 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Page writes the state of Jobs for people.
+// Page writes answers to a terminal or a pipe. Its fields say how.
 type Page struct {
 	Out   io.Writer
-	Width int  // largest width of a line; 0 for no limit
-	Whole bool // never cut or break names, even beyond Width: the output is a pipe
-	// Asked is set if the user asked for Width: rows keep to it even in a pipe. Otherwise a row in a pipe is one line,
-	// and nothing of it is cut.
+	Width int  // largest width of a line, in columns; 0 for no limit
+	Whole bool // never cut or break names, even beyond Width; set if the output is a pipe
+	// Asked is set if the user chose Width. Rows then keep to Width even in a pipe. If it is not set, a row in a pipe
+	// is one uncut line.
 	Asked  bool
 	Wide   bool
 	Colour bool
-	Zone   words.Zone // zone of the times
-	// Namespace is the only namespace on the page; empty for several. Rows need not repeat it.
+	Zone   words.Zone // time zone of the times
+	// Namespace is set if all objects on the page are in one namespace: rows then do not repeat it.
 	Namespace string
 }
 
@@ -38,8 +38,8 @@ func (p *Page) table(head ...string) *Table {
 	return t
 }
 
-// wholeOr returns whole, the text with its foreign parts in full, if it is not empty and the page goes into a pipe;
-// else text.
+// wholeOr returns text, which may have cut messages. If the page goes into a pipe, it returns whole, the uncut text,
+// unless that is empty.
 func (p *Page) wholeOr(text, whole string) string {
 	if p.Whole && !p.Asked && whole != "" {
 		return whole
@@ -47,10 +47,11 @@ func (p *Page) wholeOr(text, whole string) string {
 	return text
 }
 
-// Indented returns v as indented JSON in which every character is visible.
+// Indented returns v as indented JSON, in which all characters are visible.
 func Indented(v any) ([]byte, error) { return recordjson.Indented(v) }
 
-// countsText returns the results of a Job's pods. They are unknown if the records of its end are missing.
+// countsText returns how many pods of a Job succeeded and failed. It says so if this is not known, because the records
+// of the Job's end are missing.
 func countsText(j *history.Job) string {
 	if j.State == history.StateFinished {
 		return "not known: the records of them are not in the log"
@@ -74,7 +75,7 @@ func dash(s string) string {
 	return s
 }
 
-// took returns the time from start to end. start is cut to whole seconds, like every time that the API stores.
+// took returns the time from start to end. It truncates start to whole seconds, since the API stores other times so.
 func took(start, end recordjson.Instant) string {
 	if start == 0 || end == 0 {
 		return ""
@@ -82,7 +83,7 @@ func took(start, end recordjson.Instant) string {
 	return words.Span(max(events.Time(end).Sub(events.Time(start).Second()), 0))
 }
 
-// lines collects "label: text" lines.
+// lines collects lines of the form "label: text".
 type lines struct {
 	page *Page
 	b    bytes.Buffer
@@ -104,8 +105,8 @@ func (l *lines) styled(style Style, label, format string, args ...any) {
 	}
 }
 
-// wrap breaks a text at spaces into lines of at most width columns. It also breaks a longer word, unless whole is set.
-// A width of 0 or less means no limit.
+// wrap breaks a text at spaces into lines of at most width columns. It breaks a word that is longer, unless whole is
+// set. A width of 0 or less means no limit.
 func wrap(text string, width int, whole bool) []string {
 	if width <= 0 {
 		return []string{text}
@@ -137,11 +138,11 @@ func wrap(text string, width int, whole bool) []string {
 
 const (
 	labelWidth = 15
-	maxPods    = 20 // pods in a table that is not wide
-	maxRefused = 5  // refusals of a page that is not wide
+	maxPods    = 20 // pods in the table, unless the page is wide
+	maxRefused = 5  // refusals on a page, unless it is wide
 )
 
-// Job writes the state of one Job.
+// Job writes the state of one Job, with its pods.
 func (p *Page) Job(j *history.Job) error {
 	l := &lines{page: p}
 	l.put("Job", "%s/%s", dash(j.Namespace), dash(j.Name))
@@ -180,14 +181,14 @@ func (p *Page) Job(j *history.Job) error {
 	return p.pods(j)
 }
 
-// late adds that the state may be old, because the namespace is over its log budget.
+// late adds a line which says that the state may be out of date, because the namespace is over its log budget.
 func (l *lines) late(passed []history.Passed) {
 	for i := range passed {
 		l.styled(Trouble, "May be late", "%s", Late(&passed[i], l.page.Zone))
 	}
 }
 
-// Late says since when the state may be old: "namespace ci is over its budget of log since …".
+// Late says since when the state may be out of date: "namespace ci is over its budget of log since …".
 func Late(x *history.Passed, zone words.Zone) string {
 	whose := "nodes and namespaces are over their"
 	if x.Namespace != "" {
@@ -196,12 +197,12 @@ func Late(x *history.Passed, zone words.Zone) string {
 	return whose + " budget of log since " + zone.Moment(events.Time(x.From)) + ": not every change is recorded, and what is may be a minute late"
 }
 
-// NotWatched says when the cluster was not watched.
+// NotWatched says when nobody watched the cluster.
 func NotWatched(g *history.Gap, zone words.Zone) string {
 	return "the cluster was not watched " + gapTimes(g, zone)
 }
 
-// notWatched says when the cluster was not watched, and how old the shown state is.
+// notWatched says when nobody watched the cluster, and that the state is older.
 func notWatched(g *history.Gap, zone words.Zone) string {
 	return gapTimes(g, zone) + ": this is how the Job was seen last before"
 }
@@ -217,10 +218,10 @@ func gapTimes(g *history.Gap, zone words.Zone) string {
 	return text
 }
 
-// noFullView says that a listing was under way at the time of the state.
+// noFullView is shown if the controller was just listing the cluster.
 const noFullView = "the controller had no full view of the cluster then"
 
-// sentence returns the state of a Job in words.
+// sentence returns the state of a Job as a sentence.
 func sentence(j *history.Job) string {
 	text := string(j.State)
 	if because := words.Because(j.Reason, j.Message); because != "" {
@@ -241,7 +242,7 @@ func sentence(j *history.Job) string {
 	return text
 }
 
-// work adds commands in flight, waits, failures and the last decision.
+// work adds lines with the commands in flight, waits, failures, and the last decision.
 func (l *lines) work(j *history.Job) {
 	label := func(i int, text string) string {
 		if i == 0 {
@@ -279,7 +280,7 @@ func (l *lines) work(j *history.Job) {
 	l.decision(j.LastDecision)
 }
 
-// decision adds the newest decision; nil for none.
+// decision adds lines about the newest decision, if there is one.
 func (l *lines) decision(d *history.Decision) {
 	if d == nil {
 		return
@@ -297,7 +298,7 @@ func (l *lines) decision(d *history.Decision) {
 	}
 }
 
-// capped returns the first 3 texts and the number of the others, or all if all is set.
+// capped returns the first 3 texts and how many more there are. If all is set, it returns all texts.
 func capped(texts []string, all bool) []string {
 	const most = 3
 	if all || len(texts) <= most {
@@ -306,7 +307,7 @@ func capped(texts []string, all bool) []string {
 	return append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", len(texts)-most))
 }
 
-// refused returns a refusal in words.
+// refused describes a refusal in words.
 func refused(r *history.Refusal, zone words.Zone) string {
 	text := r.Does + ": "
 	if r.Class != "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// plain returns a text that Markdown shows without markup. A word that could be emphasis, HTML, a link or a mention
-// goes into a code span: a backslash would not keep a chat from notifying everybody for \@here, or from linking a bare
-// address.
+// plain returns a text that Markdown shows without markup. It puts a word that could be emphasis, HTML, a link or a
+// mention into a code span. A backslash would not help: a chat notifies everybody for \@here, and makes a bare address
+// a link.
 //
 //	mail a@b.example, see https://x.example  →  mail `a@b.example,` see `https://x.example`
 func plain(s string) string {
@@ -27,7 +27,7 @@ func plain(s string) string {
 			b.WriteByte('`')
 		}
 		inSpan = live
-		b.WriteString(strings.ReplaceAll(word, "`", "'")) // a backquote would end the span
+		b.WriteString(strings.ReplaceAll(word, "`", "'")) // a backquote would end the code span
 	}
 	if inSpan {
 		b.WriteByte('`')
@@ -35,6 +35,6 @@ func plain(s string) string {
 	return b.String()
 }
 
-// live matches words that a chat or a Markdown page may interpret: words with markup characters, and words that look
-// like a host name.
+// live matches a word that a chat or Markdown may interpret, because it has markup characters or looks like a host
+// name.
 var live = regexp.MustCompile(`[^\p{L}\p{N},.;:()'"%/+=?…–—·→×≤≥-]|://|(?i:www\.)|[\p{L}\p{N}-]\.\p{L}{2}`)

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Plan writes which owners' future Jobs this controller could run, one owner per line, and below it which decisions
-// would have differed.
+// Plan writes one line for each owner whose future Jobs Jobledger could run, and below it the decisions that would have
+// differed.
 func (p *Page) Plan(x *plan.Plan) error {
 	if _, err := fmt.Fprintln(p.Out, wrapped(planHead(x), "; ", p.Width)); err != nil || len(x.Owners) == 0 {
 		return err
@@ -41,7 +41,7 @@ func (p *Page) Plan(x *plan.Plan) error {
 	return err
 }
 
-// planHead sums up a plan.
+// planHead returns the parts of the first line of a plan.
 func planHead(x *plan.Plan) []string {
 	parts := []string{countOf(x.Jobs, "Job") + " of " + countOf(len(x.Owners), "owner")}
 	if x.Differ > 0 {
@@ -63,7 +63,7 @@ func areOrIs(n int) string {
 	return strconv.Itoa(n) + " of them are"
 }
 
-// owner returns "prod/CronJob etl", or the maker of the Jobs: "prod/(made by kubectl-create)".
+// owner returns the name of an owner: "prod/CronJob etl", or the creator of the Jobs: "prod/(made by kubectl-create)".
 func (p *Page) owner(o *plan.Owner) string {
 	text := "(made by " + o.Manager + ")"
 	switch {
@@ -78,7 +78,7 @@ func (p *Page) owner(o *plan.Owner) string {
 	return text
 }
 
-// runner returns the common name of a controller.
+// runner returns the usual name of a controller.
 func runner(name string) string {
 	switch name {
 	case batchv1.JobControllerName:
@@ -89,7 +89,8 @@ func runner(name string) string {
 	return name
 }
 
-// differences returns "PodsToRemove of 2 Jobs #310": the reason, the number of Jobs, and the first record.
+// differences describes differences: "PodsToRemove of 2 Jobs #310" has the reason, the number of Jobs, and the first
+// record.
 func differences(of []plan.Difference) string {
 	var all []string
 	for _, d := range of {

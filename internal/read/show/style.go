@@ -2,7 +2,7 @@ package show
 
 import "github.com/jobledger/jobledger/events"
 
-// StyleOf returns the style of a record.
+// StyleOf returns the emphasis of a record in a list.
 func StyleOf(r *events.Record) Style {
 	switch f := r.Facts.(type) {
 	case *events.Decision:

@@ -9,52 +9,52 @@ import (
 // Style is the emphasis of a cell on a terminal with colours.
 type Style uint8
 
-// The styles.
+// Emphasis of cells and lines.
 const (
 	Plain   Style = iota
-	Strong        // decisions of the controller
-	Trouble       // failures
+	Strong        // for decisions of the controller
+	Trouble       // for failures
 )
 
 var codes = [...]string{Strong: "\x1b[1m", Trouble: "\x1b[31m"}
 
-// Cell is one field of a row. Its text is printed as it is, so it must be clean.
+// Cell is one field of a row. The table does not escape its text, so the caller must (words.Clean).
 type Cell struct {
 	Text  string
 	Style Style
-	Name  bool // it is the name of an object: clipping keeps its start and its end
+	Name  bool // it is the name of an object: if it is too long, its middle is cut out
 }
 
-// Table writes rows in aligned columns. It finds the widths per page of 200 rows, so it can be of any length. To fit
-// Width, it first shortens names, then cuts the last column between words. With Whole, it keeps every name, even beyond
-// Width: a user may search for it.
+// Table writes rows in aligned columns. It computes the widths for 200 rows at a time, so the number of rows is not
+// limited. To fit a line into Width, it first shortens names, then cuts the last column between words. If Whole is set,
+// it never cuts names, so that a user can search for them.
 type Table struct {
 	Out    io.Writer
 	Head   []string // names of the columns
-	Least  []int    // smallest widths of the columns, for rows that come one by one; nil for none
+	Least  []int    // smallest widths of the columns, for rows that arrive one by one; may be nil
 	Width  int      // largest width of a line: cells are cut to fit; 0 for no limit
 	Whole  bool     // never cut names
-	Fold   bool     // continue the last cell in lines below, and never cut it
-	Drop   []string // columns to leave out if rows do not fit, in this order
+	Fold   bool     // write the last cell on several lines, and never cut it
+	Drop   []string // columns that may be left out if rows do not fit, the first one first
 	Colour bool
 
 	rows    [][]Cell
-	natural []int  // widths that show everything
-	names   []bool // columns that hold names
-	widths  []int  // widths in use
-	dropped []bool // columns that are left out, by index in added rows; nil for none
+	natural []int  // widths that need no cutting
+	names   []bool // whether a column has names
+	widths  []int  // widths that are used
+	dropped []bool // whether a column is left out; nil if none is
 	gone    []string
 	started bool
 	err     error
 }
 
 const (
-	page      = 200 // rows that determine the widths
+	page      = 200 // rows for which the widths are computed together
 	leastName = 9   // smallest width of a name
-	leastLast = 24  // smallest width of the last cell, if it needs that much
-	leastFold = 40  // smallest width of a folded last cell: with less, it begins in the next line, at belowAt
+	leastLast = 24  // smallest width of the last cell, unless its text is shorter
+	leastFold = 40  // smallest width of a last cell on several lines: with less, it begins on the next line, at belowAt
 	belowAt   = 10
-	goodName  = 20 // smallest width of a name before columns are left out
+	goodName  = 20 // columns are left out before names are cut to less than this
 	gap       = 2  // spaces between columns
 )
 
@@ -66,7 +66,7 @@ func (t *Table) Row(cells ...Cell) {
 	}
 }
 
-// Rule adds a line of its own between rows.
+// Rule adds a line of text between the rows.
 func (t *Table) Rule(text string) { t.Row(Cell{Text: text}) }
 
 // Flush writes the rows that were added. It returns the first error of all writes.
@@ -90,7 +90,7 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// kept returns the cells of a row without the columns that are left out.
+// kept returns the cells of a row that are not in columns that are left out.
 func (t *Table) kept(cells []Cell) []Cell {
 	if t.dropped == nil || len(cells) != len(t.dropped) {
 		return cells
@@ -104,7 +104,7 @@ func (t *Table) kept(cells []Cell) []Cell {
 	return out
 }
 
-// leaveOut leaves out columns of Drop, in order, until the waiting rows fit.
+// leaveOut decides which columns of Drop to leave out, so that the waiting rows fit into Width.
 func (t *Table) leaveOut() {
 	if t.Width <= 0 || len(t.Drop) == 0 || len(t.rows) == 0 {
 		return
@@ -154,7 +154,7 @@ func (t *Table) leaveOut() {
 	}
 }
 
-// LeftOut names the columns that were left out: "no room for ACTIVE, FAILED: -o wide"; empty for none.
+// LeftOut names the columns that were left out: "no room for ACTIVE, FAILED: -o wide". It is empty if there are none.
 func (t *Table) LeftOut() string {
 	if len(t.gone) == 0 {
 		return ""
@@ -162,7 +162,7 @@ func (t *Table) LeftOut() string {
 	return "no room for " + strings.Join(t.gone, ", ") + ": -o wide"
 }
 
-// measure finds the widths of the columns for the waiting rows.
+// measure computes the widths of the columns for the waiting rows.
 func (t *Table) measure() {
 	if t.natural == nil {
 		t.natural, t.names = make([]int, len(t.Head)), make([]bool, len(t.Head))
@@ -180,7 +180,7 @@ func (t *Table) measure() {
 			if i == len(t.Head)-1 {
 				last = max(last, w)
 			}
-			if i < len(row)-1 { // the last cell takes the rest
+			if i < len(row)-1 { // the last cell takes the rest of the line
 				t.natural[i] = max(t.natural[i], w)
 				t.names[i] = t.names[i] || c.Name
 			}
@@ -189,15 +189,15 @@ func (t *Table) measure() {
 	t.widths = slices.Clone(t.natural)
 	switch {
 	case t.Width <= 0 || t.Whole:
-	case t.Fold: // the last cell may begin below its head
+	case t.Fold: // the last cell may begin on the next line
 		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), belowAt))
 	default:
 		t.shorten(t.Width - min(max(last, len(t.Head[len(t.Head)-1])), leastLast))
 	}
 }
 
-// shorten narrows the columns before the last to width columns in total, always the widest column of names. If that
-// cannot suffice, it changes nothing: the lines are too long anyway.
+// shorten makes columns of names narrower, always the widest one, until all columns except the last fit into width. If
+// they cannot fit, it changes nothing, since the lines would still be too long.
 func (t *Table) shorten(width int) {
 	used, spare := 0, 0
 	for i, w := range t.widths[:len(t.widths)-1] {
@@ -216,7 +216,8 @@ func (t *Table) shorten(width int) {
 				widest = i
 			}
 		}
-		t.widths[widest]-- // there is one, and it is wider than leastName, as long as there is something to spare
+		// A column was found, and it is wider than leastName: the check above made sure of that.
+		t.widths[widest]--
 	}
 }
 
@@ -232,7 +233,7 @@ func (t *Table) write(row []Cell) {
 			break
 		}
 		width, text := t.widths[i], c.Text
-		if c.Name { // no wider than its column, unless that was narrowed
+		if c.Name { // no effect if the column has its natural width
 			text = ClipMiddle(text, width)
 		}
 		b.WriteString(t.styled(text, c.Style))
@@ -246,7 +247,7 @@ func (t *Table) write(row []Cell) {
 	_, t.err = io.WriteString(t.Out, line+"\n")
 }
 
-// writeLast writes the last cell of a row from column at on, in the rest of the line, or folded.
+// writeLast writes the last cell of a row, from column at on: cut to the rest of the line, or on several lines.
 func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	text := c.Text
 	switch {
@@ -257,14 +258,14 @@ func (t *Table) writeLast(b *strings.Builder, c *Cell, at int) {
 	default:
 		room := max(t.Width-at, leastLast)
 		if text = ClipWords(text, room); !t.Whole {
-			text = ClipMiddle(text, room) // one long word
+			text = ClipMiddle(text, room) // a single long word
 		}
 	}
 	b.WriteString(t.styled(text, c.Style))
 }
 
-// fold writes a cell in as many lines as it needs. If the lines from column at on would be too short, the cell begins
-// in the next line.
+// fold writes a cell on as many lines as it needs. If there is too little room from column at on, the cell begins on
+// the next line.
 func (t *Table) fold(b *strings.Builder, c *Cell, at int) {
 	if room := t.Width - at; room < leastFold && columns(c.Text) > room {
 		before := strings.TrimRight(b.String(), " ")

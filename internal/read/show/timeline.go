@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// marksOf are the characters of a timeline, the most important last: a column shows the last one that applies to it.
+// marksOf are the characters in a timeline. If several apply to one column, the last of them in this list is shown.
 var marksOf = []struct {
 	what string
 	mark rune
@@ -30,10 +30,10 @@ var marksOf = []struct {
 const (
 	markSucceeded = '✓'
 	markFailed    = '✗'
-	laneName      = 20 // largest width of a name
+	laneName      = 20 // largest width of the name of a row
 )
 
-// Timeline draws the tries of a Job over time: one row per index, or per pod of a Job without indexes.
+// Timeline draws the tries of a Job over time: a row for each index, or for each pod if the Job has no indexes.
 func (p *Page) Timeline(t *attempts.Timeline) error {
 	if len(t.Rows) == 0 {
 		_, err := fmt.Fprintln(p.Out, strings.Join(append([]string{"The log has no tries of this Job."}, p.passedLines(t)...), "\n"))
@@ -73,17 +73,17 @@ func (p *Page) Timeline(t *attempts.Timeline) error {
 type lanes struct {
 	b             *strings.Builder
 	t             *attempts.Timeline
-	used          map[rune]bool // marks that were drawn
-	name, columns int           // columns of the names, and of the drawing
-	each          time.Duration // time that a column covers
+	used          map[rune]bool // characters that were drawn
+	name, columns int           // widths of the names and of the drawing, in columns
+	each          time.Duration // duration that one column stands for
 }
 
-// column returns the column of a moment.
+// column returns the column in which a time lies.
 func (l *lanes) column(at recordjson.Instant) int {
 	return max(0, min(l.columns-1, int(events.Time(at).Sub(events.Time(l.t.From))/l.each)))
 }
 
-// draw writes a row. empty fills the columns where nothing happened.
+// draw writes one row. Columns in which nothing happened are filled with empty.
 func (l *lanes) draw(label string, spans []attempts.Span, ends []attempts.End, empty rune) {
 	cells := make([]rune, l.columns)
 	for i := range cells {
@@ -111,7 +111,7 @@ func (l *lanes) draw(label string, spans []attempts.Span, ends []attempts.End, e
 	fmt.Fprintf(l.b, "%s  %s\n", padded(ClipMiddle(words.Clean(label), l.name), l.name), strings.TrimRight(string(cells), " "))
 }
 
-// legend explains the marks that were drawn.
+// legend returns an explanation for each character that was drawn.
 func (l *lanes) legend() (says []string) {
 	for _, m := range marksOf {
 		if l.used[m.mark] {
@@ -127,7 +127,7 @@ func (l *lanes) legend() (says []string) {
 	return says
 }
 
-// passedLines says what a timeline may miss, because it was not recorded or is pruned.
+// passedLines says what is missing in a timeline, because it was not recorded or is pruned.
 func (p *Page) passedLines(t *attempts.Timeline) (lines []string) {
 	if t.Truncated {
 		lines = append(lines, "the first records of the Job are not in the log: what its pods did then is not drawn")
@@ -141,7 +141,8 @@ func (p *Page) passedLines(t *attempts.Timeline) (lines []string) {
 	return lines
 }
 
-// Passed says when versions were passed over, and what: "from … to …: namespace ci was over its budget of log. …".
+// Passed says when versions of objects were not recorded, and how many: "from … to …: namespace ci was over its
+// budget of log. …".
 func Passed(x *history.Passed, zone words.Zone) string {
 	end := "on"
 	if x.Until != 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// SpanSays returns the timeline's words for a kind of span: "being scheduled" for "scheduling".
+// SpanSays returns a kind of span in words: "being scheduled" for "scheduling".
 func SpanSays(what string) string {
 	for _, m := range marksOf {
 		if m.what == what {
@@ -20,19 +20,19 @@ func SpanSays(what string) string {
 	return what
 }
 
-// TimelineLacks says what a timeline may miss, because it was not recorded or is pruned.
+// TimelineLacks says what is missing in a timeline, because it was not recorded or is pruned.
 func TimelineLacks(t *attempts.Timeline, zone words.Zone) []string {
 	return (&Page{Zone: zone}).passedLines(t)
 }
 
-// Title returns the object of an answer: a Job or a CronJob with its namespace, a pod with its name.
+// Title returns the name of the object of an answer: for a Job or a CronJob with its namespace.
 func Title(a *explain.Answer) string { return titleOf(a) }
 
-// About returns the facts about the object of an answer: which it is, from when to when, and how complete its history
-// is.
+// About returns facts about the object of an answer: its owner or schedule, from when to when it existed, and how
+// complete its records are.
 func About(a *explain.Answer, zone words.Zone) []string { return about(a, zone) }
 
-// Tally is one number at the head of a list of trouble: "FAILED 6 in 4 causes".
+// Tally is one number above a list of trouble: "FAILED 6 in 4 causes".
 type Tally struct {
 	Sort   string // such as failures.SortStuck
 	Label  string // "FAILED"
@@ -40,16 +40,14 @@ type Tally struct {
 	Rest   string // "in 4 causes"; may be empty
 }
 
-// FailuresHead sums up a list of trouble: its numbers, and what limits them, such as gaps and the number of Jobs that
-// were searched.
+// FailuresHead sums up a list of trouble: its numbers, and what these do not cover, such as gaps of the watch.
 func FailuresHead(f *failures.Failures, zone words.Zone) (numbers []Tally, rest []string) {
 	return tallies(f), failuresRest(f, zone)
 }
 
-// CauseRow is one cause in a list of trouble: the number of Jobs that fared alike, from when to when, whose they are,
-// and why.
+// CauseRow is one cause of trouble: how many Jobs have it, from when to when, a name, and the reason.
 type CauseRow struct {
-	Of          *failures.Trouble // the newest of them
+	Of          *failures.Trouble // the newest Job with this cause
 	First, Last events.Time
 	Jobs        int
 	Name, Why   string
@@ -66,7 +64,7 @@ func CauseRows(f *failures.Failures) (rows []CauseRow) {
 // SortSays returns the words for a sort of trouble: "stuck", "failed".
 func SortSays(sort string) string { return stateWords[sort] }
 
-// AttemptCells returns the column heads of a table of tries, and one row of texts for each.
+// AttemptCells returns the column heads of the table of a Job's tries, and the texts of each row.
 func AttemptCells(rows []attempts.Attempt, zone words.Zone) (head []string, cells [][]string) {
 	p := Page{Zone: zone}
 	day := firstStart(rows)
@@ -85,7 +83,7 @@ func AttemptCells(rows []attempts.Attempt, zone words.Zone) (head []string, cell
 // AttemptFailed reports whether a try counts as a failure.
 func AttemptFailed(a *attempts.Attempt) bool { return troubled(a) == Trouble }
 
-// numbered returns the number of a try, after its index if it has one.
+// numbered returns the number of a try, after its index if the Job has indexes: "3 · 2".
 func numbered(a *attempts.Attempt) string {
 	if a.Index != nil {
 		return indexOf(a) + " · " + strconv.Itoa(a.Try)

@@ -5,8 +5,8 @@
 //	if err != nil { /* 503, Retry-After: 2 */ }
 //	defer done()
 //
-// A question waits up to 2 s for its turn and is refused then. One user holds at most 2 of the 8 turns, so other users
-// get theirs. Config changes these numbers.
+// At most 8 questions are answered at the same time, at most 2 of them for one user, so that other users are not kept
+// out. A further question waits up to 2 s for its turn, and is then refused. Config changes these numbers.
 //
 // # Concurrency
 //

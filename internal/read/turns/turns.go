@@ -14,24 +14,24 @@ const (
 	UsualWait = 2 * time.Second
 )
 
-// ErrBusy: no turn became free in time.
+// ErrBusy is returned if no turn became free in time.
 var ErrBusy = errors.New("too many questions are asked at once: try again in a few seconds")
 
-// Config sets the limits. The zero value means the defaults.
+// Config sets the limits. The zero Config uses the defaults.
 type Config struct {
-	All  int           // turns held at the same time; 0 for UsualAll
-	Each int           // turns held by one user; 0 for UsualEach
+	All  int           // turns taken at the same time, by all users; 0 for UsualAll
+	Each int           // turns taken at the same time, by one user; 0 for UsualEach
 	Wait time.Duration // how long Take waits for a turn; 0 for UsualWait
 }
 
-// Turns hands out turns.
+// Turns limits how much work is done at the same time: who has a turn may work.
 type Turns struct {
 	config Config
 
 	mu    sync.Mutex
-	held  map[string]int // turns by user
+	held  map[string]int // number of turns that each user has
 	count int
-	freed chan struct{} // closed and replaced when a turn is given back
+	freed chan struct{} // closed, and replaced, whenever a turn is given back
 }
 
 // New returns a Turns with all turns free.
@@ -48,8 +48,8 @@ func New(config Config) *Turns {
 	return &Turns{config: config, held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// Take waits for a turn for user. Call done exactly once to give it back. Take fails with ErrBusy when no turn became
-// free in time, or with the context's error.
+// Take waits for a free turn for user. The caller must call done exactly once, to give the turn back. If none becomes
+// free in time, Take fails with ErrBusy. If ctx ends, it fails with the error of ctx.
 func (t *Turns) Take(ctx context.Context, user string) (done func(), err error) {
 	wait := time.NewTimer(t.config.Wait)
 	defer wait.Stop()
@@ -77,7 +77,7 @@ func (t *Turns) within(ctx context.Context, user string, over <-chan time.Time) 
 	}
 }
 
-// try takes a turn if one is free. Otherwise freed is closed as soon as some turn is given back.
+// try takes a turn if one is free. If not, it returns a channel that is closed when a turn is given back.
 func (t *Turns) try(user string) (got bool, freed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

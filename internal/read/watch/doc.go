@@ -1,8 +1,9 @@
-// Package watch implements -w of a question: it shows an object again whenever a batch of records changes its answer.
-// The object is one of a list, or the only object of the question. Invariants:
+// Package watch implements the flag -w: after the first answer, it shows an object again whenever new records change
+// the answer about it. Invariants:
 //
-//   - An object is shown at most once for each batch, and only if its answer differs from the one shown last.
-//   - To miss no change, take the end of the log first ([EndOf]), then ask, then follow from that end.
+//   - Records are stored in batches. An object is shown at most once for each batch, and only if its answer differs
+//     from the one shown last.
+//   - To miss no change, first get the end of the log ([EndOf]), then ask the question, then follow from that end.
 //
 // Start at [Shown.Follow].
 //

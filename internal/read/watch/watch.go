@@ -12,13 +12,13 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// batchEnd is the end of a batch of records that changed a watched stream.
+// batchEnd is the end of a batch (records that were stored together) in which watched objects changed.
 type batchEnd struct {
 	last    *events.Record
-	changed []events.Stream // in the order of their first records in the batch
+	changed []events.Stream // the changed objects, in the order of their records
 }
 
-// changes follows the log from a record on. It yields the end of each batch that changed a watched stream.
+// changes follows the log from record from on. It yields the end of each batch that changed a watched object.
 func changes(ctx context.Context, src history.Source, live *history.Live, from events.Sequence) iter.Seq2[batchEnd, error] {
 	return func(yield func(batchEnd, error) bool) {
 		var changed []events.Stream
@@ -45,7 +45,7 @@ func changes(ctx context.Context, src history.Source, live *history.Live, from e
 	}
 }
 
-// EndOf returns the sequence of the last record; 0 if it is not wanted.
+// EndOf returns the sequence of the last record. If wanted is false, it returns 0 and reads nothing.
 func EndOf(ctx context.Context, src history.Source, wanted bool) (events.Sequence, error) {
 	if !wanted {
 		return 0, nil
@@ -62,20 +62,20 @@ func UnlessInterrupted(ctx context.Context, err error) error {
 	return nil
 }
 
-// Shown remembers what was shown last of each object.
+// Shown remembers, for each object, the answer that was shown last. T is the type of the objects.
 type Shown[T any] struct {
-	// Said returns the answer for an object, without its number of records. last is its newest record, or 0 if its
-	// answer can change without a new record.
+	// Said returns the answer about an object, without its number of records. last is the object's newest record, or 0
+	// if the answer can change without a new record.
 	Said  func(T) (uid string, last uint64, said any)
 	shown map[string]lastShown // by UID
 }
 
 type lastShown struct {
-	said [sha256.Size]byte // the digest of the answer
-	last uint64            // its newest record
+	said [sha256.Size]byte // hash of the answer
+	last uint64            // the object's newest record
 }
 
-// Changed reports whether the answer for j differs from the one shown last, and records it as shown.
+// Changed reports whether the answer about j differs from the one shown last, which it replaces.
 func (s *Shown[T]) Changed(j T) (bool, error) {
 	uid, last, bare := s.Said(j)
 	text, err := json.Marshal(bare)
@@ -94,8 +94,8 @@ func (s *Shown[T]) Changed(j T) (bool, error) {
 	return true, nil
 }
 
-// Follow shows each object that a batch of records changed, from record from on, until ctx ends or an error occurs. one
-// returns the object as of a record; ok is false if the question does not want it then.
+// Follow follows the log from record from on, until ctx ends or an error occurs. After each batch it calls show for the
+// objects whose answers changed. one returns an object as of a record; ok is false if the question does not select it.
 func (s *Shown[T]) Follow(
 	ctx context.Context, src history.Source, live *history.Live, from events.Sequence,
 	one func(events.Stream, *events.Record) (j T, ok bool, err error), show func(T) error,

@@ -13,19 +13,19 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// candidate is an object that a name may mean, and its namespace.
+// candidate is an object that the user may mean by a name.
 type candidate struct {
 	Object
 	namespace string
-	job       *history.Summary     // state of a Job; nil for other kinds
-	every     *history.CronSummary // state of a CronJob; nil for other kinds
+	job       *history.Summary     // its summary if it is a Job, else nil
+	every     *history.CronSummary // its summary if it is a CronJob, else nil
 	stuck     bool
 }
 
 // String returns the object as on the command line: "job/etl -n prod".
 func (o *candidate) String() string { return o.Object.String() + " -n " + o.namespace }
 
-// eachJob calls give for each Job of the query, the newest first. It leaves out Jobs that cannot be read.
+// eachJob calls give for each Job that the query selects, the newest first. It skips Jobs that cannot be read.
 func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*history.Summary)) error {
 	for q.Limit = pageOfJobs; ; {
 		page, err := f.Source.Jobs(ctx, q)
@@ -41,8 +41,8 @@ func (f *Finder) eachJob(ctx context.Context, q history.JobsQuery, give func(*hi
 	}
 }
 
-// candidates returns the objects outside the namespace but that h may mean: at most one of each kind in each namespace,
-// the newest first.
+// candidates returns the objects that h may mean, in all namespaces except but. It returns at most one of each kind in
+// a namespace, the newest first.
 func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candidate, error) {
 	kinds := kindsOf(h)
 	all, pods, err := f.jobsNamed(ctx, h, but)
@@ -75,10 +75,11 @@ func (f *Finder) candidates(ctx context.Context, h Object, but string) ([]candid
 	return all, nil
 }
 
-// jobsNamed returns the Jobs that h may mean, and the namespaces with a Job whose pods may have the name.
+// jobsNamed returns the Jobs that h may mean, in all namespaces except but. pods has the namespaces with a Job whose
+// pods may have the name.
 func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []candidate, pods []string, err error) {
 	has, at := map[string]bool{}, map[string]int{}
-	// The names of pods keep only the first characters of a long Job name.
+	// A pod's name keeps only the first characters of a long Job name.
 	const kept = 40
 	err = f.eachJob(ctx, history.JobsQuery{}, func(s *history.Summary) {
 		i, known := at[s.Namespace]
@@ -98,7 +99,7 @@ func (f *Finder) jobsNamed(ctx context.Context, h Object, but string) (all []can
 	return all, pods, err
 }
 
-// cronJobsNamed returns the CronJobs that have the name of h, the newest of each namespace.
+// cronJobsNamed returns the CronJobs with the name of h: the newest one in each namespace except but.
 func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all []candidate, err error) {
 	page, err := f.Source.CronJobs(ctx, history.CronJobsQuery{Name: h.Name})
 	if err != nil && !f.Source.Beside(err) {
@@ -113,7 +114,8 @@ func (f *Finder) cronJobsNamed(ctx context.Context, h Object, but string) (all [
 	return all, nil
 }
 
-// meantFirst ranks Jobs of one name; the lowest rank is meant: 0 for an active Job, 1 for a failed one, 2 for others.
+// meantFirst ranks Jobs with the same name. The user most likely means an active Job (0), then a failed one (1), then
+// others (2).
 func meantFirst(s *history.Summary) int {
 	switch s.State {
 	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing, history.StateDeleting:
@@ -125,13 +127,13 @@ func meantFirst(s *history.Summary) int {
 }
 
 const (
-	pageOfJobs     = 5000 // Jobs of one page, where all are wanted
-	mostCandidates = 8    // objects that the error for an ambiguous name lists
+	pageOfJobs     = 5000 // Jobs that are read at a time
+	mostCandidates = 8    // objects that an error lists if a name has several
 	mostLookedAt   = 500  // active Jobs, the newest, that are checked for being stuck
 )
 
-// several returns the error for a name that means several objects. It lists stuck and failed objects first, then the
-// newest, and counts the rest.
+// several returns the error for a name that several objects have. It lists stuck and failed objects first, then the
+// newest ones, and counts the rest.
 func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	if !slices.ContainsFunc(all, func(o candidate) bool { return o.namespace != all[0].namespace }) {
 		names := make([]string, len(all))
@@ -171,7 +173,7 @@ func (f *Finder) several(ctx context.Context, h Object, all []candidate) error {
 	return err
 }
 
-// findStuck marks the Jobs that are stuck, by the same rule as the question failures.
+// findStuck sets stuck for the Jobs that are stuck, by the rules of the question failures.
 func (f *Finder) findStuck(ctx context.Context, all []candidate) error {
 	var jobs []history.Summary
 	for i := range all {
@@ -213,7 +215,7 @@ func (o *candidate) first() uint64 {
 	return 0
 }
 
-// how returns the state of the object and since when: "stuck, begun 2026-01-02T15:04:05Z".
+// how returns the state of the object, and since when it exists: "stuck, begun 2026-01-02T15:04:05Z".
 func (o *candidate) how() string {
 	switch {
 	case o.every != nil:

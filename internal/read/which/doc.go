@@ -7,9 +7,9 @@
 //	object, place, err := finder.Resolve(ctx, which.Place{Namespace: namespace, Named: true}, object)
 //	streams, err := finder.Jobs(ctx, place, object)
 //
-// Input that cannot be understood, or that means several objects, is a [WrongError]. Its text says what to write
+// If the input cannot be understood, or means several objects, the error is a [WrongError]. Its text says what to write
 // instead. If the finder takes an object that the user did not name exactly (in another namespace, or the newest of
-// several with the name), it says so in a note.
+// several with the name), it tells the user with Finder.Note.
 //
 // Read object.go, then elsewhere.go and find.go. when.go stands alone.
 package which

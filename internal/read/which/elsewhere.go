@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// findElsewhere looks for h in the other namespaces, unless the user named one. If exactly one object matches,
-// findElsewhere returns its streams, with a note. Several matches are an error that lists some of them. None is no
-// error.
+// findElsewhere searches h in the other namespaces, unless the user named a namespace. If exactly one object has the
+// name, it returns the object's streams, and notes the namespace. If several have it, it returns an error that lists
+// some of them. If none has it, it returns nothing.
 func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	if p.Named {
 		return nil, nil
@@ -30,7 +30,7 @@ func (f *Finder) findElsewhere(ctx context.Context, p Place, h Object) ([]events
 	return streams, err
 }
 
-// here finds an object by its name in one namespace.
+// here searches an object by its name in one namespace.
 func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events.Stream, error) {
 	switch {
 	case h.Kind == CronJob:
@@ -45,9 +45,9 @@ func (f *Finder) here(ctx context.Context, namespace string, h Object) ([]events
 	return []events.Stream{s}, nil
 }
 
-// Resolve finds the kind and the namespace of a name alone: a Job, a CronJob or a pod, in p or else in another
-// namespace. Several matches are an error that lists some of them. If the kind of h is known, Resolve returns h and p
-// as they are.
+// Resolve finds the kind and the namespace for a name that was given without a kind. It searches Jobs, CronJobs and
+// pods, first in p and then in other namespaces. If several objects have the name, it returns an error that lists some
+// of them. If h has a kind, it returns h and p unchanged.
 func (f *Finder) Resolve(ctx context.Context, p Place, h Object) (Object, Place, error) {
 	if h.Kind != Any {
 		return h, p, nil
@@ -59,7 +59,7 @@ func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in
 	kinds := kindsOf(Object{Name: name, Kind: Any})
 	if uidBegins.MatchString(name) {
 		if found, err := f.byNameIn(ctx, p.Namespace, kinds[:2]); err == nil && len(found) == 0 {
-			return Object{Name: name}, p, nil // a UID or its beginning
+			return Object{Name: name}, p, nil // a UID or the beginning of one
 		}
 	}
 	found, err := f.byNameIn(ctx, p.Namespace, kinds)
@@ -89,7 +89,7 @@ func (f *Finder) kindOf(ctx context.Context, p Place, name string) (h Object, in
 	return h, in, nil
 }
 
-// kindsOf returns the kinds that h may mean, in the order of the search.
+// kindsOf returns h with each kind that it may have, in the order of the search.
 func kindsOf(h Object) []Object {
 	job, cron, pod := Object{Name: h.Name}, Object{Name: h.Name, Kind: CronJob}, Object{Name: h.Name, Kind: Pod}
 	switch {
@@ -103,7 +103,7 @@ func kindsOf(h Object) []Object {
 	return []Object{job, pod}
 }
 
-// byNameIn returns those of kinds that exist in a namespace. It looks for a pod only if nothing else has the name.
+// byNameIn returns the objects in kinds that exist in a namespace. It searches a pod only if nothing else has the name.
 func (f *Finder) byNameIn(ctx context.Context, namespace string, kinds []Object) (found []Object, err error) {
 	for _, h := range kinds {
 		if h.Kind == Pod && len(found) > 0 {

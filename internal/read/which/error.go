@@ -2,7 +2,7 @@ package which
 
 import "fmt"
 
-// WrongError is the error for input that cannot be understood, or that means several objects. It says what to write
+// WrongError is the error for input that cannot be understood or means several objects. Its text says what to write
 // instead.
 type WrongError struct {
 	text  string
@@ -11,25 +11,25 @@ type WrongError struct {
 
 func (e *WrongError) Error() string { return e.text }
 
-// Lines returns lines to show before the error: the objects that may be meant. It can be empty.
+// Lines returns lines to print before the error: the objects that the user may mean. It may be empty.
 func (e *WrongError) Lines() []string { return e.lines }
 
-// Wrong returns a WrongError with this text.
+// Wrong returns a WrongError with the text.
 func Wrong(format string, args ...any) *WrongError { return wrong(format, args...) }
 
-// WrongLines returns a WrongError with this text, and with lines to show before it.
+// WrongLines returns a WrongError with the text, and with lines to print before it.
 func WrongLines(text string, lines []string) *WrongError { return &WrongError{text, lines} }
 
 func wrong(format string, args ...any) *WrongError {
 	return &WrongError{text: fmt.Sprintf(format, args...)}
 }
 
-// UnknownError is the error for an object that the log does not know. It says what to write instead.
+// UnknownError is the error for an object that the log does not know. Its text says what to write instead.
 type UnknownError struct{ text string }
 
 func (e *UnknownError) Error() string { return e.text }
 
-// Unknown returns an UnknownError with this text.
+// Unknown returns an UnknownError with the text.
 func Unknown(format string, args ...any) *UnknownError {
 	return &UnknownError{fmt.Sprintf(format, args...)}
 }

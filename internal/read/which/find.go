@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Place is the namespace in which an object is looked for. If the user did not name it and the object is not there, an
-// object of the name in exactly one other namespace is taken.
+// Place is the namespace in which an object is searched. If it is not there, and the user did not name the namespace
+// (Named), an object with the name in exactly one other namespace is taken.
 type Place struct {
 	Namespace string
 	Named     bool
@@ -24,12 +24,12 @@ type Place struct {
 // Finder finds objects in a log.
 type Finder struct {
 	Source history.Source
-	Note   func(text string) // receives remarks for the user beside the answer, one line each
+	Note   func(text string) // gets remarks for the user, one line each
 }
 
 func (f *Finder) note(format string, args ...any) { f.Note(fmt.Sprintf(format, args...)) }
 
-// NoteOlder notes that earlier objects had the same name, if there are any.
+// NoteOlder adds a remark that earlier objects had the same name, if there are any.
 func (f *Finder) NoteOlder(older []events.Stream) {
 	if len(older) > 0 {
 		what := "Job"
@@ -45,14 +45,14 @@ var (
 	uidBegins = regexp.MustCompile(`^[0-9a-fA-F][0-9a-fA-F-]{3,}$`)
 )
 
-// mostLike limits how many Jobs the error for an ambiguous beginning of a UID lists.
+// mostLike is how many Jobs an error lists if several UIDs have the beginning that the user gave.
 const mostLike = 10
 
 // IsUID reports whether name has the form of a UID.
 func IsUID(name string) bool { return uid.MatchString(name) }
 
-// Jobs returns the streams of the Jobs, or of the CronJobs, that h means, the newest first. It returns at least one
-// stream or an error. It looks for a name first, then for a UID or its beginning, then for the name of a pod.
+// Jobs returns the streams that the user means by h, the newest first: of Jobs, or of CronJobs if h is one. It searches
+// by name, then by UID or the beginning of a UID, then by the name of a pod. If it finds nothing, it returns an error.
 func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, error) {
 	namespace := p.Namespace
 	if h.Kind == CronJob {
@@ -61,14 +61,14 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	if h.Kind != Pod && uid.MatchString(h.Name) {
 		return []events.Stream{events.JobStream(types.UID(strings.ToLower(h.Name)))}, nil
 	}
-	var unread error // damage met in the search; the name may be behind it
+	var unread error // damage of the log, which may hide what is searched
 	if h.Kind != Pod {
 		streams, err := history.FindJobs(ctx, f.Source, namespace, h.Name)
 		if unread = err; err != nil && !f.Source.Beside(err) {
 			return nil, fmt.Errorf("find %s: %w", h, err)
 		}
 		if len(streams) > 0 {
-			return streams, nil // if the log is damaged, newer Jobs of the name may be missing
+			return streams, nil // if the log is damaged, newer Jobs with the name may be missing
 		}
 		if uidBegins.MatchString(h.Name) {
 			switch s, ok, err := f.byUID(ctx, strings.ToLower(h.Name)); {
@@ -99,8 +99,8 @@ func (f *Finder) Jobs(ctx context.Context, p Place, h Object) ([]events.Stream, 
 	return nil, f.unknown(ctx, p, h)
 }
 
-// byUID finds the Job whose UID begins with prefix, in any namespace. Several matches are an error that lists them. The
-// error of damage is returned only if nothing is found.
+// byUID returns the Job whose UID begins with prefix, in any namespace. If there are several, the error lists them.
+// Damage of the log is returned only if no Job is found.
 func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok bool, err error) {
 	page, err := f.Source.Jobs(ctx, history.JobsQuery{UID: prefix, Limit: mostLike + 1})
 	if len(page.Items) == 0 || err != nil && !f.Source.Beside(err) {
@@ -121,7 +121,7 @@ func (f *Finder) byUID(ctx context.Context, prefix string) (s events.Stream, ok 
 	return s, false, several
 }
 
-// called returns the name of a Job for a note: NAMESPACE/NAME, or its UID if the name is unknown.
+// called returns the name of a Job for a remark: NAMESPACE/NAME, or its UID if the log lacks the name.
 func (f *Finder) called(ctx context.Context, s events.Stream) string {
 	job := history.NamesOf(ctx, f.Source).Job(s)
 	if job.Name == "" {

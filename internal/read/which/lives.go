@@ -12,14 +12,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Life is another CronJob with the same name as a shown one. Its JSON changes only by growing.
+// Life is another CronJob with the same name as the one that is shown. Its JSON changes only by adding fields.
 type Life struct {
 	UID     string             `json:"uid"`
 	Created recordjson.Instant `json:"created,omitzero"`
-	Later   bool               `json:"later,omitempty"` // it was created after the shown one
+	Later   bool               `json:"later,omitempty"` // it was created after the one that is shown
 }
 
-// LifeAt returns the newest of the CronJobs lives that existed at a point, and its state then.
+// LifeAt returns, of several CronJobs with one name, the newest that existed at a point, and its state then. lives has
+// their streams, the newest first.
 func (f *Finder) LifeAt(
 	ctx context.Context, lives []events.Stream, name string, at history.Point,
 ) (events.Stream, history.CronJob, error) {
@@ -36,12 +37,12 @@ func (f *Finder) LifeAt(
 	return events.Stream{}, history.CronJob{}, fmt.Errorf("the log knows no cronjob/%s%s: %w", name, point, history.ErrNoCronJob)
 }
 
-// otherLives returns the other CronJobs of the name, the newest first, also if the user asked by UID.
+// otherLives returns the other CronJobs with the name of s, the newest first. earlier existed before s, later after it.
 func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, name string) (earlier, later []events.Stream) {
 	if name == "" {
 		return nil, nil
 	}
-	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // an error only means no note
+	all, _ := history.FindCronJobs(ctx, f.Source, namespace, name) // after an error there is only no remark
 	i := slices.Index(all, s)
 	if i < 0 {
 		return nil, nil
@@ -49,7 +50,7 @@ func (f *Finder) otherLives(ctx context.Context, s events.Stream, namespace, nam
 	return all[i+1:], all[:i]
 }
 
-// NoteLives notes the other CronJobs of the name, if there are any.
+// NoteLives adds a remark about other CronJobs with the same name, if there are any.
 func (f *Finder) NoteLives(ctx context.Context, s events.Stream, namespace, name string) {
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	f.NoteOlder(earlier)
@@ -58,7 +59,7 @@ func (f *Finder) NoteLives(ctx context.Context, s events.Stream, namespace, name
 	}
 }
 
-// Lives returns the other CronJobs of the name as data, the newest first.
+// Lives returns the other CronJobs with the same name, the newest first.
 func (f *Finder) Lives(ctx context.Context, s events.Stream, namespace, name string) (out []Life) {
 	earlier, later := f.otherLives(ctx, s, namespace, name)
 	for _, other := range slices.Concat(later, earlier) {

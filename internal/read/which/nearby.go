@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// unknown returns the error for an object that was not found: where it was looked for, and what to write instead.
+// unknown returns the error for an object that was not found. It says where the object was searched, and what to write
+// instead.
 func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	what := h.String()
 	switch {
@@ -27,11 +28,11 @@ func (f *Finder) unknown(ctx context.Context, p Place, h Object) error {
 	return Unknown("the log knows no %s in namespace %q%s (%s)", what, p.Namespace, where, f.instead(ctx, p, h))
 }
 
-// instead suggests what to write: another kind, another namespace, a similar name, or a list. If the log cannot be
-// read, a suggestion may be missing.
+// instead returns suggestions what to write: another kind, another namespace, a similar name, or a list. If the log
+// cannot be read, some may be missing.
 func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	var there []candidate
-	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // h is named like a Job of a CronJob
+	if m := runOf.FindStringSubmatch(h.Name); m != nil && h.Kind == CronJob { // h looks like a Job of a CronJob
 		if made, _ := history.FindCronJobs(ctx, f.Source, p.Namespace, m[1]); len(made) > 0 {
 			there = append(there, candidate{Object: Object{Name: m[1], Kind: CronJob}, namespace: p.Namespace})
 		}
@@ -68,7 +69,7 @@ func (f *Finder) instead(ctx context.Context, p Place, h Object) string {
 	return fmt.Sprintf("'jobledger get %s -n %s' lists all", lists, p.Namespace)
 }
 
-// some names the first three objects, and counts the rest.
+// some returns the names of the first three objects, and how many more there are.
 func some(all []candidate) string {
 	const most = 3
 	var names []string
@@ -82,8 +83,8 @@ func some(all []candidate) string {
 	return text
 }
 
-// unlike returns the edit distance of two names, if one may be a typo of the other. Otherwise it returns a number
-// greater than every such distance.
+// unlike returns the edit distance of two names, if one may be a typo of the other. Otherwise it returns a larger
+// number.
 func unlike(other, name string) int {
 	if mistyped(other, name) {
 		return words.Distance(other, name)
@@ -91,13 +92,14 @@ func unlike(other, name string) int {
 	return len(name) + len(other) + 1
 }
 
-// mistyped reports whether one name may be a typo of the other. The lengths spare most of 50,000 names the comparison.
+// mistyped reports whether one name may be a typo of the other. It compares lengths first, which is fast: there may be
+// 50,000 names.
 func mistyped(other, name string) bool {
 	return max(len(other), len(name))-min(len(other), len(name)) <= 3 && words.Distance(other, name) <= min(3, len(name)/3)
 }
 
-// namedAlike returns objects of the kinds that h may mean with a similar name, the most similar first. It searches the
-// namespace that the user named, or else all namespaces.
+// namedAlike returns objects with a name similar to that of h, the most similar first. It searches the namespace that
+// the user named, or else all namespaces.
 func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []candidate) {
 	space := ""
 	if p.Named {
@@ -110,7 +112,7 @@ func (f *Finder) namedAlike(ctx context.Context, p Place, h Object) (found []can
 		}
 	}
 	if h.Kind == Any || h.Kind == CronJob {
-		made := "" // the CronJob whose Jobs have names like h's
+		made := "" // name of the CronJob, if h looks like a Job of one
 		if m := runOf.FindStringSubmatch(h.Name); m != nil {
 			made = m[1]
 		}

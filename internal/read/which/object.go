@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Kind is the kind of an object that a user names.
+// Kind is the kind of an object, as the user gave it.
 type Kind int
 
 const (
 	Job     Kind = iota
-	CronJob      // without a name, all CronJobs
+	CronJob      // without a name it means all CronJobs
 	Pod          // the Job of a pod
-	Any          // unknown, since only a name was given: a Job, a CronJob or a pod
+	Any          // only a name was given: a Job, a CronJob or a pod
 )
 
-// kinds maps the spellings that kubectl accepts, in lower case.
+// kinds has the words for kinds that kubectl accepts, in lower case.
 var kinds = map[string]Kind{
 	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "job.v1.batch": Job, "jobs.v1.batch": Job,
 	"pod": Pod, "pods": Pod, "po": Pod,
@@ -24,14 +24,14 @@ var kinds = map[string]Kind{
 	"cronjob.v1.batch": CronJob, "cronjobs.v1.batch": CronJob,
 }
 
-// KindOf returns the kind that a word names. Case does not matter.
+// KindOf returns the kind that a word means, in upper or lower case.
 func KindOf(word string) (Kind, bool) {
 	kind, is := kinds[strings.ToLower(word)]
 	return kind, is
 }
 
-// Object is an object as the user named it. Name is its name, its UID or the beginning of its UID, or the name of a pod
-// of a Job. The zero Object means all Jobs.
+// Object is an object as the user gave it. Name is a name, a UID, the beginning of a UID, or the name of a Job's pod.
+// The zero Object means all Jobs.
 type Object struct {
 	Name string
 	Kind Kind
@@ -52,9 +52,9 @@ func (h Object) String() string {
 // namespaceLike matches valid names of namespaces.
 var namespaceLike = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-// Parse reads the ways to name an object: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" and
-// "KIND NAMESPACE/NAME". A word before a slash that is a kind is not taken for a namespace. With KIND alone the Object
-// has no name, except that a pod must have one. namespace is the namespace before the name; empty if there is none.
+// Parse parses an object on a command line: KIND, NAME, KIND/NAME, NAMESPACE/NAME, KIND/NAMESPACE/NAME, "KIND NAME" or
+// "KIND NAMESPACE/NAME". A word before a slash is a kind if it can be one, otherwise a namespace. Only a pod must have
+// a name. namespace is the one before the name; empty if there is none.
 func Parse(args []string) (h Object, namespace string, err error) {
 	first, rest, slash := strings.Cut(args[0], "/")
 	kind, is := KindOf(first)
@@ -90,7 +90,7 @@ func Parse(args []string) (h Object, namespace string, err error) {
 	return h, namespace, nil
 }
 
-// WantJob refuses a CronJob.
+// WantJob returns an error if h is a CronJob, for a question about one Job.
 func WantJob(args []string, h Object) error {
 	if h.Kind == CronJob {
 		return wrong("%q is a CronJob, and one Job is wanted: 'get cronjob/NAME' names its Jobs", args[0])
@@ -98,7 +98,7 @@ func WantJob(args []string, h Object) error {
 	return nil
 }
 
-// WantCronJob refuses an object that is no CronJob or has no name.
+// WantCronJob returns an error if h is not a CronJob, or has no name.
 func WantCronJob(args []string, h Object) error {
 	switch {
 	case h.Kind != Any && h.Kind != CronJob:
@@ -109,7 +109,7 @@ func WantCronJob(args []string, h Object) error {
 	return nil
 }
 
-// WantCronJobNamed refuses the same, and also a name without a kind.
+// WantCronJobNamed is WantCronJob that also returns an error if h has no kind.
 func WantCronJobNamed(args []string, h Object, namespace string) error {
 	switch {
 	case h.Kind == Any && namespace != "":
@@ -120,7 +120,7 @@ func WantCronJobNamed(args []string, h Object, namespace string) error {
 	return WantCronJob(args, h)
 }
 
-// WantKind refuses a name without a kind, for commands without a log that could tell the kind.
+// WantKind returns an error if h has no kind. It is for commands without a log, which cannot find the kind.
 func WantKind(h Object, namespace string) error {
 	if h.Kind != Any {
 		return nil
@@ -131,7 +131,7 @@ func WantKind(h Object, namespace string) error {
 	return wrong("%q may be a Job or a CronJob: write job/%s%s or cronjob/%s%s", h.Name, h.Name, namespace, h.Name, namespace)
 }
 
-// OneNamespace returns the namespace given before the name or with -n. If both are given, they must be the same.
+// OneNamespace returns the namespace that was given before the name or with -n. It returns an error if the two differ.
 func OneNamespace(args []string, before, flag string) (string, error) {
 	switch {
 	case flag == "" || flag == before:

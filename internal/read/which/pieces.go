@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Match is an object or a record that matches a text. Its JSON changes only by growing.
+// Match is an object or a record that the search found. Its JSON changes only by adding fields.
 type Match struct {
 	Kind      string             `json:"kind"` // "Job", "CronJob", "pod" or "record"
 	Namespace string             `json:"namespace,omitempty"`
@@ -24,41 +24,40 @@ type Match struct {
 	UID       string             `json:"uid,omitempty"`
 	State     string             `json:"state,omitempty"`   // of a Job or a CronJob
 	Created   recordjson.Instant `json:"created,omitzero"`  // of a Job or a CronJob
-	Of        string             `json:"of,omitempty"`      // NAMESPACE/NAME of the Job of a pod
-	OfUID     string             `json:"ofUID,omitempty"`   // UID of the Job of a pod
-	Record    uint64             `json:"record,omitempty"`  // the record itself; for a pod, the first record that names it
-	Says      string             `json:"says,omitempty"`    // of a record: its kind and details
-	At        recordjson.Instant `json:"at,omitzero"`       // of a record; for a pod, of the first record that names it
-	Matched   string             `json:"matched,omitempty"` // the field that contains the text: "name", "uid" or "record"
+	Of        string             `json:"of,omitempty"`      // for a pod: NAMESPACE/NAME of its Job
+	OfUID     string             `json:"ofUID,omitempty"`   // for a pod: UID of its Job
+	Record    uint64             `json:"record,omitempty"`  // its sequence; for a pod, the first record that names it
+	Says      string             `json:"says,omitempty"`    // for a record: its kind and details
+	At        recordjson.Instant `json:"at,omitzero"`       // time of Record
+	Matched   string             `json:"matched,omitempty"` // field that has the text: "name", "uid" or "record"
 
-	rank int // 0: the whole name is the text; 1: the name begins with it; 2: the name or UID contains it
+	rank int // 0: the name equals the text; 1: the name begins with it; 2: it is elsewhere in the name or UID
 }
 
-// Pieces is the result of Finder.Pieces. Its JSON changes only by growing.
+// Pieces is the result of a search by Finder.Pieces. Its JSON changes only by adding fields.
 type Pieces struct {
 	Items    []Match `json:"items"`
-	Jobs     int     `json:"jobs"`              // number of Jobs searched, from the newest
-	CronJobs int     `json:"cronJobs"`          // number of CronJobs searched, from the newest
-	PodsOf   int     `json:"podsOf"`            // number of these Jobs whose pods were searched, from the newest
-	Older    bool    `json:"older,omitempty"`   // older Jobs or CronJobs exist and were not searched
-	Omitted  int     `json:"omitted,omitempty"` // number of matches left out
+	Jobs     int     `json:"jobs"`              // number of Jobs that were searched, from the newest
+	CronJobs int     `json:"cronJobs"`          // number of CronJobs that were searched, from the newest
+	PodsOf   int     `json:"podsOf"`            // number of these Jobs whose pods were searched
+	Older    bool    `json:"older,omitempty"`   // there are older Jobs or CronJobs, which were not searched
+	Omitted  int     `json:"omitted,omitempty"` // number of matches beyond the limit
 }
 
-// MostPieces limits how many Jobs, and how many CronJobs, Pieces searches, beginning with the newest.
+// MostPieces is how many of the newest Jobs, and of the newest CronJobs, a search covers.
 const MostPieces = 50_000
 
-// The bounds of Pieces.
+// Limits of a search.
 const (
-	mostPodsOf    = 1_000  // Jobs whose records are searched for names of pods
-	mostPodReads  = 50_000 // records read for that, over all these Jobs
-	piecesAtOnce  = 1_000  // objects of one page
-	shortestPiece = 3      // characters; a shorter text is not looked for in names of pods
+	mostPodsOf    = 1_000  // Jobs whose records are searched for pods
+	mostPodReads  = 50_000 // records that are read for this, of all these Jobs together
+	piecesAtOnce  = 1_000  // objects that are read at a time
+	shortestPiece = 3      // characters; names of pods are not searched for a shorter text
 )
 
-// Pieces finds the Jobs and CronJobs whose name or UID contains text, the pods whose name contains it, and the record
-// with that number. Case does not matter. Names equal to text come first, then names that begin with it, then the
-// others; in each group the newest come first. Pieces returns at most most matches. An empty namespace means all
-// namespaces.
+// Pieces searches text. It finds Jobs and CronJobs by name and UID, pods by name, and a record by its number. Case does
+// not matter. Names that equal the text come first, then names that begin with it, then the others, and newer before
+// older ones. It returns at most most matches. An empty namespace means all namespaces.
 func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (*Pieces, error) {
 	l := &pieces{Finder: f, ctx: ctx, text: strings.ToLower(text), namespace: namespace}
 	for _, look := range []func() error{l.record, l.jobs, l.cronJobs, l.pods} {
@@ -75,18 +74,18 @@ func (f *Finder) Pieces(ctx context.Context, text, namespace string, most int) (
 	return &l.found, l.unread
 }
 
-// pieces is a running search.
+// pieces is a search that is running.
 type pieces struct {
 	*Finder
 	ctx       context.Context
-	text      string // in lower case
+	text      string // the text to search, in lower case
 	namespace string
 	found     Pieces
-	newest    []history.Summary // the Jobs whose pods are searched
+	newest    []history.Summary // Jobs whose pods are to be searched
 	unread    error
 }
 
-// match reports whether a name or a UID contains the text.
+// match reports in which field of an object the text is, and how well it matches (Match.rank).
 func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
 	lower := strings.ToLower(name)
 	switch {
@@ -106,7 +105,7 @@ func (l *pieces) match(name, uid string) (field string, rank int, is bool) {
 	return "", 0, false
 }
 
-// record finds the record with that number: "384" or "#384".
+// record finds the record whose number is the text: "384" or "#384".
 func (l *pieces) record() error {
 	n, err := strconv.ParseUint(strings.TrimPrefix(l.text, "#"), 10, 64)
 	if err != nil {
@@ -179,8 +178,8 @@ func (l *pieces) cronJobs() error {
 	}
 }
 
-// pods finds pods of the newest Jobs. It searches the Jobs that the text names first ("etl-" of etl-x7k2p), and the
-// other Jobs only if that finds none.
+// pods finds pods by name. It searches the Jobs whose name is in the text ("etl" for "etl-x7k2p"), and if they have no
+// such pod, the newest other Jobs.
 func (l *pieces) pods() error {
 	if len(l.text) < shortestPiece || strings.ContainsAny(l.text, "#/") {
 		return nil
@@ -209,7 +208,7 @@ func (l *pieces) pods() error {
 	return unread
 }
 
-// podsOf finds pods of one Job, and returns how many records it read, at most most.
+// podsOf finds pods of one Job. It reads at most most records, and returns how many it read.
 func (l *pieces) podsOf(s *history.Summary, most int) (reads int, err error) {
 	stream := events.JobStream(types.UID(s.UID))
 	seen := map[string]bool{}

@@ -9,15 +9,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// When is a time as users write it: a moment, a duration before now, or a time of day. A time of day becomes a moment
-// only with the end of the log: it means the newest day that the log covers at that time. The zero When means no time.
+// When is a time as a user writes it: an instant, a duration before now, or a time of day. The day of a time of day is
+// chosen when the end of the log is known. The zero When means no time.
 type When struct {
 	moment events.Time
 	ago    func(now time.Time) time.Time
-	clock  *time.Time // only its time of day and its zone matter
+	clock  *time.Time // only the time of day and the zone count
 }
 
-// OfDay reports whether w is a time of day, and its zone. Such a time needs the end of the log to become a moment.
+// OfDay reports whether w is a time of day, and returns its zone. Such a time needs the end of the log, to know the
+// day.
 func (w When) OfDay() (zone words.Zone, is bool) {
 	if w.clock == nil {
 		return words.Zone{}, false
@@ -28,8 +29,8 @@ func (w When) OfDay() (zone words.Zone, is bool) {
 // Ago reports whether w is a duration before now.
 func (w When) Ago() bool { return w.ago != nil }
 
-// layouts are the formats of a time; false for a time of day. At most one fits a text. A time without a zone is in the
-// zone of the shown times: UTC, or the zone of the machine with --local.
+// layouts has the formats of times; the value is false for a time of day. At most one format fits a text. A time
+// without a zone is in UTC, or with --local in the zone of the machine.
 var layouts = map[string]bool{
 	"2006-01-02T15:04:05.999999999Z07:00": true, "2006-01-02 15:04:05.999999999Z07:00": true,
 	"2006-01-02T15:04:05.999999999": true, "2006-01-02 15:04:05.999999999": true,
@@ -38,7 +39,7 @@ var layouts = map[string]bool{
 	"15:04:05.999999999Z07:00": false, "15:04:05.999999999": false, "15:04Z07:00": false, "15:04": false,
 }
 
-// ParseWhen parses a time; ok is false if text is none. A time without a zone is in zone.
+// ParseWhen parses a time. ok is false if text is not a time. zone is for a time without a zone.
 func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return When{ago: func(now time.Time) time.Time { return now.Add(-d) }}, true
@@ -58,7 +59,7 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 		case err != nil:
 		case !dated:
 			return When{clock: &t}, true
-		case moment == 0: // 1970-01-01T00:00:00Z or 0001-01-01 is a given time, and 0 means none
+		case moment == 0: // the year 1970 or year 1 was given: 0 would mean no time
 			return When{moment: events.At(t.Add(1))}, true
 		default:
 			return When{moment: moment}, true
@@ -67,19 +68,20 @@ func ParseWhen(text string, zone words.Zone) (w When, ok bool) {
 	return w, false
 }
 
-// Beyond reports whether a moment is outside of the times that a log knows. It can bound a question, but it cannot be
-// the time of an answer.
+// Beyond reports whether a time is too early or too late for any log. Such a time can bound a question (--since), but
+// not be the time of an answer (--at).
 func Beyond(t events.Time) bool { return t <= events.FirstTime || t >= events.LastTime }
 
-// A time of day this close to now means today even where the log only has yesterday's: the user reads it off a clock,
-// and clocks differ. At 23:07 the time 23:06 is one minute ago, also if the log ends at 22:45.
+// A time of day that is this close to now is today's, even if the log covers only yesterday's: the user reads it off a
+// clock. For example at 23:07, "23:06" means one minute ago, even if the log ends at 22:45. The future is allowed
+// because clocks differ.
 const (
 	nearPast   = time.Hour
 	nearFuture = 10 * time.Minute
 )
 
-// Point returns the moment that w means as a point in the history. It is that of Before, except that a time of day up
-// to 10 minutes in the future is today's.
+// Point returns the instant that w means as a point in the history. It is like Before, but a time of day up to 10
+// minutes in the future is today's.
 func (w When) Point(now time.Time, end events.Time) events.Time {
 	if w.clock != nil {
 		at := events.At(now)
@@ -90,7 +92,7 @@ func (w When) Point(now time.Time, end events.Time) events.Time {
 	return w.Before(now, end)
 }
 
-// nearest returns the moment with w's time of day that is nearest to at.
+// nearest returns the instant with w's time of day that is nearest to at.
 func (w When) nearest(at events.Time) events.Time {
 	best := w.on(at, 0)
 	for _, days := range []int{-1, 1} {
@@ -101,9 +103,9 @@ func (w When) nearest(at events.Time) events.Time {
 	return best
 }
 
-// Before returns the moment that w means at now, in a log that ends at end. A time of day within the last hour is
-// today's; otherwise it is the last one before the end of the log. If the log ends today, a time of day between its end
-// and now is today's, too.
+// Before returns the instant that w means at time now, in a log that ends at end. A time of day within the last hour is
+// today's. Any other is the last one before the end of the log; but if the log ends today, a time of day between its
+// end and now is today's.
 func (w When) Before(now time.Time, end events.Time) events.Time {
 	switch {
 	case w.ago != nil:
@@ -126,8 +128,8 @@ func (w When) Before(now time.Time, end events.Time) events.Time {
 	return t
 }
 
-// Behind returns the moment that w means as the end of a span that starts at begin. A time of day is the first one from
-// begin on.
+// Behind returns the instant that w means as the end of a span which starts at begin. A time of day is the first one
+// after begin.
 func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.Time {
 	if w.clock == nil || begin == 0 {
 		return w.Before(now, end)
@@ -139,7 +141,7 @@ func (w When) Behind(begin events.Time, now time.Time, end events.Time) events.T
 	return t
 }
 
-// on returns w's time of day on the day of t, days later.
+// on returns w's time of day on the day of t, or the given number of days later.
 func (w When) on(t events.Time, days int) events.Time {
 	c := *w.clock
 	day := t.Go().In(c.Location())

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Attempt is one try of a Job, as a row of a list. Its JSON changes only by growing.
+// Attempt is one try (pod) of a Job, as a row of a list. Its JSON changes only by adding fields.
 type Attempt struct {
 	Index *int32 `json:"index,omitempty"`
 	Try   int    `json:"try"` // from 1, within the index; within the Job if it has no indexes
@@ -24,21 +24,21 @@ type Attempt struct {
 	Node  string `json:"node,omitempty"`
 
 	Created recordjson.Instant `json:"created,omitzero"` // by the API server's clock
-	// By the node's clock, in whole seconds; otherwise the time it was seen to run.
+	// Started is by the node's clock, in whole seconds; if unknown, it is the time at which the pod was seen running.
 	Started   recordjson.Instant `json:"started,omitzero"`
 	Ran       string             `json:"ran,omitempty"` // duration, as Go writes it
 	RanAtMost bool               `json:"ranAtMost,omitempty"`
 
-	EndedBy try.By `json:"endedBy,omitempty"` // absent while it goes on
+	EndedBy try.By `json:"endedBy,omitempty"` // absent while it has not ended
 	How     string `json:"how,omitempty"`     // how it ended, or what it waits for
-	Whole   string `json:"whole,omitempty"`   // How with nothing cut out of quoted messages
-	// Nobody watched at the requested time: the row has the last known state.
+	Whole   string `json:"whole,omitempty"`   // How without cuts in quoted messages
+	// Unseen is set if nobody watched at the requested time: the row has the last known state.
 	Unseen   bool               `json:"unseen,omitempty"`
 	Exits    []Exit             `json:"exits,omitempty"`
 	Restarts uint32             `json:"restarts,omitempty"`
 	Counted  try.Counted        `json:"counted,omitempty"`
-	Failure  int32              `json:"failure,omitempty"` // the number of the failure within the Job, from 1
-	Next     recordjson.Instant `json:"next,omitzero"`     // backoff: the next try came no earlier
+	Failure  int32              `json:"failure,omitempty"` // number of this failure among the Job's failures, from 1
+	Next     recordjson.Instant `json:"next,omitzero"`     // end of the backoff before the next try
 	Deleted  recordjson.Instant `json:"deletionAsked,omitzero"`
 	Gone     bool               `json:"gone,omitempty"` // its object is deleted
 	Records  map[string]uint64  `json:"records,omitempty"`
@@ -51,8 +51,9 @@ type Exit struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Rows returns the Job's tries, sorted by index and number: at most most rows (0 for all), starting at row from,
-// counted from 0. With failed set it considers only failed tries. all is the number of rows without these bounds.
+// Rows returns rows for the Job's tries, sorted by index and number. It returns at most most rows (0 for all), from row
+// from on, counted from 0. If failed is set, it only counts failed tries. all is the number of rows without these
+// limits.
 func Rows(c *jobcase.Case, failed bool, from, most int) (rows []Attempt, all int) {
 	tries := c.Tries
 	if failed {
@@ -111,7 +112,7 @@ func attempt(c *jobcase.Case, t *try.Try) Attempt {
 	return a
 }
 
-// how returns how a try ended, or what it waits for.
+// how returns how a try ended, or what it waits for if it has not.
 func how(c *jobcase.Case, t *try.Try) explain.Passage {
 	e := ending.Of(c, t)
 	how := explain.Phrase("%s", e.Why)
@@ -135,8 +136,8 @@ func how(c *jobcase.Case, t *try.Try) explain.Passage {
 	return how
 }
 
-// lacking names the records that the list of tries is limited to, if other records may have had more tries; empty if
-// the list is complete.
+// lacking says which part of the Job's tries the list covers, if others may be missing: their records are pruned or
+// damaged. It is empty if the list is complete.
 func lacking(c *jobcase.Case) string {
 	switch {
 	case c.Truncated() && c.Resumed != 0, c.Cut && !c.Over():
@@ -147,7 +148,7 @@ func lacking(c *jobcase.Case) string {
 	return ""
 }
 
-// Sum returns a line with the number of tries and how they ended: "4 tries · 1 succeeded, 3 failed (2 disruptions)".
+// Sum returns a line that counts the tries by how they ended: "4 tries · 1 succeeded, 3 failed (2 disruptions)".
 func Sum(c *jobcase.Case) string {
 	if len(c.Tries) == 0 && lacking(c) != "" {
 		return "no tries" + lacking(c)
@@ -182,7 +183,7 @@ func Sum(c *jobcase.Case) string {
 	return text
 }
 
-// statusText says what the status counts, if the known tries add up to other counts.
+// statusText says what the Job's status counts, if the known tries add up to other numbers.
 func statusText(c *jobcase.Case, counts map[try.Counted]int) string {
 	if c.Folded == nil || !c.Folded.Finished() {
 		return ""

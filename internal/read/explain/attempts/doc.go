@@ -1,5 +1,5 @@
-// Package attempts lists the tries of a Job: as rows, and as lanes of a timeline. Its types are part of the JSON,
-// and change only by growing.
+// Package attempts lists the tries (pods) of a Job: as rows of a list, and as lanes of a timeline. Its types are
+// written as JSON, and change only by adding fields.
 //
 // # Concurrency
 //

@@ -14,16 +14,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Wanted is a period with a constant number of wanted pods. Its JSON changes only by growing.
+// Wanted is a period in which the number of wanted pods was constant. Its JSON changes only by adding fields.
 type Wanted struct {
 	From      recordjson.Instant `json:"from"`
 	To        recordjson.Instant `json:"to"`
 	Pods      int32              `json:"pods"` // spec.parallelism
 	Suspended bool               `json:"suspended,omitempty"`
-	Record    uint64             `json:"record,omitempty"` // the record that shows the spec
+	Record    uint64             `json:"record,omitempty"` // record that shows the spec
 }
 
-// Instant is an edit of a Job, or a decision about it. Its JSON changes only by growing.
+// Instant is an edit of a Job or a decision about it, at one moment. Its JSON changes only by adding fields.
 type Instant struct {
 	At     recordjson.Instant `json:"at"`
 	What   string             `json:"what"` // "edited" or "decided"
@@ -31,7 +31,7 @@ type Instant struct {
 	Record uint64             `json:"record"`
 }
 
-// The sorts of Instant.
+// Values of Instant.What.
 const (
 	InstantEdited  = "edited"
 	InstantDecided = "decided"
@@ -61,7 +61,8 @@ func wantedBy(c *jobcase.Case, end events.Time) (out []Wanted) {
 	return out
 }
 
-// instants returns the edits of the Job, the decisions to delete pods, and the decision that settled the Job's end.
+// instants returns the moments that the timeline marks: edits of the Job, decisions to delete pods, and the decision
+// that the Job has ended.
 func instants(c *jobcase.Case) (out []Instant) {
 	add := func(what, says string, at explain.Mark) {
 		if at.Record != 0 {
@@ -86,12 +87,12 @@ func instants(c *jobcase.Case) (out []Instant) {
 	return out
 }
 
-// endSeenLate is the delay from which an end that was seen late is reported with both bounds. The node reports whole
-// seconds.
+// endSeenLate is the delay from which an end that was seen late is shown as a range. A shorter delay may be due to
+// rounding, since the node reports whole seconds.
 const endSeenLate = 2 * time.Second
 
-// earliestEnd returns the earliest possible end of a try that was seen to end later: by its node's clock, otherwise the
-// start of the gap. It is 0 if the end was seen at once.
+// earliestEnd returns the earliest possible end of a try that was seen to end later: the end by the node's clock, or
+// the start of the gap in which it ended. It returns 0 if the end was seen at once.
 func earliestEnd(c *jobcase.Case, t *try.Try) events.Time {
 	seen := t.End().At
 	if t.Finished != 0 && t.Finished < seen {

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Timeline shows what the Job's tries did when. Its JSON changes only by growing.
+// Timeline shows when each try of the Job was created, ran and ended. Its JSON changes only by adding fields.
 type Timeline struct {
 	From  recordjson.Instant `json:"from,omitzero"` // absent if the log has no tries
 	To    recordjson.Instant `json:"to,omitzero"`
@@ -24,28 +24,28 @@ type Timeline struct {
 	// Passed are times in which some pods and changes were not recorded, because the namespace was over its log budget.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 	Rows   []Lane           `json:"rows"`
-	More   int              `json:"more,omitempty"` // number of omitted rows
-	// Wanted are the periods with a constant number of wanted pods, by the specs of the Job.
+	More   int              `json:"more,omitempty"` // number of rows that are left out
+	// Wanted has the periods in which the number of wanted pods was constant.
 	Wanted []Wanted `json:"wanted,omitempty"`
-	// Marks are edits of the Job and decisions about it, by time.
+	// Marks has edits of the Job and decisions about it, by time.
 	Marks []Instant `json:"marks,omitempty"`
-	// Truncated means that the Job's first records are pruned, and tries may be missing.
+	// Truncated is set if the Job's first records are pruned, so that tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
-	// Unrecorded is the number of versions of the Job and its pods that were seen and not recorded, by the counts in
-	// its records.
+	// Unrecorded is the number of versions of the Job and its pods that were seen and not recorded. Later records have
+	// it.
 	Unrecorded uint64 `json:"unrecorded,omitempty"`
 }
 
-// Lane is the row of one index, or of one pod of a Job without indexes.
+// Lane is a row of the timeline: one index, or one pod of a Job without indexes.
 type Lane struct {
 	Name  string `json:"name"`
 	Index *int32 `json:"index,omitempty"`
 	Try   int    `json:"try,omitempty"` // for a Job without indexes: the number of the try, from 1
 	Spans []Span `json:"spans"`
-	Ends  []End  `json:"ends,omitempty"` // of its tries
+	Ends  []End  `json:"ends,omitempty"` // ends of its tries
 }
 
-// Span is a period, and what it was spent on.
+// Span is a period of a lane, and what happened in it.
 type Span struct {
 	// What is "running", "starting", "scheduling", "stopping", "backoff" or "not watched".
 	What string             `json:"what"`
@@ -54,26 +54,27 @@ type Span struct {
 	Of
 }
 
-// Of names the try of a span or an end, and the record that it begins with. It is empty for a gap of the watch.
+// Of names the try to which a span or an end belongs, and the record with which the span begins. It is empty for a gap
+// of the watch.
 type Of struct {
 	Pod    string `json:"pod,omitempty"`
 	Try    int    `json:"try,omitempty"`
 	Record uint64 `json:"record,omitempty"`
 }
 
-// End is when a try ended, and how.
+// End says when and how a try ended.
 type End struct {
 	At        recordjson.Instant `json:"at"`
 	Succeeded bool               `json:"succeeded,omitempty"`
 	By        try.By             `json:"by"`
 	How       string             `json:"how,omitempty"`
-	// Earliest is the earliest possible end of the try if its end was seen late. At is when it was seen.
+	// Earliest is the earliest possible end of the try. It is set if the end was seen late; At is when it was seen.
 	Earliest recordjson.Instant `json:"earliest,omitzero"`
 	Of
 }
 
-// TimelineOf returns the timeline of the Job with at most most lanes, 0 for all. If it must omit lanes, it keeps lanes
-// with a failed try first.
+// TimelineOf returns the timeline of the Job with at most most lanes (0 for all). If it must leave out lanes, it keeps
+// those with a failed try.
 func TimelineOf(c *jobcase.Case, most int) Timeline {
 	end := c.End()
 	if len(c.Tries) == 0 {
@@ -122,7 +123,7 @@ func lanes(c *jobcase.Case, end events.Time) (order []*Lane, failed map[*Lane]bo
 	return order, failed
 }
 
-// draw adds a try to its lane.
+// draw adds the spans and the end of a try to its lane.
 func draw(c *jobcase.Case, lane *Lane, t *try.Try, end events.Time) {
 	add := func(s Span, from explain.Mark) {
 		s.Of = Of{Pod: t.Pod, Try: t.Number, Record: uint64(from.Record)}
@@ -170,15 +171,15 @@ func spanOf(p spent.Phase, from, to events.Time) Span {
 	return Span{What: spent.PhaseNames[p], From: recordjson.Instant(from), To: recordjson.Instant(to)}
 }
 
-// byIndex returns the tries sorted by index; tries of an index keep their order.
+// byIndex returns the tries sorted by index. Tries of the same index keep their order.
 func byIndex(c *jobcase.Case) []*try.Try {
 	tries := slices.Clone(c.Tries)
 	slices.SortStableFunc(tries, func(a, b *try.Try) int { return cmp.Compare(a.Index, b.Index) })
 	return tries
 }
 
-// Column returns the length of one of n columns that cover the timeline, rounded up to a usual step: with n 60, a
-// timeline of 10 minutes has columns of 10 s.
+// Column returns how much time one of n columns covers, if n columns cover the timeline. It rounds up to a usual step:
+// a timeline of 10 minutes in 60 columns has columns of 10 s.
 func (t *Timeline) Column(n int) time.Duration {
 	whole := events.Time(t.To).Sub(events.Time(t.From))
 	for _, d := range []time.Duration{

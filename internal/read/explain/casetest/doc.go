@@ -1,2 +1,3 @@
-// Package casetest makes cases of a Job for the tests of the rooms of answers, from what such a test is about.
+// Package casetest makes a jobcase.Case (what the records say about a Job) for tests of the packages below explain. A
+// test passes only the facts that it is about.
 package casetest

@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// NodesSeen returns a case that has seen nodes: what the n-th record says, from record 1 in second 1 on.
+// NodesSeen returns a case (jobcase.Case) in which all were seen about nodes: the first fact in record 1 at second 1,
+// the next in record 2 at second 2, and so on.
 func NodesSeen(all ...events.Facts) *jobcase.Case {
 	c := &jobcase.Case{}
 	for i, f := range all {

@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Also compares a failed Job with the Jobs that ran at the same time: how many of them met with the same cause, and
-// whether those on its nodes, or with its images, failed much more often. Others that failed for other causes say nothing
-// about this Job, so it is silent about them.
+// Also compares a failed Job with the Jobs that ran at the same time. It says how many of them had the same cause, and
+// whether Jobs on the same nodes, or with the same images, failed much more often. It does not mention Jobs that failed
+// for other causes, which say nothing about this Job.
 func (c *Jobs) Also() []explain.Sentence {
 	if c.Job.State != history.StateFailed || len(c.peers) == 0 {
 		return nil
@@ -59,10 +59,10 @@ func (c *Jobs) Also() []explain.Sentence {
 		strings.Join(a.parts, " · "))}
 }
 
-// fewest is the minimum number of other Jobs whose failure rate is compared.
+// fewest is the smallest number of other Jobs with which a failure rate is compared.
 const fewest = 3
 
-// account collects the comparison with other Jobs.
+// account collects what Also says.
 type account struct {
 	peers  []*peer
 	failed int
@@ -72,8 +72,8 @@ type account struct {
 
 func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
 
-// ends says how many of the peers the ending how befell, and how many of those succeeded nevertheless. An exit code is
-// the same cause only if the program is the same, or says the same.
+// ends says how many of the peers had the same trouble (how), and how many of these succeeded nevertheless. An exit
+// code counts as the same trouble only if the program is the same, or its message is.
 func (a *account) ends(how lot, alike func(*peer) bool) {
 	n, survived := 0, 0
 	for _, p := range a.peers {
@@ -100,9 +100,9 @@ func (a *account) ends(how lot, alike func(*peer) bool) {
 	a.parts = append(a.parts, text)
 }
 
-// compare says how many Jobs failed among the peers for which has is true, and among the rest. It adds nothing if the
-// first rate is not at least twice the other, if fewer than two failed, or if the rest has fewer than fewest Jobs.
-// Example: "image a:2: 5 of 5 failed, with others 1 of 9".
+// compare compares two groups of peers: those for which has is true, and the rest. It says how many failed in each
+// group: "image a:2: 5 of 5 failed, with others 1 of 9". It says nothing if the first rate is not at least twice the
+// other, if fewer than two failed, or if the rest has fewer than fewest Jobs.
 func (a *account) compare(what, others string, has func(*peer) bool) {
 	with := slices.DeleteFunc(slices.Clone(a.peers), func(p *peer) bool { return !has(p) })
 	n, failed := len(with), 0
@@ -127,15 +127,15 @@ func (a *account) cite(p *peer) {
 	}
 }
 
-// lot is what happened to a Job, in words that are equal for other Jobs.
+// lot is what happened to a Job, in words that do not depend on the Job, so that Jobs can be compared.
 type lot struct {
 	text string
-	own  bool   // a program ended so by itself
-	says string // its message, likened
+	own  bool   // the program ended in this way by itself
+	says string // the program's message, without names and numbers
 }
 
-// befell returns how the Job's first try failed. If the Job's deadline passed it adds what the pods waited for until
-// then.
+// befell returns how the Job's first failed try ended. If the Job's deadline passed, it adds what the pods were waiting
+// for.
 func (c *Jobs) befell() (out []lot) {
 	if failed := ending.FailedTries(c.Case); len(failed) > 0 {
 		t := failed[0]
@@ -165,7 +165,7 @@ func (c *Jobs) befell() (out []lot) {
 	return out
 }
 
-// messageOf returns the first termination message of the containers that failed; empty without one.
+// messageOf returns the termination message of the first failed container that wrote one; empty if none did.
 func messageOf(t *try.Try) string {
 	for _, k := range try.Failures(t.Containers) {
 		if k.Message != "" {
@@ -177,14 +177,14 @@ func messageOf(t *try.Try) string {
 
 const podsRefused = "pods refused"
 
-// fate returns how a try was ended, in words that are equal for the tries of other Jobs; empty if unknown.
+// fate returns what ended a try, in words that do not depend on the Job; empty if unknown.
 func fate(t *try.Try, by try.By) string {
 	switch {
 	case by == try.ByOwnLimit:
 		return "a limit of the pod's own"
 	case by == try.ByDeadline:
 		return "the pod's own deadline"
-	case by == try.ByKubelet && t.Reason == "": // the message of the pod's end says it
+	case by == try.ByKubelet && t.Reason == "": // the message of the pod's end tells
 		return ""
 	case by == try.ByKubelet:
 		return "ended by a kubelet (" + t.Reason + ")"
@@ -200,7 +200,7 @@ func fate(t *try.Try, by try.By) string {
 // waitFate returns the name of a wait that does not end by itself; empty for other waits.
 func waitFate(word string) string {
 	switch {
-	case word == "ErrImagePull": // a pod alternates between the two reasons
+	case word == "ErrImagePull": // a pod changes between the two reasons
 		return "ImagePullBackOff"
 	case try.StuckWords[word]:
 		return word

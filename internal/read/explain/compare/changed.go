@@ -11,7 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// admissionSince compares what admission changed of this Job's pods and of an earlier run's pods.
+// admissionSince compares what admission changed in this Job's pods, and in the pods of an earlier run.
 func admissionSince(c *jobcase.Case, before *peer) []string {
 	var out []string
 	now, then := c.Admitted, before.admitted
@@ -34,7 +34,7 @@ func admissionSince(c *jobcase.Case, before *peer) []string {
 	return out
 }
 
-// Changed says how the Job differs from the last run of the same work that succeeded.
+// Changed says what differs from the last successful run of the same work.
 func (c *Jobs) Changed() []explain.Sentence { return append(c.sinceSuccess(), c.movedOn()...) }
 
 func (c *Jobs) sinceSuccess() []explain.Sentence {
@@ -61,7 +61,7 @@ func (c *Jobs) sinceSuccess() []explain.Sentence {
 		diff = explain.Passages([]string{c.sameTemplate(r.last.spec, spec)})
 	}
 	took := ""
-	if s.Started != 0 && s.Finished >= s.Started { // a kubelet's clock that is behind ends a Job before its start
+	if s.Started != 0 && s.Finished >= s.Started { // if a kubelet's clock is behind, a Job ends before its start
 		took = fmt.Sprintf("; it took %s then", words.Span(events.Time(s.Finished).Sub(events.Time(s.Started))))
 	}
 	out := []explain.Sentence{explain.Say(from, "%s%s%s", text, explain.Joined(diff[:min(len(diff),

@@ -19,29 +19,29 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// hold is what keeps a Job from going on: a reason of the scheduler or the kubelet, or a refusal of its pods.
+// hold is what keeps a Job from running: a reason of the scheduler or the kubelet, or a refusal of its pods.
 type hold struct {
 	reason string
 	class  events.RefusalClass
-	says   string // the message, after liken
+	says   string // the message, without names and numbers (explain.Liken)
 }
 
-// others are Jobs that the same obstacle held up in the hour before.
+// others are the Jobs with the same obstacle as this one, in the hour before.
 type others struct {
 	held  int
-	freed []release      // Jobs that went on
-	marks []explain.Mark // the records that show the holds of the others
+	freed []release      // how some of them could run in the end
+	marks []explain.Mark // records that show that they were held up
 }
 
-// release is how a held-up Job went on.
+// release is how a Job that was held up could run in the end.
 type release struct {
 	job         string
 	from, until explain.Mark
 	node        string // the node of its pod; empty if unknown
 }
 
-// holding returns what keeps the Job from going on at the point of the case, if the same can hold up other Jobs. A
-// crash loop is the Job's own problem and does not count.
+// holding returns what keeps the Job from running, if other Jobs can have the same obstacle. A crash loop does not
+// count: it is the Job's own problem.
 func holding(c *jobcase.Case) (hold, bool) {
 	if c.Over() || stuck.RunningNow(c) > 0 {
 		return hold{}, false
@@ -59,8 +59,8 @@ func holding(c *jobcase.Case) (hold, bool) {
 	return hold{}, false
 }
 
-// findFreed reads how other Jobs with the same obstacle fared: for a quota, Jobs of the same namespace; for an image
-// that cannot be pulled, Jobs with the same image.
+// findFreed reads how other Jobs with the same obstacle went on. For a quota these are Jobs in the same namespace; for
+// an image that cannot be pulled, Jobs with the same image.
 func (c *Jobs) findFreed(ctx context.Context) error {
 	by, is := holding(c.Case)
 	if !is {
@@ -90,7 +90,7 @@ func (c *Jobs) findFreed(ctx context.Context) error {
 	return nil
 }
 
-// follow reads whether the same obstacle held up another Job, and how that Job went on.
+// follow reads the records of another Job: did the same obstacle hold it up, and how did it go on?
 func (c *Jobs) follow(ctx context.Context, s *history.Summary, by hold) error {
 	r := release{job: s.Namespace + "/" + s.Name}
 	since, n := events.Time(c.Job.AsOf.Time).Add(-peerWindow), 0
@@ -139,8 +139,8 @@ func (c *Jobs) follow(ctx context.Context, s *history.Summary, by hold) error {
 	return nil
 }
 
-// same reports whether another Job waits with the same message. Waits for images match without the message, which names
-// an image in many ways: sameImage compares the images.
+// same reports whether another Job waits with the same message. For an image it ignores the message, which can name the
+// image in many ways; sameImage compares the images instead.
 func (h hold) same(says, job string) bool { return h.pulls() || explain.Liken(says, job) == h.says }
 
 // pulls reports whether the hold is a wait for an image.
@@ -152,7 +152,7 @@ func (h hold) pulls() bool {
 	return false
 }
 
-// sameImage reports whether the pod template of a stored spec has an image of this Job.
+// sameImage reports whether the spec in record specAt has one of this Job's images.
 func (c *Jobs) sameImage(ctx context.Context, specAt events.Sequence) bool {
 	_, mine := c.FirstSpec()
 	_, theirs := c.Contents(ctx, specAt)
@@ -167,7 +167,7 @@ func (c *Jobs) sameImage(ctx context.Context, specAt events.Sequence) bool {
 	return false
 }
 
-// FreedText says how other Jobs with the same obstacle fared: what freed them may free this one.
+// FreedText says how other Jobs with the same obstacle went on: the same may help this one.
 func (c *Jobs) FreedText() []explain.Sentence {
 	o := c.others
 	if o == nil || o.held == 0 {

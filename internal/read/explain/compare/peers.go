@@ -20,38 +20,38 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Bounds on the reads of other Jobs for one answer.
+// Limits for the reads of other Jobs, for one answer.
 const (
-	mostRuns        = 500 // listed Jobs among which earlier runs are found
-	mostPeers       = 40  // Jobs that ran at the same time
-	mostPeerRecords = 200 // of each of them
+	mostRuns        = 500 // listed Jobs among which earlier runs are searched
+	mostPeers       = 40  // Jobs that ran at the same time and are compared
+	mostPeerRecords = 200 // records that are read of each of them
 	peerWindow      = time.Hour
 )
 
-// peer is another Job, with the fields that an answer compares.
+// peer is another Job, with the fields that are compared.
 type peer struct {
 	sum      history.Summary
 	spec     *events.JobSpec
 	template []byte
-	marks    []explain.Mark // the records that show them
-	admitted []string       // what admission changed of its pods, by its newest record
+	marks    []explain.Mark // records that show its nodes
+	admitted []string       // what admission changed in its pods, by its newest record
 	nodes    map[string]bool
 	ends     map[string]explain.Mark // what happened to it, in the words of fate, with the first record of each
-	says     map[string]string       // the message of the program that ended so, likened
+	says     map[string]string       // by what happened: the message of its program, without names and numbers
 }
 
-// Jobs is the case of a Job, and the other Jobs that it is compared with.
+// Jobs is what is known about a Job, and the other Jobs with which it is compared.
 type Jobs struct {
 	*jobcase.Case
-	template *templateEdit // a later edit of the CronJob's template; nil if there is none, or it was not looked up
-	runs     *runs         // earlier runs of the same work; nil if not looked up
+	template *templateEdit // a later edit of the CronJob's template; nil if there is none, or it was not read
+	runs     *runs         // earlier runs of the same work; nil if not read
 	peers    []*peer       // Jobs that ran at the same time
-	others   *others       // Jobs with the same obstacle, for a stuck Job; nil if not looked up
+	others   *others       // for a stuck Job: Jobs with the same obstacle; nil if not read
 }
 
-// Read reads other Jobs to compare with. For a failed Job it reads earlier runs of the same work, and Jobs that ran
-// at the same time; for a stuck Job, the Jobs with the same obstacle. Later answers of the case include the result. It
-// returns the errors of reads, except damage.
+// Read reads the other Jobs. For a failed Job these are earlier runs of the same work, and Jobs that ran at the same
+// time; for a stuck Job, Jobs with the same obstacle. Answers that are made later include the comparison. Read returns
+// errors of reads, except damage.
 func (c *Jobs) Read(ctx context.Context) error {
 	switch {
 	case c.Spec == nil:
@@ -59,7 +59,7 @@ func (c *Jobs) Read(ctx context.Context) error {
 	case !c.Finished():
 		return cmp.Or(c.findFreed(ctx), c.Unread())
 	case c.Job.State != history.StateFailed:
-		return c.Unread() // a complete Job is not compared
+		return c.Unread() // a complete Job is not compared with others
 	}
 	for _, find := range []func(context.Context) error{c.findRuns, c.findTemplate, c.findPeers} {
 		if err := find(ctx); err != nil {
@@ -69,12 +69,13 @@ func (c *Jobs) Read(ctx context.Context) error {
 	return c.Unread()
 }
 
-// listedBefore returns the page token of the list of Jobs that began before this one.
+// listedBefore returns the token of the list page with the Jobs that began before this one.
 func (c *Jobs) listedBefore() string { return strconv.FormatUint(max(c.Job.First, 1), 10) }
 
 var tail = regexp.MustCompile(`-[0-9]+$`)
 
-// lineage returns a test for the names of runs of the same work, and what these have in common: "CronJob backup".
+// lineage returns a function that tells from a Job's name whether it is a run of the same work, and a text for what
+// these Jobs have in common: "CronJob backup".
 func (c *Jobs) lineage() (is func(name string) bool, what string) {
 	name := c.Job.Name
 	switch {
@@ -126,10 +127,10 @@ func (c *Jobs) findRuns(ctx context.Context) error {
 	return nil
 }
 
-// runs are the earlier runs of the same work, among the listed Jobs.
+// runs has the earlier runs of the same work, among the Jobs that were listed.
 type runs struct {
 	what              string // what they have in common
-	last              *peer  // the newest successful run; nil for none
+	last              *peer  // newest successful run; nil if there is none
 	failedSince       int    // number of failed runs after last
 	succeeded, failed int
 }
@@ -161,7 +162,7 @@ func (c *Jobs) findPeers(ctx context.Context) error {
 	return nil
 }
 
-// peerOf reads the fields of a Job that are compared: its first spec, and the nodes and ends of its tries.
+// peerOf reads the fields of another Job that are compared: its first spec, the nodes of its tries, and how they ended.
 func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]explain.Mark{}, says: map[string]string{}}
 	n := 0
@@ -194,7 +195,7 @@ func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	return p, nil
 }
 
-// fared notes what a record shows about how the peer fared.
+// fared adds what a record shows about the other Job to p.ends and p.says.
 func (p *peer) fared(r *events.Record) {
 	add := func(how string) {
 		if _, known := p.ends[how]; !known && how != "" {

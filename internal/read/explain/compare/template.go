@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// findTemplate looks for the newest edit of the CronJob's jobTemplate since the Job was created. Newer Jobs have
-// another template.
+// findTemplate looks for the newest edit of the CronJob's jobTemplate since this Job was created. Later Jobs of the
+// CronJob have another template then.
 func (c *Jobs) findTemplate(ctx context.Context) error {
 	o := c.Origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -40,11 +40,11 @@ func (c *Jobs) findTemplate(ctx context.Context) error {
 // templateEdit is an edit of a CronJob's jobTemplate.
 type templateEdit struct {
 	at   events.Time
-	from []explain.Mark // the CronJob before the edit, and after it
+	from []explain.Mark // the versions of the CronJob before and after the edit
 	text explain.Passage
 }
 
-// movedOn says that the Job's CronJob creates other Jobs by now.
+// movedOn says that the Job's CronJob creates other Jobs now, because its template was edited.
 func (c *Jobs) movedOn() []explain.Sentence {
 	if c.template == nil {
 		return nil

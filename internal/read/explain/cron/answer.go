@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The heads of sections that only CronJobs have.
+// Heads of the sections that only the answer about a CronJob has.
 const (
 	headRuns   = "RUNS"
 	headMissed = "MISSED"
@@ -26,7 +26,7 @@ const (
 	headNext   = "NEXT"
 )
 
-// Answer explains the CronJob.
+// Answer explains the CronJob: a verdict, and the sections that have sentences.
 func (c *Case) Answer() explain.Answer {
 	j := &c.State
 	a := explain.Answer{
@@ -54,7 +54,7 @@ func (c *Case) Answer() explain.Answer {
 	a.Add(headByHand, c.byHand()...)
 	a.Add(explain.HeadRuledOut, c.ruledOut()...)
 	a.Add(explain.HeadHistory, c.history()...)
-	if c.Gone.Record != 0 { // a question about a deleted CronJob is about its past
+	if c.Gone.Record != 0 { // an answer about a deleted CronJob is about its past
 		a.PutFirst(explain.HeadEdits, explain.HeadRefused, headMissed)
 	}
 	return a
@@ -79,7 +79,7 @@ func (c *Case) schedule() string {
 	return text
 }
 
-// open returns the due time that has no fate yet; 0 for none.
+// open returns the due time that has neither started nor been skipped; 0 if there is none.
 func (c *Case) open() events.Time {
 	if c.State.Due == nil {
 		return 0
@@ -87,7 +87,7 @@ func (c *Case) open() events.Time {
 	return events.Time(c.State.Due.At)
 }
 
-// why says what holds the open due time back, and since when.
+// why says what holds the open due time (a due time that is not decided yet) back, and since when.
 func (c *Case) why() []explain.Sentence {
 	open := c.State.Due
 	if open == nil || open.Hold == "" || c.State.State != history.CronHeld {
@@ -112,14 +112,14 @@ func (c *Case) why() []explain.Sentence {
 	return explain.Fewer(append(out, c.blockerTexts(open)...), 4)
 }
 
-// hold is what held a due time back, in words, and since when.
+// hold is what held a due time back, in words, and the record since which it did.
 type hold struct {
 	says string
 	from explain.Mark
 }
 
-// holds returns what held the open due time back. The last of them may have begun before the records that were read: the
-// state knows since when it lasts.
+// holds returns what held the open due time back, in order of time. The last entry may have begun before the records
+// that were read; the state of the CronJob knows when.
 func (c *Case) holds(at events.Time, open *history.OpenDue) (all []hold) {
 	for i := range c.Due.Holds {
 		if h := &c.Due.Holds[i]; h.Due == at {
@@ -137,7 +137,7 @@ func (c *Case) holds(at events.Time, open *history.OpenDue) (all []hold) {
 	return all
 }
 
-// blockerTexts describes the Jobs that keep the open due time from starting.
+// blockerTexts describes the running Jobs because of which the open due time does not start.
 func (c *Case) blockerTexts(open *history.OpenDue) (out []explain.Sentence) {
 	if open.Hold == events.HeldForbid.String() {
 		for _, r := range c.running() {
@@ -167,8 +167,8 @@ func (c *Case) blocker(r *croncase.Run) explain.Sentence {
 	return explain.Say(append(from, line.Marks()...), "%s, %s: %s%s", r.Name, c.madeFor(r), line.Passage(), ends)
 }
 
-// caseOf returns the case of a Job at the same point. It is nil if the log has no records of the Job, or if another
-// controller runs it unobserved.
+// caseOf returns the case of a Job (what the records say about it) as of the same point. It is nil if the log has no
+// records of the Job, or if another controller runs it and nobody observes that.
 func (c *Case) caseOf(r *croncase.Run) *jobcase.Case {
 	job, err := ending.Read(c.Ctx, c.Src, events.JobStream(r.Job), c.point())
 	c.Miss(c.Src, err)
@@ -176,16 +176,16 @@ func (c *Case) caseOf(r *croncase.Run) *jobcase.Case {
 		return nil
 	}
 	job.In(c.Zone)
-	job.Misses = c.Misses // unreadable records of the Job count as unreadable for this answer
+	job.Misses = c.Misses // a failed read for the Job counts for this answer
 	return job
 }
 
-// point returns the point of the answer.
+// point returns the point in the log as of which the answer is.
 func (c *Case) point() history.Point {
 	return history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence), Time: c.Now()}
 }
 
-// madeFor says why a Job was created: its due time, a trigger, or a user.
+// madeFor says why a Job was created: for which due time, or by which user.
 func (c *Case) madeFor(r *croncase.Run) string {
 	e := c.entryOf(r)
 	switch {
@@ -201,7 +201,7 @@ func (c *Case) madeFor(r *croncase.Run) string {
 	return "due " + c.InZone(r.MadeFor)
 }
 
-// entryOf returns the entry of a Job; nil for none.
+// entryOf returns the due time for which a Job was created, with its record; nil if unknown.
 func (c *Case) entryOf(r *croncase.Run) *duetimes.Entry {
 	for i := len(c.Due.Entries) - 1; i >= 0; i-- {
 		if c.Due.Entries[i].Job == r.Job {
@@ -211,7 +211,7 @@ func (c *Case) entryOf(r *croncase.Run) *duetimes.Entry {
 	return nil
 }
 
-// waitsFor says what lets the open due time start, and what makes it expire without a Job.
+// waitsFor says what will let the open due time start, and when it becomes too late to start.
 func (c *Case) waitsFor() []explain.Sentence {
 	var out []explain.Sentence
 	if c.State.State == history.CronSuspended {
@@ -254,7 +254,7 @@ func (c *Case) waitsFor() []explain.Sentence {
 	return out
 }
 
-// backoff says when the next try is, and derives it from the failure before.
+// backoff says when the next try is, and derives this from the failure before.
 func (c *Case) backoff(w *history.Wait) explain.Sentence {
 	text, until := fmt.Sprintf("%s, at %s", w.For, c.Seen(events.Time(w.Until))), events.Time(w.Until)
 	if w.Record == 0 {
@@ -265,14 +265,14 @@ func (c *Case) backoff(w *history.Wait) explain.Sentence {
 		c.Seen(since.At))
 }
 
-// strangerToGo says what ends the block by a Job that the CronJob no longer owns.
+// strangerToGo says when the block ends by a Job which the CronJob no longer owns.
 func (c *Case) strangerToGo() explain.Sentence {
 	n, r := c.stranger()
 	return explain.Say(explain.Marks(r.First, r.Gone),
 		"%s to be deleted, or taken out of status.active: its end does not count, as it is not the CronJob's own", n.Name)
 }
 
-// next returns the next due time.
+// next returns a sentence with the next due time.
 func (c *Case) next() []explain.Sentence {
 	if c.State.Next == 0 || c.State.State == history.CronHeld {
 		return nil
@@ -290,7 +290,8 @@ func (c *Case) edited() []explain.Sentence {
 	return explain.Fewer(out, 3)
 }
 
-// refused lists the Jobs that the API server refused for some time. Jobs that never started are in the section MISSED.
+// refused lists the Jobs that the API server refused at first. Due times whose Job never started are in the section
+// MISSED.
 func (c *Case) refused() []explain.Sentence {
 	var out []explain.Sentence
 	for i := len(c.Due.Refusals) - 1; i >= 0; i-- {
@@ -308,7 +309,7 @@ func (c *Case) refused() []explain.Sentence {
 	return explain.Fewer(out, 2)
 }
 
-// ruledOut says what did not keep due times from starting. It needs a watch without gaps and records.
+// ruledOut says what did not keep due times from starting. It can tell only if nothing is missing in the records.
 func (c *Case) ruledOut() []explain.Sentence {
 	switch c.State.State {
 	case history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting:
@@ -316,7 +317,7 @@ func (c *Case) ruledOut() []explain.Sentence {
 		return nil
 	}
 	if c.Unrecorded.Versions > 0 || len(c.passedOver()) > 0 {
-		return nil // if records are missing, nothing can be ruled out
+		return nil // records are missing, so nothing can be ruled out
 	}
 	if missed, _ := c.missed(); missed == 0 && c.State.State != history.CronHeld {
 		return nil
@@ -327,7 +328,7 @@ func (c *Case) ruledOut() []explain.Sentence {
 			out = append(out, what)
 		}
 	}
-	ever := func(is func(*events.CronJobSeen) bool) bool { // also before the first edit in the answer
+	ever := func(is func(*events.CronJobSeen) bool) bool { // true also before the first edit that the answer covers
 		return slices.ContainsFunc(c.Due.Changes, func(ch duetimes.Change) bool { return is(ch.Before) || is(ch.After) })
 	}
 	suspended, _ := c.SuspendedAt(c.Now())
@@ -346,14 +347,14 @@ func (c *Case) ruledOut() []explain.Sentence {
 	return []explain.Sentence{explain.Say(nil, "%s", strings.Join(out, ", "))}
 }
 
-// wasHeldBy reports whether by held a due time back, even if the details were not kept: the refusals of the API server,
-// or the edit that suspended the CronJob.
+// wasHeldBy reports whether by held a due time back at some time, even if the log lacks the details of the refusals or
+// of the suspension.
 func (c *Case) wasHeldBy(by events.TickHold) bool {
 	open := c.State.Due
 	return open != nil && open.Hold == by.String() || slices.ContainsFunc(c.Due.Holds, func(h duetimes.Hold) bool { return h.By == by })
 }
 
-// touching returns the gaps that overlap the time of the answer.
+// touching returns the gaps of the watch that overlap the time of the answer.
 func (c *Case) touching() []*history.Gap {
 	begin := max(events.Time(c.State.Created), c.Due.Told)
 	end := cmp.Or(c.Gone.At, c.Now())
@@ -367,7 +368,7 @@ func (c *Case) touching() []*history.Gap {
 	return out
 }
 
-// begunBefore says that the CronJob was due before the first watch; empty otherwise.
+// begunBefore says that the CronJob had due times before the first watch; empty otherwise.
 func (c *Case) begunBefore() string {
 	for _, g := range c.Gaps {
 		unwatched := func(e duetimes.Entry) bool {
@@ -380,13 +381,13 @@ func (c *Case) begunBefore() string {
 	return ""
 }
 
-// passedOver returns the times within the answer in which the namespace was over its log budget.
+// passedOver returns the times in which the namespace was over its log budget, within the time of the answer.
 func (c *Case) passedOver() []history.Passed {
 	begin := max(events.Time(c.State.Created), c.Due.Told)
 	return c.Passed.Touching(c.State.Namespace, false, begin, cmp.Or(c.Gone.At, c.Now()))
 }
 
-// history lists the gaps of the watch, and what the answer leaves out.
+// history returns sentences about the gaps of the watch, and about what the answer leaves out.
 func (c *Case) history() []explain.Sentence {
 	var out []explain.Sentence
 	if c.Due.Told != 0 {
@@ -415,7 +416,7 @@ func (c *Case) history() []explain.Sentence {
 	return out
 }
 
-// keptBack says what delays the start of a due time by another controller, as far as the records show.
+// keptBack says, as far as records show, why another controller does not start the due time yet.
 func (c *Case) keptBack(at events.Time) []explain.Sentence {
 	all, whole := c.Due.Kept(at, c.Now())
 	if !whole {

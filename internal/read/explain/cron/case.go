@@ -8,10 +8,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Case explains one CronJob.
+// Case is what the records say about one CronJob, with methods that explain it.
 type Case struct{ *croncase.Case }
 
-// Read reads the case of a CronJob. It returns the errors of history.CronJobAt, as croncase.Read does.
+// Read reads the records of a CronJob. Its errors are those of croncase.Read.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	c, err := croncase.Read(ctx, src, s, at)
 	if c == nil {

@@ -1,9 +1,9 @@
-// Package cron answers about a CronJob: whether it starts its Jobs, and if not, why; and how its newest Jobs ended.
+// Package cron answers questions about a CronJob: does it start its Jobs, if not, why, and how did its newest Jobs end?
 //
 //	c, err := cron.Read(ctx, src, events.CronJobStream(uid), history.Point{})
 //	a := c.Answer()
 //
-// What is said about a single Job comes from package verdicts.
+// Its sentences about single Jobs come from package verdicts.
 //
 // # Concurrency
 //

@@ -10,13 +10,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// missedRun is a run of consecutive due times that did not start for the same reason.
+// missedRun is a series of consecutive due times that did not start, all for the same reason.
 type missedRun struct {
 	first, last duetimes.Entry
 	n           int    // number of due times
-	text        string // the text of the last one
+	text        string // text about the last of them
 	from        []explain.Mark
-	alike       string // text without numbers
+	alike       string // that text without numbers
 	same        bool   // all have the same text
 }
 
@@ -24,7 +24,7 @@ type missedRun struct {
 // share one sentence: "3 due times from 10:00 to 12:00: the CronJob was suspended".
 func (c *Case) missedText() (out []explain.Sentence) {
 	var runs []*missedRun
-	row := false // the entry before did not start either
+	row := false // the due time before did not start either
 	for _, e := range c.dues() {
 		young := e.Fate == 0 && c.young(&e)
 		held := e.Fate == 0 && (e.First == c.open() || young) && c.State.State == history.CronHeld
@@ -55,7 +55,7 @@ func (c *Case) missedRun(e *duetimes.Entry) *missedRun {
 	return &missedRun{first: *e, last: *e, n: n, text: text, from: from, alike: explain.Liken(text, ""), same: true}
 }
 
-// joins reports whether the next run has the same reason.
+// joins reports whether two consecutive missedRuns have the same reason.
 func (x *missedRun) joins(next *missedRun) bool {
 	return x.n > 0 && next.n > 0 && x.alike == next.alike
 }

@@ -14,27 +14,27 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// newestRuns returns its Jobs, the newest first.
+// newestRuns returns the CronJob's Jobs, the newest first.
 func (c *Case) newestRuns() []*croncase.Run {
 	out := slices.Clone(c.Runs)
 	slices.SortStableFunc(out, func(a, b *croncase.Run) int { return cmp.Compare(b.Created, a.Created) })
 	return out
 }
 
-// Bounds on the Jobs in an answer: mostRunsTold of them are listed, and mostVerdicts of them with the reason of their
-// end.
+// Limits for Jobs in an answer: it lists the newest mostRunsTold, and for the newest mostVerdicts it says why they
+// ended.
 const (
 	mostVerdicts = 3
 	mostRunsTold = 12
 )
 
-// toldRun is the sentence about a Job, and its creation or due time for sorting.
+// toldRun is a sentence about a Job, and the Job's creation or due time, by which the sentences are sorted.
 type toldRun struct {
 	at   events.Time
 	says explain.Sentence
 }
 
-// runsText says how its newest Jobs ended, including Jobs that were never seen.
+// runsText says how the newest Jobs ended, including Jobs that were never seen.
 func (c *Case) runsText() []explain.Sentence {
 	all := append(c.runsSeen(), c.runsUnseen()...)
 	slices.SortStableFunc(all, func(a, b toldRun) int { return cmp.Compare(b.at, a.at) })
@@ -45,7 +45,7 @@ func (c *Case) runsText() []explain.Sentence {
 	return explain.Fewer(out, mostVerdicts)
 }
 
-// runsUnseen describes the due times that started a Job, or may have started one, that was never seen.
+// runsUnseen describes due times that started a Job, or may have, without the Job ever being seen.
 func (c *Case) runsUnseen() (out []toldRun) {
 	for i := range c.Due.Entries {
 		e := &c.Due.Entries[i]
@@ -73,7 +73,7 @@ func (c *Case) runsUnseen() (out []toldRun) {
 	return out
 }
 
-// runsSeen describes its newest Jobs that were seen.
+// runsSeen describes the newest Jobs that were seen.
 func (c *Case) runsSeen() (out []toldRun) {
 	for i, r := range c.newestRuns() {
 		if i == mostRunsTold {
@@ -98,7 +98,7 @@ func (c *Case) runsSeen() (out []toldRun) {
 	return out
 }
 
-// howEnded returns how a Job ended, by the records of its CronJob.
+// howEnded says how a Job ended, by the records of its CronJob.
 func (c *Case) howEnded(r *croncase.Run) string {
 	switch {
 	case r.Result == events.ResultComplete && r.Started != 0 && r.Completed >= r.Started:
@@ -111,13 +111,13 @@ func (c *Case) howEnded(r *croncase.Run) string {
 	return "it has not ended"
 }
 
-// byHand lists the runs that users made or requested.
+// byHand lists the Jobs that users created or asked for.
 func (c *Case) byHand() []explain.Sentence {
 	var out []explain.Sentence
 	for i := len(c.Due.Entries) - 1; i >= 0; i-- {
 		if e := &c.Due.Entries[i]; !fates.IsDue(e) {
 			s := c.Fate(e)
-			s.Detail = e.Job != "" // it is also listed among the runs
+			s.Detail = e.Job != "" // the section RUNS lists it, too
 			out = append(out, s)
 		}
 	}

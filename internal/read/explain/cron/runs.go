@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// scheduled reports whether a due time started a Job. Jobs that users made or requested say nothing about the schedule.
+// scheduled reports whether a Job was created for a due time, and not because a user created it or asked for it.
 func (c *Case) scheduled(r *croncase.Run) bool {
 	if e := c.entryOf(r); e != nil {
 		return fates.IsDue(e)
@@ -26,13 +26,13 @@ func (c *Case) scheduled(r *croncase.Run) bool {
 	return !r.Manual && r.Due != 0
 }
 
-// scheduledRuns returns the Jobs of due times, the newest first.
+// scheduledRuns returns the Jobs that were created for due times, the newest first.
 func (c *Case) scheduledRuns() []*croncase.Run {
 	return slices.DeleteFunc(c.newestRuns(), func(r *croncase.Run) bool { return !c.scheduled(r) })
 }
 
-// failedRuns returns the number of consecutive failed Jobs of due times up to the newest one that ended, and that Job.
-// It is 0 and nil if the newest one completed.
+// failedRuns returns how many scheduled Jobs have failed in a row up to the newest ended one, and that Job. It returns
+// 0 and nil if the newest ended one completed.
 func (c *Case) failedRuns() (n int, newest *croncase.Run) {
 	for _, r := range c.scheduledRuns() {
 		switch r.Result {
@@ -49,7 +49,7 @@ func (c *Case) failedRuns() (n int, newest *croncase.Run) {
 	return n, newest
 }
 
-// failingVerdict says how many runs failed, since which edit, and why the newest did.
+// failingVerdict says how many Jobs failed, since which edit, and why the newest one did.
 func (c *Case) failingVerdict(failed int, last *croncase.Run) explain.Sentence {
 	text, from := explain.Phrase("FAILING: %s failed", lastRuns(failed)), []explain.Mark{last.Ended}
 	if since, marks := c.failingSince(failed); since.Cut != "" {
@@ -68,8 +68,8 @@ func (c *Case) failingVerdict(failed int, last *croncase.Run) explain.Sentence {
 	return explain.Say(append(from, marks...), "%s%s%s", text, ended, hand)
 }
 
-// failingSince names the edit of the template since which all runs failed, if a run before it succeeded; empty for
-// none.
+// failingSince names the edit of the Job template since which all Jobs failed, if a Job before it succeeded; else
+// empty.
 func (c *Case) failingSince(failed int) (since explain.Passage, from []explain.Mark) {
 	var edit *duetimes.Change
 	for i := range c.Due.Changes {
@@ -114,7 +114,7 @@ func (c *Case) failingSince(failed int) (since explain.Passage, from []explain.M
 		append(fates.ChangeMarks(edit), good.Ended)
 }
 
-// templateSince returns the differences between the templates of two Jobs, as far as they are kept.
+// templateSince returns the differences between the pod templates of two Jobs, as far as the log has them.
 func (c *Case) templateSince(good, bad *croncase.Run) []explain.Passage {
 	was, err := ending.Read(c.Ctx, c.Src, events.JobStream(good.Job), c.point())
 	c.Miss(c.Src, err)
@@ -123,13 +123,13 @@ func (c *Case) templateSince(good, bad *croncase.Run) []explain.Passage {
 	if was == nil || is == nil {
 		return nil
 	}
-	was.Misses, is.Misses = c.Misses, c.Misses // records that they cannot read are missing in this answer
+	was.Misses, is.Misses = c.Misses, c.Misses // a failed read for these Jobs counts for this answer
 	oldSpec, old := was.FirstSpec()
 	newSpec, now := is.FirstSpec()
 	return append(explain.Passages(differs.Specs(oldSpec, newSpec)), differs.Templates(old, now)...)
 }
 
-// handSince says how the newest manual or triggered run after last ended; empty for none.
+// handSince says how the newest Job after last ended that a user created or asked for; empty if there is none.
 func (c *Case) handSince(last *croncase.Run) (text string, from []explain.Mark) {
 	for _, r := range c.newestRuns() {
 		if c.scheduled(r) || r.Result == events.ResultNone || last != nil && r.Created < last.Created {
@@ -147,10 +147,10 @@ func (c *Case) handSince(last *croncase.Run) (text string, from []explain.Mark) 
 	return "", nil
 }
 
-// leastStarved is the minimum number of consecutive Jobs replaced before their end; a single one may be an accident.
+// leastStarved is how many consecutive Jobs must have been replaced before their end. A single one may be an accident.
 const leastStarved = 2
 
-// starvingVerdict says that no run ends because the next one replaces it; ok is false otherwise.
+// starvingVerdict says that no Job comes to its end, because the next one replaces it; ok is false if this is not so.
 func (c *Case) starvingVerdict() (v explain.Sentence, ok bool) {
 	starved, longest, from := c.starved(), time.Duration(0), []explain.Mark(nil)
 	for _, r := range starved {
@@ -169,14 +169,14 @@ func (c *Case) starvingVerdict() (v explain.Sentence, ok bool) {
 		n, inferred, words.Span(longest)), true
 }
 
-// starved returns the newest consecutive Jobs of due times that were replaced before they ended, the newest first. It
-// skips a running Job.
+// starved returns the newest consecutive scheduled Jobs that were replaced before their end, the newest first. It skips
+// a Job that is running.
 func (c *Case) starved() (all []*croncase.Run) {
 	var next *croncase.Run
 	for _, r := range c.scheduledRuns() {
 		if !c.replaced(r, next) {
 			if next == nil && r.Ended.Record == 0 && r.Gone.Record == 0 {
-				next = r // it runs
+				next = r // it is running
 				continue
 			}
 			break
@@ -186,7 +186,7 @@ func (c *Case) starved() (all []*croncase.Run) {
 	return all
 }
 
-// replaced reports whether a Job was deleted before it ended because the next one was due.
+// replaced reports whether a Job was deleted before its end because the next one was due (concurrencyPolicy Replace).
 func (c *Case) replaced(r, next *croncase.Run) bool {
 	if c.State.Spec.Policy != "Replace" || r.Ended.Record != 0 || r.Gone.Record == 0 || r.Left || next == nil {
 		return false
@@ -195,14 +195,14 @@ func (c *Case) replaced(r, next *croncase.Run) bool {
 	return max(apart, -apart) < soonReplaced
 }
 
-// soonReplaced is the maximum time between the deletion of a replaced Job and the next Job.
+// soonReplaced is the longest time between the deletion of a replaced Job and the creation of the next Job.
 const soonReplaced = 10 * time.Second
 
-// leastUnfinished is the minimum number of running Jobs for the verdict that none ends. With two, the second may have
-// just begun.
+// leastUnfinished is how many Jobs must be running for the verdict that none comes to its end. With two, the second may
+// have just begun.
 const leastUnfinished = 3
 
-// unfinishedVerdict says that its Jobs pile up and none ends; ok is false otherwise.
+// unfinishedVerdict says that more and more Jobs run and none ends; ok is false if this is not so.
 func (c *Case) unfinishedVerdict() (v explain.Sentence, ok bool) {
 	var oldest *history.Run
 	n := 0
@@ -237,7 +237,8 @@ func (c *Case) unfinishedVerdict() (v explain.Sentence, ok bool) {
 		words.Span(c.Now().Sub(events.Time(oldest.Created))), text), true
 }
 
-// editedVerdict says that the schedule was changed and has had no due time since; ok is false otherwise.
+// editedVerdict says that the schedule was changed, and that there was no due time since; ok is false if this is not
+// so.
 func (c *Case) editedVerdict() (v explain.Sentence, ok bool) {
 	var edit *duetimes.Change
 	for i := range c.Due.Changes {

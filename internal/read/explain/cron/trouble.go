@@ -8,7 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TroubleSince returns the time since which no due time started a Job, or no Job ended.
+// TroubleSince returns since when no due time has started a Job, or no Job has ended. is is false if there is no
+// trouble.
 func (c *Case) TroubleSince() (since events.Time, is bool) {
 	s := &c.State
 	switch s.State {
@@ -26,7 +27,7 @@ func (c *Case) TroubleSince() (since events.Time, is bool) {
 	if n, newest := c.missed(); n > 0 {
 		return c.missedSince(), true
 	} else if newest != nil {
-		return 0, false // the fate of the newest due times is unknown
+		return 0, false // it is not known whether the newest due times started
 	}
 	if _, is := c.unfinishedVerdict(); is {
 		return c.oldestRun(), true
@@ -47,7 +48,7 @@ func (c *Case) oldestRun() (oldest events.Time) {
 	return oldest
 }
 
-// newestSpec returns the time of the last edit of the spec.
+// newestSpec returns the time of the last edit of the spec; 0 if none was seen.
 func (c *Case) newestSpec() events.Time {
 	if n := len(c.Due.Changes); n > 0 {
 		return c.Due.Changes[n-1].At
@@ -71,8 +72,8 @@ func (c *Case) missedSince() (first events.Time) {
 	return first
 }
 
-// started reports whether a due time started a Job, was dropped with a change of the schedule or the deletion of the
-// CronJob, or has an unknown fate.
+// started reports whether a due time started a Job, or did not count any more because the schedule was changed or the
+// CronJob deleted, or whether this is unknown.
 func started(e *duetimes.Entry) bool {
 	return e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted ||
 		e.Fate == events.TickUnknown

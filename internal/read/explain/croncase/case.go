@@ -18,10 +18,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// cronEntries is the minimum number of newest due times that an answer about a CronJob covers, if the log has them.
+// cronEntries is how many of the newest due times an answer about a CronJob covers at least, if the log has so many.
 const cronEntries = 30
 
-// Case is the history of one CronJob up to a point: its newest due times, its Jobs, and the edits meanwhile.
+// Case is what the records say about one CronJob up to a point: its newest due times, its Jobs, and edits since then.
 type Case struct {
 	State history.CronJob
 	fates.Fates
@@ -30,30 +30,30 @@ type Case struct {
 	Ctx    context.Context
 	Src    history.Source
 	stream events.Stream
-	Damage events.Sequence // the first unreadable record, where the history stops; 0 for none
+	Damage events.Sequence // the first unreadable record, before which the history stops; 0 for none
 
-	Passed     history.PassedOver // of all namespaces
-	templates  map[string][]byte  // the redacted Job templates, by hash
+	Passed     history.PassedOver // for all namespaces
+	templates  map[string][]byte  // redacted Job templates, by hash
 	Unrecorded explain.Unrecorded
-	began      bool         // the records read include the CronJob's first one
-	Added      explain.Mark // its first observation; none if earlier records are pruned
+	began      bool         // the CronJob's first record was read
+	Added      explain.Mark // its first record; none if that is pruned
 	Gone       explain.Mark
 	Runs       []*Run         // in the order of their first records
-	Namespace  explain.Mark   // the record that its namespace is being deleted, before or with it; none if it is not
-	Off        []explain.Mark // starts of a controller that records no CronJobs
+	Namespace  explain.Mark   // record that its namespace is being deleted; none if it is not
+	Off        []explain.Mark // starts of a controller that does not record CronJobs
 }
 
-// Run is a Job of the CronJob.
+// Run is a Job that belongs to the CronJob.
 type Run struct {
 	events.RunSeen
-	First, Ended, Gone explain.Mark // the first record of the Job, of its end, and of its disappearance
-	MadeFor            events.Time  // its due time, by its first record; 0 for none
-	Left               bool         // it exists, but the CronJob no longer owns it
-	unseen             bool         // known only from the response to its create
+	First, Ended, Gone explain.Mark // records with its first version, its end, and its disappearance
+	MadeFor            events.Time  // its due time, by its first record; 0 if it has none
+	Left               bool         // the Job exists, but the CronJob does not own it any more
+	unseen             bool         // known only from the answer to its create command
 }
 
-// Read reads the last part of a CronJob's stream up to a point. It returns the errors of history.CronJobAt. With an
-// error the case can still be non-nil: it then covers the records before the damage.
+// Read reads the last part of a CronJob's records up to a point. Its errors are those of history.CronJobAt. If the log
+// is damaged, it returns the error, and if possible the case up to the damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	state, failed := history.CronJobAt(ctx, src, s, at)
 	if state.UID == "" {
@@ -69,7 +69,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
 	switch {
 	case err == nil:
-	case from != 0 && src.Beside(err): // the records behind the damage are still read
+	case from != 0 && src.Beside(err): // the records after the damage are read
 		failed = errors.Join(failed, err)
 	default:
 		return c.without(err, failed)
@@ -82,7 +82,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	return c, errors.Join(failed, c.surroundings(from, through))
 }
 
-// askedFor returns the pending command that creates a Job, and the decision that asked for it; zero for none.
+// askedFor returns the create command in flight for a Job, and the decision that issued it; zero if there is none.
 func askedFor(state *history.CronJob) (create history.Command, by []explain.Mark) {
 	for _, x := range state.InFlight {
 		if strings.HasPrefix(x.Does, "create ") {
@@ -95,8 +95,8 @@ func askedFor(state *history.CronJob) (create history.Command, by []explain.Mark
 	return create, by
 }
 
-// without returns the case after its due times could not be read because of err. If err is damage, and failed already
-// reports damage, it returns failed alone.
+// without returns the case after its due times could not be read because of err. If err is damage of the log that
+// failed reports already, it returns only failed.
 func (c *Case) without(err, failed error) (*Case, error) {
 	if c.Due == nil {
 		c.Due = &duetimes.CronJob{}
@@ -107,7 +107,7 @@ func (c *Case) without(err, failed error) (*Case, error) {
 	return c, errors.Join(failed, err)
 }
 
-// surroundings reads the gaps of the watch from the controller's stream, from record from on; 0 for its beginning.
+// surroundings reads gaps of the watch, and the like, from the controller's records, from record from on (0 for all).
 func (c *Case) surroundings(from, through events.Sequence) error {
 	begin := events.Sequence(0)
 	if from != 0 {
@@ -144,14 +144,14 @@ func (c *Case) surroundings(from, through events.Sequence) error {
 	return nil
 }
 
-// goesWith reports whether the CronJob was deleted with its namespace, by a record about that.
+// goesWith reports whether record f of a namespace's deletion explains the deletion of the CronJob.
 func (c *Case) goesWith(f *events.NamespaceSeen, at events.Time) bool {
-	const notInStep = 5 * time.Second // of two watches
+	const notInStep = 5 * time.Second // how far two watches may be apart
 	return f.Name == c.State.Namespace && f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.State.Created) &&
 		at <= c.Gone.At.Add(notInStep) // Gone.At is 0 while the CronJob is there
 }
 
-// visit applies a record of the CronJob's stream.
+// visit processes a record of the CronJob.
 func (c *Case) visit(r *events.Record) {
 	c.began = c.began || r.Previous == 0
 	c.Unrecorded.Learn(r)
@@ -177,7 +177,7 @@ func (c *Case) visit(r *events.Record) {
 			run = &Run{First: explain.MarkOf(r), MadeFor: f.Due}
 			c.Runs = append(c.Runs, run)
 		}
-		// The CronJob may have adopted a Job again that had left it.
+		// The CronJob may have adopted a Job again which it did not own for a while.
 		run.Gone, run.Left, run.unseen = explain.Mark{}, false, false
 		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
 			run.Ended = explain.MarkOf(r)
@@ -191,7 +191,7 @@ func (c *Case) visit(r *events.Record) {
 	}
 }
 
-// answered applies a create or delete of a Job that the API server confirmed. The watch may show it later, or never.
+// answered processes the API server's answer to a create or delete of a Job. The watch shows the same later, or never.
 func (c *Case) answered(r *events.Record, f *events.CommandEnded) {
 	if f.Ending != events.Done {
 		return
@@ -211,7 +211,7 @@ func (c *Case) answered(r *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// Run returns the Job with that UID; nil for none.
+// Run returns the Job with the UID; nil if there is none.
 func (c *Case) Run(uid types.UID) *Run {
 	for _, r := range c.Runs {
 		if r.Job == uid {
@@ -221,7 +221,7 @@ func (c *Case) Run(uid types.UID) *Run {
 	return nil
 }
 
-// In sets the time zone of times in sentences. The default is UTC. Due times are also written in the zone of the
+// In sets the time zone for times in sentences; the default is UTC. Due times are also written in the zone of the
 // schedule.
 func (c *Case) In(zone words.Zone) { c.Zone = zone }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// EditText is changeText, with the fields of the jobTemplate that changed if both templates are kept.
+// EditText is fates.ChangeText, with the fields of the jobTemplate that changed, if the log has both templates.
 func (c *Case) EditText(ch *duetimes.Change) explain.Passage {
 	text := fates.ChangeText(ch)
 	diff := c.TemplateEdit(ch)
@@ -24,7 +24,7 @@ func (c *Case) EditText(ch *duetimes.Change) explain.Passage {
 	return explain.Phrase("%sjobTemplate: %s%s", before, explain.Joined(diff, " · "), after)
 }
 
-// TemplateEdit returns what an edit changed in the Job template, if both versions are among the records that were read.
+// TemplateEdit returns what an edit changed in the Job template, if both versions are in the records that were read.
 func (c *Case) TemplateEdit(edit *duetimes.Change) []explain.Passage {
 	was, is := c.templates[edit.Before.Redacted], c.templates[edit.After.Redacted]
 	if was == nil || is == nil {

@@ -1,5 +1,5 @@
 // Package deletion says who deleted a Job, or pods of it that had not ended: Jobledger, the CronJob's controller,
-// garbage collection, a namespace, or an API client, whom no record names.
+// garbage collection, the deletion of the namespace, or an API client. No record names the API client.
 //
 // # Concurrency
 //

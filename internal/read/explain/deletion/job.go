@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Removal says when the Job's object was deleted, and by whom. The result is false if it was not deleted.
+// Removal says when the Job's object was deleted, and by whom. It returns false if it was not deleted.
 func Removal(c *jobcase.Case) (explain.Sentence, bool) {
 	m := c.Deletion()
 	if m.Record == 0 {
@@ -40,7 +40,8 @@ func Removal(c *jobcase.Case) (explain.Sentence, bool) {
 	return explain.Say(explain.Marks(append(first, from...)...), "%s %s, %s", when, c.Clock(at), by), true
 }
 
-// GoneUnseen returns the gap in which the Job disappeared. It is nil for none, and if a record announced the deletion.
+// GoneUnseen returns the gap of the watch in which the Job disappeared. It is nil if there is none, or if a record
+// announced the deletion.
 func GoneUnseen(c *jobcase.Case, m explain.Mark) *history.Gap {
 	if c.JobDeleted != 0 || expiredByUs(c, m) {
 		return nil
@@ -51,13 +52,13 @@ func GoneUnseen(c *jobcase.Case, m explain.Mark) *history.Gap {
 	return c.GapBefore(nil, m)
 }
 
-// expiredByUs reports whether we decided to delete the Job after its TTL, before record m showed the deletion.
+// expiredByUs reports whether Jobledger decided to delete the Job after its TTL, before record m showed the deletion.
 func expiredByUs(c *jobcase.Case, m explain.Mark) bool {
 	return c.Ttl.Record != 0 && c.Ttl.Record < m.Record
 }
 
-// Job says who deleted the Job. Record m shows the deletion, and at is the time of the request. unknown says
-// which part of the answer the log does not show; from are the records that show by.
+// Job says who deleted the Job. m is the record that shows the deletion, at the time of the request. unknown says what
+// the log does not tell about it. from are the records that prove by.
 func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, from []explain.Mark) {
 	namespace, going := c.NamespaceRemoval()
 	switch {
@@ -92,7 +93,7 @@ func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, f
 
 const byWhom = "; " + explain.ByWhom
 
-// orNamespace says that the Job may have been deleted with its namespace, if namespaces were not watched at m.
+// orNamespace says that the Job may have been deleted with its namespace, if namespaces were not watched then.
 func orNamespace(c *jobcase.Case, m explain.Mark) string {
 	if c.Look(m).Namespaces == events.WatchingOn {
 		return ""
@@ -100,7 +101,7 @@ func orNamespace(c *jobcase.Case, m explain.Mark) string {
 	return " or with its namespace (namespaces are not watched)"
 }
 
-// expiredBefore reports whether the Job's TTL had passed at a time.
+// expiredBefore reports whether the Job's TTL had expired at a time.
 func expiredBefore(c *jobcase.Case, at events.Time) bool {
 	if !c.Finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
 		return false

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// byOwner says who deleted the Job, by the records of its CronJob; empty if they do not show it.
+// byOwner says who deleted the Job, according to the records of its CronJob; empty if they do not tell.
 func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown string, from []explain.Mark) {
 	switch {
 	case w.Replacing && w.Next.Record != 0:
@@ -23,14 +23,14 @@ func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown stri
 	case w.Deleted.Record != 0 && w.Deleted.At <= seen.At.Add(time.Second) &&
 		seen.At.Sub(w.Deleted.At) < jobcase.SoonAfter:
 		return fmt.Sprintf("with its CronJob %s, which was deleted", name), byWhom, explain.Marks(w.Deleted)
-	case w.Ours: // our decision would be in the log
+	case w.Ours: // a decision of ours would be in the log
 		return "", "", nil
 	}
 	by, from = inferred(w, seen)
 	return by, "", from
 }
 
-// limitText names the history limit that the Job exceeded.
+// limitText names the history limit of the CronJob that the Job exceeded.
 func limitText(w *jobcase.Owner) string {
 	result, name := w.Ends[w.Job], "successfulJobsHistoryLimit"
 	if result == events.ResultFailed {
@@ -45,8 +45,8 @@ func limitText(w *jobcase.Owner) string {
 
 const inferredBy = "by the built-in CronJob controller (inferred)"
 
-// inferred returns what the built-in CronJob controller would have done. That controller writes no records, so only
-// what followed shows it.
+// inferred says whether the built-in CronJob controller would have deleted the Job, by its rules and by what happened
+// next. That controller writes no records.
 func inferred(w *jobcase.Owner, seen explain.Mark) (by string, from []explain.Mark) {
 	if w.Spec == nil {
 		return "", nil
@@ -74,7 +74,7 @@ func overLimit(w *jobcase.Owner, result events.JobResult) bool {
 	return limit != nil && alike > int(*limit)
 }
 
-// keeps returns how many Jobs with a result the CronJob keeps; nil for all, or if unknown.
+// keeps returns how many Jobs with a result the CronJob keeps; nil for all, or if this is unknown.
 func keeps(w *jobcase.Owner, result events.JobResult) *int32 {
 	switch {
 	case w.Spec == nil:

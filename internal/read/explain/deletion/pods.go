@@ -14,19 +14,19 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// AddPods adds what deleted pods that had not ended, and the field managers to ask if that is unknown.
+// AddPods adds sections: who deleted pods that had not ended, and if this is unknown, which field managers to ask.
 func AddPods(c *jobcase.Case, a *explain.Answer) {
 	managers := managers(c)
 	a.Add(explain.HeadPods, removedPods(c, a.Verdict.Unsaid)...)
 	a.Add(explain.HeadManagers, managers...)
 }
 
-// ownManager is our field manager: kubeapi.FieldManager, which this package may not import.
+// ownManager is our field manager. It equals kubeapi.FieldManager, which this package may not import.
 const ownManager = "jobledger"
 
-// managers names the field managers of the Job's spec if an unknown API client deleted the Job or a pod of it, and somebody
-// edited the spec. They are only a hint whom to ask: a deletion has no field manager. Controllers are left out, because an
-// answer names their deletions as theirs. The creator alone is no hint, since every Job has one.
+// managers names field managers who edited the Job's spec, if an unknown API client deleted the Job or a pod of it.
+// They are only a hint whom to ask, since a deletion has no field manager. It leaves out controllers, whose deletions
+// an answer names as theirs. If only the creator is known, it says nothing, since every Job has a creator.
 func managers(c *jobcase.Case) []explain.Sentence {
 	if !byUnknownClient(c) {
 		return nil
@@ -54,7 +54,7 @@ func managers(c *jobcase.Case) []explain.Sentence {
 		", "), none)}
 }
 
-// byUnknownClient reports whether an unknown API client deleted the Job, or a pod of it that had not ended.
+// byUnknownClient reports whether an unknown API client deleted the Job, or one of its pods before the pod's end.
 func byUnknownClient(c *jobcase.Case) bool {
 	if m := c.Deletion(); m.Record != 0 {
 		if _, unknown, _ := Job(c, m, m.At); unknown != "" && !c.Finished() {
@@ -64,8 +64,8 @@ func byUnknownClient(c *jobcase.Case) bool {
 	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return ending.Of(c, t).By == try.ByClient })
 }
 
-// removedPods says what deleted the pods that had not ended. What nobody records is left out if the verdict says it:
-// told is Sentence.Unsaid of the verdict.
+// removedPods says who deleted the pods that had not ended. It leaves out phrases about what no record tells if the
+// verdict has them already; told is Sentence.Unsaid of the verdict.
 func removedPods(c *jobcase.Case, told []string) []explain.Sentence {
 	var groups []*removed
 	for _, t := range c.Tries {
@@ -112,8 +112,8 @@ func removedPods(c *jobcase.Case, told []string) []explain.Sentence {
 	return explain.Fewer(out, 4)
 }
 
-// ranOn says which containers of a stopped pod had done their work, and which ran on. For a pod that succeeded it does
-// so if the last container ended at least outlast after the first.
+// ranOn says which containers of a stopped pod had done their work, and which ones still ran. For a pod that succeeded,
+// it says so if the last container ended at least outlast after the first.
 func ranOn(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 	if t.Phase == events.PodSucceeded && t.Asked == 0 {
 		return endedAfter(c, t)
@@ -142,11 +142,11 @@ func ranOn(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 		true
 }
 
-// outlast is the minimum difference between the ends of two containers of a pod that an answer reports. Containers of a
-// pod rarely end at once.
+// outlast is the smallest difference between the ends of two containers of a pod that is reported. Containers of a pod
+// rarely end at the same time.
 const outlast = 5 * time.Second
 
-// endedAfter says which container of a succeeded pod ended first, and which one ended last, at least outlast later.
+// endedAfter says which container of a succeeded pod ended first and which last, if they ended at least outlast apart.
 func endedAfter(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 	first := t.DoneFirst()
 	if first == nil || first.Finished == 0 {
@@ -166,14 +166,14 @@ func endedAfter(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 		c.Clock(first.Finished), last.Name, words.Span(more)), true
 }
 
-// foreign reports whether the Job's pod template is known and has no such container.
+// foreign reports whether the Job's pod template is known, and does not have the container (admission has added it).
 func foreign(c *jobcase.Case, container string) bool {
 	_, template := c.FirstSpec()
 	known := jobcase.Images(template)
 	return len(known) > 0 && known[container] == ""
 }
 
-// removed is a group of tries with the same ending.
+// removed is a group of tries that were ended in the same way.
 type removed struct {
 	e     try.Ending
 	tries []*try.Try
@@ -195,7 +195,7 @@ func (g *removed) marks() []explain.Mark {
 	return explain.Marks(out...)
 }
 
-// asked is AskedText of all tries, or of the first if they differ.
+// asked returns AskedText for the tries of the group: if the texts differ, that of the first try.
 func (g *removed) asked(c *jobcase.Case) string {
 	text := AskedText(c, g.tries[0])
 	for _, t := range g.tries[1:] {
@@ -206,7 +206,7 @@ func (g *removed) asked(c *jobcase.Case) string {
 	return text
 }
 
-// AskedText says when the pod's deletion was requested, its grace period, and how long it took to stop.
+// AskedText says when the deletion of the pod was requested, its grace period, and how long the pod took to stop.
 func AskedText(c *jobcase.Case, t *try.Try) string {
 	if t.Asked == 0 {
 		return ""

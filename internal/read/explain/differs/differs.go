@@ -14,7 +14,7 @@ import (
 
 const MostDifferences = 4
 
-// Specs returns the fields that differ between two specs, without the pod template.
+// Specs returns texts for the fields that differ between two specs, except the pod template.
 func Specs(old, now *events.JobSpec) []string {
 	if old == nil || now == nil {
 		return nil
@@ -22,7 +22,7 @@ func Specs(old, now *events.JobSpec) []string {
 	return slices.DeleteFunc(words.SpecChanges(old, now), func(s string) bool { return s == "pod template edited" })
 }
 
-// Templates returns the fields that differ between two redacted templates, sorted.
+// Templates returns texts for the fields that differ between two redacted templates, sorted.
 func Templates(old, now []byte) []explain.Passage {
 	var a, b map[string]any
 	if json.Unmarshal(old, &a) != nil || json.Unmarshal(now, &b) != nil {
@@ -95,10 +95,11 @@ func merged(a, b map[string]any) map[string]bool {
 	return keys
 }
 
-// hiddenVariable is a redacted variable of env without its name. Its value is not kept, so a line shows the name alone.
+// hiddenVariable is the JSON of a redacted environment variable without its name. As the log lacks its value, a text
+// shows only the name.
 const hiddenVariable = `{"value":"(redacted)"}`
 
-// named reports whether every element is an object with a name. An empty list is not named.
+// named reports whether all elements of a list are objects with a name. It is false for an empty list.
 func named(list []any) bool {
 	for _, e := range list {
 		m, ok := e.(map[string]any)
@@ -134,15 +135,15 @@ func valueText(v any) string {
 	return string(text)
 }
 
-// A line shows at most mostValue bytes of a value. Of two values that differ late, it shows the bytes from mostAlike
-// before the first difference.
+// How much of a value a line shows: at most mostValue bytes. If two values begin alike, it shows them from mostAlike
+// bytes before the first difference.
 const (
 	mostValue = 60
 	mostAlike = 20
 )
 
-// shown returns two different values, each with the part that a line shows. Two image names with digests differ near
-// their ends: each line has "…/tiles@sha256:…" from 20 bytes before the first difference on.
+// shown returns two different values, each cut for a line. For example, two image names with digests differ near their
+// ends, so each becomes "…/tiles@sha256:…", from 20 bytes before the first difference on.
 func shown(a, b string) (was, is explain.Passage) {
 	alike := 0
 	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
@@ -155,7 +156,7 @@ func shown(a, b string) (was, is explain.Passage) {
 	return explain.Passage{Cut: excerptFrom(a, from), Whole: a}, explain.Passage{Cut: excerptFrom(b, from), Whole: b}
 }
 
-// excerptFrom returns a value from byte from on, or the whole value if a line has room for it.
+// excerptFrom returns a value from byte from on, or the whole value if that fits on a line.
 func excerptFrom(s string, from int) string {
 	if len(s) <= mostValue || from == 0 {
 		return explain.Begin(s, mostValue)

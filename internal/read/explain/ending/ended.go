@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Of finds what ended a try, and caches it. It considers only what happened before the end: a deletion after a
-// failure is not the cause of the failure.
+// Of finds what ended a try (a pod of the Job), and caches it. It considers only what happened before the end: a
+// deletion after a failure did not cause the failure.
 func Of(c *jobcase.Case, t *try.Try) try.Ending {
 	if t.Judged == nil {
 		e := endingOf(c, t)
@@ -35,7 +35,7 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 		switch e.By {
 		case try.ByNodeGone, try.ByTaint, try.ByKubelet:
 			e = withNode(c, t, e, t.DisruptedAt)
-		case try.ByEviction: // kubectl drain cordons the node and then requests the evictions
+		case try.ByEviction: // kubectl drain cordons the node before it requests evictions
 			if n, ok := c.NodeFor(t, e.By, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
 				e.Then, e.Marks = c.NodeWords(&n, t.Node), append(e.Marks, n.Mark)
 			}
@@ -43,7 +43,7 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 		return e
 	}
 	e := deletedBy(c, t)
-	// The pod ended with its node or by itself; nothing shows which.
+	// The pod ended with its node or by itself; no record tells which.
 	if n := c.NodeWent(t); n.Record != 0 && e.By == try.ByClient {
 		e.Then, e.NodeWent = "while it was being deleted "+c.NodeWords(&n, t.Node), true
 		e.Marks = append(e.Marks, n.Mark)
@@ -52,7 +52,7 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 	return e
 }
 
-// deletedAndDisrupted returns what requested the deletion first, and the disruption that followed.
+// deletedAndDisrupted returns who requested the deletion first, and the disruption that followed.
 func deletedAndDisrupted(c *jobcase.Case, t *try.Try) try.Ending {
 	later := try.Ending{By: t.DisruptedBy(), Why: t.Disruption().Why}
 	e := deletedBy(c, t)
@@ -62,12 +62,12 @@ func deletedAndDisrupted(c *jobcase.Case, t *try.Try) try.Ending {
 	return e
 }
 
-// Until returns the end of the try. For a try that goes on it is the time up to which it was watched.
+// Until returns the end of the try. If the try has not ended, it returns the time up to which it was watched.
 func Until(t *try.Try, c *jobcase.Case) events.Time {
 	switch {
 	case t.Over():
 		return t.End().At
-	// The Job is gone, and nothing was seen of the pod since.
+	// The Job is gone, and there is no later record of the pod.
 	case Of(c, t).By != try.ByNobody && t.AskedSeen.Record == 0:
 		return c.Gone.At
 	case c.Job.Gap != nil:

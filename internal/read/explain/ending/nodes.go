@@ -8,8 +8,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// unsaidOfNode says what nobody records of a node that was tainted, or that is gone. known is false if n is none. The
-// node lifecycle controller taints a node whose kubelet is not heard of, so of such a node nothing is unsaid.
+// unsaidOfNode returns a phrase for what no record tells about the tainted or deleted node n; known is false if there
+// is no n. If the node's kubelet was silent, there is nothing to add: the node lifecycle controller then taints the
+// node.
 func unsaidOfNode(t *try.Try, e *try.Ending, n *jobcase.NodeAt, known bool) string {
 	switch {
 	case e.By == try.ByTaint && !known:

@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// reasonWords says why we deleted a pod.
+// reasonWords says why Jobledger deleted a pod.
 func reasonWords(r events.Reason) string {
 	switch r {
 	case "JobFailing":
@@ -32,7 +32,7 @@ func reasonWords(r events.Reason) string {
 	return string(r)
 }
 
-// stopWhy is reasonWords for a pod that we deleted, with the edit that led to it.
+// stopWhy says why Jobledger deleted a pod, with the edit that led to it.
 func stopWhy(c *jobcase.Case, t *try.Try) string {
 	reason := t.DeletedReason
 	if reason == reconciler.FewerPodsWanted && c.SuspendedAt(t.Deleted) {
@@ -49,7 +49,7 @@ func stopWhy(c *jobcase.Case, t *try.Try) string {
 	return reasonWords(reason)
 }
 
-// stopWords says why the Job wanted fewer pods after an edit.
+// stopWords says why the Job wanted fewer pods after edit e.
 func stopWords(e *jobcase.Edit) string {
 	if e.After.Suspend && !e.Before.Suspend {
 		return "the Job was " + editWords(e)
@@ -57,8 +57,8 @@ func stopWords(e *jobcase.Edit) string {
 	return "fewer pods were wanted: " + editWords(e)
 }
 
-// editBehind returns the edit that suspended the Job or lowered its parallelism just before the pod was deleted; nil for
-// none. An edit of before the pod existed, or of long before, does not explain that.
+// editBehind returns the edit, just before the pod was deleted, that suspended the Job or lowered its parallelism; nil
+// if there is none. An edit before the pod was created, or long before its deletion, does not explain the deletion.
 func editBehind(c *jobcase.Case, t *try.Try, deleted explain.Mark) *jobcase.Edit {
 	const soon = 5 * time.Second
 	for i := len(c.Edits) - 1; i >= 0; i-- {
@@ -76,13 +76,13 @@ func editBehind(c *jobcase.Case, t *try.Try, deleted explain.Mark) *jobcase.Edit
 	return nil
 }
 
-// stops reports whether an edit leads to fewer pods.
+// stops reports whether the Job wants fewer pods because of an edit.
 func stops(e *jobcase.Edit) bool {
 	return e.After.Suspend && !e.Before.Suspend ||
 		jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism)
 }
 
-// editWords says what an edit changed that leads to fewer pods, and by whom.
+// editWords says what an edit changed so that the Job wants fewer pods, and who made the edit.
 func editWords(e *jobcase.Edit) string {
 	by := ", " + explain.ByWhom
 	if name := explain.ManagerOf(e.By); name != "" {
@@ -95,8 +95,8 @@ func editWords(e *jobcase.Edit) string {
 		jobcase.Number(e.After.Parallelism), by)
 }
 
-// EditBehindStops returns the words of the one edit that led to the deletion of pods that the Job no longer wanted; empty
-// if there is none, or several.
+// EditBehindStops describes the edit because of which the Job did not want some of its pods any more. It is empty if
+// there is no such edit, or several.
 func EditBehindStops(c *jobcase.Case) (text string, from explain.Mark) {
 	for i := range c.Edits {
 		e := &c.Edits[i]
@@ -117,7 +117,7 @@ func EditBehindStops(c *jobcase.Case) (text string, from explain.Mark) {
 	return text, from
 }
 
-// indexWhy says why a pod was one too many for its index: the Job does not need the index, or another pod has it.
+// indexWhy says why the index of a pod did not need the pod: the Job has no such index, or another pod has it.
 func indexWhy(c *jobcase.Case, t *try.Try) string {
 	if s := c.SpecAt(t.Deleted); s != nil && s.Completions != nil && t.Index >= *s.Completions {
 		return fmt.Sprintf("completions is %d by then, so its index is none of the Job's", *s.Completions)

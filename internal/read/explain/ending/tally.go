@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// unwatchedEnds marks the tries that may have succeeded during a gap: their pods were gone when the watch came back,
-// and the status counts more successes than were observed. Example: the status has 3 successes, 2 pods were seen to
-// succeed, and 2 pods vanished in the gap; each of the two may be the third success.
+// unwatchedEnds sets MaySucceed for tries that may have succeeded during a gap of the watch: their pods were gone after
+// the gap, and the status counts more successes than were seen. Example: the status has 3 successes, 2 pods were seen
+// to succeed, and 2 pods vanished in the gap; each of the two may be the third success.
 func unwatchedEnds(c *jobcase.Case, succeeded int) {
 	seen := 0
 	for _, t := range c.Tries {
@@ -31,8 +31,9 @@ func unwatchedEnds(c *jobcase.Case, succeeded int) {
 	}
 }
 
-// Read reads the case of the Job of stream s up to the point at, and sets as what its tries count. It returns the errors
-// of history.JobAt. With an error the case can still be non-nil: it then covers the records before the damage.
+// Read reads the records of the Job with stream s up to the point at, and decides what each try counts as (Heed). Its
+// errors are those of history.JobAt. If the log is damaged, it returns the error, and if possible the case up to the
+// damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*jobcase.Case, error) {
 	c, err := jobcase.Read(ctx, src, s, at)
 	if c == nil {
@@ -42,9 +43,9 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	return c, cmp.Or(err, c.Unread())
 }
 
-// Heed corrects as what tries count, so that they match the final status of the Job. One status write counts the pods
-// that were stopped at the Job's end, or none does, and the pods' records do not show which. Tries that the status
-// leaves open become CountedUnknown.
+// Heed corrects what each try counts as, to match the final status of the Job. The records of the pods do not tell
+// whether a status write counts the pods that were stopped at the Job's end. If the status does not tell either, their
+// tries become CountedUnknown.
 func Heed(c *jobcase.Case) {
 	if c.Folded == nil {
 		return
@@ -58,11 +59,12 @@ func Heed(c *jobcase.Case) {
 		return
 	}
 	failed, succeeded := c.Folded.Base.Failed, c.Folded.Base.Succeeded
-	if c.Folded.Indexed { // the number may be older: the API server refuses to lower it in some writes (J-236)
+	if c.Folded.Indexed { // status.succeeded may be too high: the API server refuses to lower it in some writes (J-236)
 		succeeded = c.Folded.Base.Completed.Len()
 	}
 	unwatchedEnds(c, int(succeeded))
-	// A pod deleted because its Job fails counts as a failure from then on, even if it ends with success (J-022).
+	// A pod that is deleted because its Job fails counts as a failure from then on, even if it ends with success
+	// (J-022).
 	stopped := func(t *try.Try) bool { return c.AfterVerdict(t) && c.Settled.Failure }
 	agree(c, try.CountedFailed, int(failed), func(t *try.Try) bool {
 		return t.Phase != events.PodSucceeded && !t.MaySucceed || stopped(t)
@@ -79,15 +81,15 @@ func Heed(c *jobcase.Case) {
 	}
 }
 
-// Outside reports whether a try has an index that the Job no longer has, as its completions were lowered. Its success no
-// longer counts (J-037, J-076).
+// Outside reports whether the index of a try does not exist any more because completions was lowered. Its success then
+// no longer counts (J-037, J-076).
 func Outside(c *jobcase.Case, t *try.Try) bool { return outside(c, t.Index) }
 
 func outside(c *jobcase.Case, index int32) bool {
 	return c.Folded != nil && c.Folded.Indexed && index >= c.Folded.Completions
 }
 
-// CompletionsSet returns the record that shows the last change of the Job's completions; none without a change.
+// CompletionsSet returns the record of the last change of spec.completions; none if it was never changed.
 func CompletionsSet(c *jobcase.Case) explain.Mark {
 	number := func(s *events.JobSpec) int32 { return jobcase.Number(s.Completions) }
 	for _, e := range slices.Backward(c.Edits) {
@@ -98,16 +100,16 @@ func CompletionsSet(c *jobcase.Case) explain.Mark {
 	return explain.Mark{}
 }
 
-// byCount returns the tries in the order in which they counted.
+// byCount returns the tries in the order in which they were counted.
 func byCount(c *jobcase.Case) []*try.Try {
 	tries := slices.Clone(c.Tries)
 	slices.SortStableFunc(tries, func(a, b *try.Try) int { return cmp.Compare(a.CountAt.Record, b.CountAt.Record) })
 	return tries
 }
 
-// agree changes tries until want of them count as as. Only tries with fits may become counted. For example, with want
-// 3, two counted failures and one open try that fits, the open try becomes the third. If several choices are left, the
-// tries become CountedUnknown.
+// agree changes tries so that exactly want of them count as as. Only tries for which fits is true may become counted.
+// For example, with want 3, two counted failures and one open try that fits, the open try becomes the third failure. If
+// there are several ways to choose, the tries become CountedUnknown.
 func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) {
 	var have, late, open, early, left []*try.Try
 	for _, t := range c.Tries {
@@ -125,13 +127,13 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		default:
 			open = append(open, t)
 			if by := Of(c, t).By; !c.AfterVerdict(t) && by != try.ByUs && by != try.ByController && by != try.ByJobDeleted {
-				// It ended before the verdict, so it must count: an uncounted end lets the Job go on.
+				// It ended before the Job's end was decided, so it must count: otherwise the Job would go on.
 				early = append(early, t)
 			}
 		}
 	}
 	over := c.Conclusion()
-	if want-len(have) > len(open) { // a status counted some of them before they left the Job, and no record shows it
+	if want-len(have) > len(open) { // a status counted some of them before they left the Job, though no record shows it
 		open = append(open, left...)
 	}
 	switch {

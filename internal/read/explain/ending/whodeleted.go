@@ -13,7 +13,7 @@ import (
 const unseenSuccess = "gone when it was watched again: whether it had succeeded is unknown, " +
 	"as the status counts successes that were not seen"
 
-// deletedBy finds what requested the deletion of a pod that had not ended, or that ended because of it.
+// deletedBy finds who requested the deletion of a pod that had not ended, or that ended because of the deletion.
 func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	seen := t.AskedSeen
 	if seen.Record == 0 {
@@ -58,14 +58,15 @@ func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	return byClient(c, t, seen, notUs(c, seen))
 }
 
-// thirdRuns reports whether a controller with unknown rules runs the Job.
+// thirdRuns reports whether a controller runs the Job whose rules are not known: neither Jobledger nor the built-in
+// one.
 func thirdRuns(c *jobcase.Case) bool {
 	by := c.Job.ManagedBy
 	return by != "" && by != events.BuiltinManagedBy
 }
 
-// byController says that the Job's own controller deleted the pod by its rules. The rules of a third controller are
-// unknown, so the ending is ByUnknown then.
+// byController returns the ending of a pod that the Job's own controller deleted by its rules. If the rules of that
+// controller are not known, it is ByUnknown.
 func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark) try.Ending {
 	if !thirdRuns(c) {
 		return try.Ending{By: try.ByController, Why: why, Marks: explain.Marks(m, seen)}
@@ -80,19 +81,19 @@ func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark
 	return e
 }
 
-// byClient says that an API client deleted the pod. A namespace under deletion loses its pods before its Jobs: if the
-// Job disappeared soon after and namespaces are not watched, the two causes cannot be told apart.
+// byClient returns the ending of a pod that an API client deleted. When a namespace is deleted, pods go before Jobs. So
+// if the Job disappeared soon after and namespaces are not watched, the two causes cannot be told apart.
 func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.Ending {
 	e := try.Ending{By: try.ByClient, Why: "deleted while it " + runningWord(t), Marks: explain.Marks(seen),
 		Not: append(not, disruptionNames...), Unsaid: "which one is unknown"}
-	if t.Unrecorded > 0 { // one of them may have shown a disruption
+	if t.Unrecorded > 0 { // an unrecorded version may have shown a disruption
 		e.By, e.Not, e.Missing = try.ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded",
 			explain.Versions(t.Unrecorded))
 		e.Unsaid = explain.ByWhom
 		return e
 	}
-	// Pod garbage collection sets a condition, which may have been missed. It deletes the pods of a node that was gone
-	// before.
+	// Pod garbage collection sets a condition, which may have been missed. It deletes the pods of a node that was
+	// already gone.
 	if n, ok := c.NodeOf(t, seen); ok && n.Seen == nil && n.At < seen.At {
 		e.By, e.Why = try.ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.NodeWords(&n, t.Node)
 		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
@@ -115,9 +116,9 @@ func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.
 	return e
 }
 
-// leftBehind returns the ending of a pod without records since its Job's object was deleted. Garbage collection deletes
-// such a pod, unless the Job was deleted with its pods orphaned: then a record shows the Job under deletion first,
-// while it waits for them.
+// leftBehind returns the ending of a pod that has no record since its Job was deleted. Garbage collection deletes such
+// a pod, unless the Job was deleted with orphaned pods. In that case an earlier record shows the Job under deletion,
+// waiting for its pods to be orphaned.
 func leftBehind(c *jobcase.Case, t *try.Try) try.Ending {
 	switch {
 	case c.Gone.Record == 0 || c.Damage != 0:
@@ -136,7 +137,7 @@ func leftBehind(c *jobcase.Case, t *try.Try) try.Ending {
 	}
 }
 
-// leftWhy says why the Job no longer owns a pod that did not end.
+// leftWhy says why the Job does not own a pod any more that had not ended.
 func leftWhy(c *jobcase.Case, t *try.Try) string {
 	if m := c.Deletion(); m.Record != 0 && m.At <= t.Gone.At.Add(time.Second) {
 		return "the Job was deleted without its pods (orphaned): it went on"
@@ -148,7 +149,7 @@ const nodeLoss = "node loss"
 
 var disruptionNames = []string{"eviction", "preemption", "taint", nodeLoss}
 
-// whichIs follows several doers, of whom the log cannot tell which it was.
+// whichIs follows a list of those who may have done something, if no record tells who it was.
 const whichIs = "which is unknown"
 
 func runningWord(t *try.Try) string {
@@ -158,7 +159,7 @@ func runningWord(t *try.Try) string {
 	return "waited to run"
 }
 
-// notUs returns "Jobledger" as ruled out if we run the Job: only then does the absence of a decision prove it.
+// notUs returns "Jobledger" as ruled out, if Jobledger ran the Job: only then would a decision of ours be in the log.
 func notUs(c *jobcase.Case, seen explain.Mark) []string {
 	if c.OursAt(seen) {
 		return []string{"Jobledger"}
@@ -166,32 +167,32 @@ func notUs(c *jobcase.Case, seen explain.Mark) []string {
 	return nil
 }
 
-// deletedBefore reports whether the Job's deletion explains the pod's deletion: it was requested before the pod's
-// deletion, or at the same moment.
+// deletedBefore reports whether the deletion of the Job explains that of the pod: it was requested before, or at the
+// same moment.
 func deletedBefore(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
-	const moment = time.Second // the watches of Jobs and of pods are not in step
+	const moment = time.Second // two watches may differ by this much
 	m := c.Deletion()
 	switch {
 	case m.Record == 0:
 		return false
 	case c.JobDeleted != 0 && t.Asked != 0:
 		return t.Asked.Add(moment) >= c.JobDeleted
-	case t.AskedExact: // whole seconds, and the clocks differ a little
+	case t.AskedExact: // whole seconds, and the clocks may differ a little
 		return t.Asked.Add(moment+moment/2) >= m.At
 	}
 	return m.At <= seen.At.Add(moment)
 }
 
-// controllerFirst reports whether the Job's own controller had a reason to delete the pod before the Job's deletion was
-// seen.
+// controllerFirst reports whether the Job's own controller had a reason to delete the pod, before the deletion of the
+// Job was seen.
 func controllerFirst(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
 	m, _ := fewerWanted(c, t, seen)
 	gone := c.Deletion()
 	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
 }
 
-// fewerWanted returns a record before seen by which the Job's own controller had a reason to delete the pod, and the
-// reason. An edit is a reason only while it holds, and while the Job has more pods than it wants.
+// fewerWanted returns a reason for which the Job's own controller would have deleted the pod, and the record that
+// proves it, before record seen. An edit is a reason only while it is in force and the Job has more pods than it wants.
 func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, string) {
 	const slack = 3 * time.Second
 	if m := EndedBefore(c, seen, slack); m.Record != 0 {
@@ -203,13 +204,13 @@ func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, 
 			continue
 		}
 		if t.Seen.At > e.At.At.Add(slack) {
-			break // the pod was created after this edit, and so under it and the edits before
+			break // the pod was created after this edit and all earlier ones
 		}
 		switch {
 		case e.After.Suspend && !e.Before.Suspend:
 			return e.At, stopWords(e)
 		case e.Before.Suspend && !e.After.Suspend && e.At.At.Add(slack) < seen.At:
-			return explain.Mark{}, "" // the pods of the suspension were stopped before
+			return explain.Mark{}, "" // the pods were stopped earlier, when the Job was suspended
 		case jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism) && living(c,
 			seen) > int(jobcase.Number(e.After.Parallelism)):
 			return e.At, stopWords(e)
@@ -218,7 +219,7 @@ func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, 
 	return explain.Mark{}, ""
 }
 
-// living returns the number of pods at a record that had not ended and were not under deletion.
+// living returns how many pods, as of a record, had not ended and were not being deleted.
 func living(c *jobcase.Case, at explain.Mark) (n int) {
 	for _, t := range c.Tries {
 		over := t.Over() && t.End().Record < at.Record
@@ -230,9 +231,9 @@ func living(c *jobcase.Case, at explain.Mark) (n int) {
 	return n
 }
 
-// EndedBefore returns the record by which the Job ended before a pod was deleted. Later records cannot explain the
-// deletion: the deleted pod may itself be the failure that exceeded the limit. If our rules do not explain the Job's
-// end, its status may be seen up to slack later than the pod.
+// EndedBefore returns the record with which the Job had ended before a pod was deleted. Later records do not count: the
+// deleted pod may itself be the failure that exceeded the limit. If our own rules do not explain the Job's end, the
+// record of its status may come up to slack after the pod's deletion.
 func EndedBefore(c *jobcase.Case, seen explain.Mark, slack time.Duration) explain.Mark {
 	s := c.Settled
 	switch {
@@ -247,9 +248,9 @@ func EndedBefore(c *jobcase.Case, seen explain.Mark, slack time.Duration) explai
 	return explain.Mark{}
 }
 
-// oneTooMany reports whether a Job that failed for its failures had too few of them without the pod deleted at seen.
-// The deletion was then the failure that exceeded backoffLimit, and not a consequence. (The built-in controller counts
-// a pod under deletion as failed, even if its program then ends with 0.)
+// oneTooMany reports whether a Job that failed by backoffLimit had not failed enough without the pod deleted at seen.
+// Then the deletion was the failure that exceeded backoffLimit, and not a consequence of the Job's end. (The built-in
+// controller counts a pod that is being deleted as failed, even if its program then ends with 0.)
 func oneTooMany(c *jobcase.Case, seen explain.Mark) bool {
 	if c.Settled.Reason != "BackoffLimitExceeded" || c.Spec == nil || c.Spec.BackoffLimit == nil {
 		return false

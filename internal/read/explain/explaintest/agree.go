@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// lists are the lists of a log, by UID: `get jobs`, `get cronjobs` and `failures`.
+// lists has the lists of a log, by UID: from `get jobs`, `get cronjobs` and `failures`.
 type lists struct {
 	jobs     map[string]*history.Summary
 	cronJobs map[string]*history.CronSummary
@@ -113,8 +113,8 @@ func rowOfJob(row *history.Summary, state *history.Job) (out []claim) {
 	return out
 }
 
-// runOfJob compares what a CronJob's state has of one of its Jobs with the row of that Job. The CronJob hears of a Job
-// by another watch, so one may be ahead: only two ends contradict each other. A status has whole seconds.
+// runOfJob compares what a CronJob's state says about one of its Jobs with the list row of the Job. The CronJob learns
+// of the Job by another watch, so one of the two may be ahead: only two different ends are a contradiction.
 func runOfJob(r *history.Run, row *history.Summary) (out []claim) {
 	ended := func(s history.State) bool { return s == history.StateComplete || s == history.StateFailed }
 	if ended(r.State) && ended(row.State) && r.State != row.State {
@@ -132,7 +132,7 @@ func runOfJob(r *history.Run, row *history.Summary) (out []claim) {
 	return out
 }
 
-// cronJob compares the list of CronJobs with the answer about one.
+// cronJob compares the list of CronJobs with the answer about one of them.
 func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim) {
 	row := l.cronJobs[a.UID]
 	switch {
@@ -171,7 +171,7 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 	return out
 }
 
-// attemptsAsSeen checks that the times of a try come from its pod, and that its cited records are about the pod.
+// attemptsAsSeen checks that the times of a try are in the records of its pod, and that the cited records are about it.
 func attemptsAsSeen(rows []attempts.Attempt, f *facts) (out []claim) {
 	for i := range rows {
 		a := &rows[i]

@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Finding is a sentence that is contradicted.
+// Finding is a sentence that a record or another sentence contradicts.
 type Finding struct {
-	Rule   string // the checker
+	Rule   string // name of the checker
 	Of     string // the object of the answer: "job prod/etl as of 120"
 	Says   string // the sentence
 	But    string // what contradicts it
@@ -25,7 +25,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s says %q, but %s", f.Rule, f.Of, f.Says, f.But)
 }
 
-// Report is the result of checking a log.
+// Report is the result of checking the answers of a log.
 type Report struct {
 	Answers   int
 	Sentences int
@@ -52,10 +52,10 @@ var checkers = []checker{
 	{"gives a pod another time to stop", graces},
 }
 
-// most is the maximum number of points at which a stream is checked, besides the end of the log.
+// most is at how many points a Job or CronJob is checked, besides the end of the log.
 const most = 12
 
-// Check checks the answers about all Jobs of a log, their pods, and all CronJobs. It returns the errors of reads.
+// Check checks the answers about all Jobs of a log, their pods, and all CronJobs. It returns errors of reads.
 func Check(ctx context.Context, src history.Source) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, clai
 	}
 }
 
-// points returns the end of the log, which is 0, and at most most records of a stream, evenly spread.
+// points returns 0, which means the end of the log, and at most most records of a stream, evenly spread.
 func (e *everything) points(s events.Stream) []events.Sequence {
 	own := e.of[s]
 	out := []events.Sequence{0}
@@ -140,7 +140,7 @@ func (e *everything) points(s events.Stream) []events.Sequence {
 	return slices.Compact(out)
 }
 
-// section returns the sentences under a head; none without that section.
+// section returns the sentences under a head; none if the answer has no such section.
 func section(a *explain.Answer, head string) []explain.Sentence {
 	for _, s := range a.Sections {
 		if s.Head == head {

@@ -19,11 +19,11 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Cited checks that sentences take their values from the records that they cite. For each value that a sentence shares
-// with a cited record it changes the value in all cited records, and in no other, and asks again. If the sentence stays
-// the same, its value comes from an uncited record, which is a [Finding]. Values are exit codes, reasons, messages,
-// times, nodes, field managers, grace periods, due times and delays. Cited asks about every oneOf-th Job and CronJob: 1
-// for all.
+// Cited checks that a sentence takes its values from the records that it cites. For each value that a sentence shares
+// with a cited record, it changes the value in all cited records, and in no other, and asks again. If the sentence
+// stays the same, its value comes from a record that is not cited, which is a [Finding]. Values are exit codes,
+// reasons, messages, times, nodes, field managers, grace periods, due times and delays. Cited asks about each oneOf-th
+// Job and CronJob; 1 means all.
 func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -66,7 +66,7 @@ func citedBy(src history.Source, all *everything, asked []question, oneOf int) (
 	return r, nil
 }
 
-// question asks a log for answers. The same log always gives the same answers, in the same order.
+// question asks a log for answers. For the same log it returns the same answers in the same order.
 type question func(src history.Source) ([]*explain.Answer, error)
 
 // jobAnswers returns the answers about a Job and its pods at the end of the log.
@@ -88,7 +88,8 @@ func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out [
 	return out, nil
 }
 
-// cited changes each value that the answers' sentences share with their records. Each change counts as a sentence.
+// cited changes, one after the other, each value that a sentence shares with its records, and asks again. Each change
+// adds 1 to Report.Sentences.
 func (r *Report) cited(src history.Source, all *everything, ask question) error {
 	before, err := ask(src)
 	if err != nil {
@@ -101,7 +102,7 @@ func (r *Report) cited(src history.Source, all *everything, ask question) error 
 				r.Sentences++
 				now, err := ask(&altered{src, &x, v})
 				if err != nil {
-					continue // an unreadable Job has no sentences
+					continue // a Job that cannot be read has no sentences
 				}
 				for _, b := range now {
 					if b.UID == a.UID && slices.ContainsFunc(sentences(b), func(y explain.Sentence) bool {
@@ -122,20 +123,20 @@ func within(some, all []uint64) bool {
 	return !slices.ContainsFunc(some, func(r uint64) bool { return !slices.Contains(all, r) })
 }
 
-// value is the value of a field of a record, and the form in which a sentence has it.
+// value is the value of a field in a record, and the form in which a sentence has it.
 type value struct {
-	field string // one of the fields with the value
+	field string // a field that has the value
 	form  string
 }
 
-// identities are fields that say which object a record is about, or that only name their content.
+// identities are fields that identify the object of a record, or give a name to what is in it: they are not changed.
 var identities = []string{
 	"Namespace", "Owner", "UID", "Job", "Sentence", "Template", "State", "Stage", "Rule", "Type", "Kind", "Status",
 	"Schedule", "TimeZone", "Policy", "Name",
 }
 
-// valuesOf returns the values of cited records that a sentence has. A value within a longer one, for example a
-// container's name in a message, does not count.
+// valuesOf returns the values of cited records that a sentence has. A value that is part of a longer one does not
+// count, such as a container's name in a message.
 func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	text := x.Text
 	for _, n := range x.Records {
@@ -158,13 +159,13 @@ func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	})
 }
 
-// says reports whether a text has a form as whole words.
+// says reports whether a text has form as whole words.
 func says(text, form string) bool {
 	text = strings.ReplaceAll(text, "passed at "+form, "") // a computed end
 	return regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(form) + `($|[^\w:-]|:\D|:$)`).MatchString(text)
 }
 
-// formsOf returns the forms in which a sentence may have a value; none for a value that is not recognizable.
+// formsOf returns the forms in which a sentence may write a value; none if the value is too common to recognize.
 func formsOf(field string, v any) []string {
 	if slices.Contains(identities, field) {
 		return nil
@@ -197,7 +198,7 @@ func formsOf(field string, v any) []string {
 	return nil
 }
 
-// clockForms returns a time of day in UTC. A whole minute may be a due time, which is written without seconds.
+// clockForms returns a time of day in UTC. A whole minute may be a due time, which is also written without seconds.
 func clockForms(t time.Time) []string {
 	out := []string{t.UTC().Format(time.TimeOnly)}
 	if t.Truncate(time.Minute).Equal(t) {
@@ -206,7 +207,7 @@ func clockForms(t time.Time) []string {
 	return out
 }
 
-// durationForms returns the forms of a run's lateness and of the delay until it was seen.
+// durationForms returns the forms of how late a run started, and of the delay until it was seen.
 func durationForms(field string, d time.Duration) []string {
 	switch field {
 	case "Late":
@@ -217,7 +218,7 @@ func durationForms(field string, d time.Duration) []string {
 	return nil
 }
 
-// other returns a different value of the same type.
+// other returns another value of the type of v.
 func other(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -239,7 +240,7 @@ func other(v any) any {
 	return v
 }
 
-// altered is a log in which the records that a sentence cites have another value.
+// altered is a log in which the records that a sentence cites have another value in one field.
 type altered struct {
 	history.Source
 	sentence *explain.Sentence
@@ -277,8 +278,8 @@ func (a *altered) each(records iter.Seq2[events.Record, error]) iter.Seq2[events
 	}
 }
 
-// changed returns a deep copy of a record in which each string, number and time is the result of by, which also gets
-// the name of the field.
+// changed returns a deep copy of a record in which by has replaced each string, number and time. by also gets the name
+// of the field.
 func changed(r *events.Record, by func(field string, v any) any) *events.Record {
 	out := *r
 	out.Facts, _ = replaced("", reflect.ValueOf(&r.Facts).Elem(), by).Interface().(events.Facts)

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// mostInstants is the maximum number of a CronJob's due times for which why-not is asked: spread over all, and the
-// newest.
+// mostInstants is for how many due times of a CronJob why-not is asked: they are spread over all due times, with the
+// newest ones.
 const mostInstants = 8
 
 // cronQuestions returns the questions about the CronJobs of a log: explain, ticks, and why-not of due times.
@@ -40,7 +40,7 @@ func cronQuestions(ctx context.Context, src history.Source, all *everything) (as
 	return asked, nil
 }
 
-// instantsOf returns due times of a CronJob, with any fate.
+// instantsOf returns due times of a CronJob, whatever became of them.
 func instantsOf(due *duetimes.CronJob) (out []events.Time) {
 	all := due.All()
 	for i := range min(len(all), mostInstants) {
@@ -64,7 +64,7 @@ func cronAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*ex
 	return []*explain.Answer{&a}, nil
 }
 
-// ticksAnswer returns the list of due times as an answer; each line is a sentence.
+// ticksAnswer returns the list of due times as an answer, in which each line is a sentence.
 func ticksAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*explain.Answer, error) {
 	due, err := duetimes.Read(ctx, src, s)
 	if err != nil {

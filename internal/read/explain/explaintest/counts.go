@@ -19,7 +19,7 @@ var (
 	doneCount    = regexp.MustCompile(`(\d+) of (\d+) completions (?:had )?succeeded`)
 )
 
-// concluded returns the type and the reason of the condition with which a Job ended; empty for none.
+// concluded returns the type and the reason of the condition Complete or Failed; empty if the Job has not ended.
 func (f *facts) concluded() (kind, reason string) {
 	for _, c := range f.status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
@@ -29,20 +29,20 @@ func (f *facts) concluded() (kind, reason string) {
 	return "", ""
 }
 
-// ended returns the type of concluded.
+// ended returns the type of the condition with which the Job ended: Complete, Failed, or empty if it has not ended.
 func (f *facts) ended() string {
 	kind, _ := f.concluded()
 	return kind
 }
 
-// completed is the number of completed indexes of the status, which may be lower than status.succeeded: the API server
-// refuses to lower that number in some writes (J-236).
+// completed returns the number of completed indexes by the status. It may be lower than status.succeeded, which the API
+// server refuses to lower in some writes (J-236).
 func (f *facts) completed() int {
 	set := indexset.Parse(f.status.CompletedIndexes, math.MaxInt32)
 	return int(set.Len())
 }
 
-// counts checks that an answer about an ended Job has the counts of the Job's status.
+// counts checks that an answer about an ended Job has the numbers of the Job's status.
 func counts(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" || f.ended() == "" {
 		return nil
@@ -64,9 +64,9 @@ func counts(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// tries checks that the failed and successful tries of an ended Job are as many as its status counts. Tries that the
-// answer calls unknown may make up the difference. Of a Job that had begun before its first record, earlier
-// tries are unknown.
+// tries checks that an ended Job has as many failed and successful tries as its status counts. Tries that the answer
+// calls unknown may make up the difference. It does not check a Job that had begun before its first record, since
+// earlier tries are not known.
 func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 	if f.ended() == "" || !f.whole || f.past() != "" {
 		return nil
@@ -74,7 +74,7 @@ func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 	counted, unseen := map[try.Counted]int{}, 0
 	for i := range rows {
 		if rows[i].EndedBy == try.ByNobody {
-			return nil // its end is not seen yet: after a gap, only the Job has been listed so far
+			return nil // its end is not seen yet: after a gap, the Job is listed before its pods
 		}
 		counted[rows[i].Counted]++
 		if strings.Contains(rows[i].How, "whether it had succeeded is unknown") {
@@ -99,7 +99,7 @@ func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		panic(err) // the regular expression matches digits
+		panic(err) // the regular expression only matches digits
 	}
 	return n
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronAgrees compares everything that is said about a CronJob now and about some instants: explain, get, the list,
-// ticks and why-not. It finds contradictions between them, counts of explain that differ from the records, and the
-// findings of the checkers of [Check].
+// CronAgrees compares all answers about a CronJob, now and for some instants: explain, get, the list, ticks and
+// why-not. It returns contradictions between them, counts in explain that differ from the records, and what the
+// checkers of [Check] find.
 func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instants []events.Time) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -74,7 +74,7 @@ func windowed(a *explain.Answer) bool {
 		func(s explain.Sentence) bool { return strings.Contains(s.Text, "are not looked at here") })
 }
 
-// rowAlike compares the list, `get` and `ticks`.
+// rowAlike compares the row in the list, the answer of `get`, and the answer of `ticks`.
 func rowAlike(row *history.CronSummary, c *cron.Case, due *duetimes.CronJob) (out []claim) {
 	state := &c.State
 	differ := func(what string, a, b any) {
@@ -107,7 +107,7 @@ func openText(d *history.OpenDue) string {
 	return fmt.Sprintf("%d from %d, %s", d.At, d.First, d.Hold)
 }
 
-// instantAlike compares why-not of an instant with ticks.
+// instantAlike compares the answer of why-not for an instant with that of ticks.
 func instantAlike(w *whynot.WhyNot, due *duetimes.CronJob, at, next events.Time) (out []claim) {
 	var text []string
 	for _, s := range w.Sentences {
@@ -143,11 +143,11 @@ func instantAlike(w *whynot.WhyNot, due *duetimes.CronJob, at, next events.Time)
 	return out
 }
 
-// counting compares the counts of a verdict with the records.
+// counting compares the numbers in a verdict with the records.
 type counting struct {
 	f        *cronFacts
 	due      *duetimes.CronJob
-	windowed bool // the answer covers only the newest due times: it may count fewer
+	windowed bool // the answer covers only the newest due times, so it may count fewer
 }
 
 var (
@@ -219,8 +219,8 @@ func (k *counting) started() (n int, late time.Duration) {
 	return n, late
 }
 
-// missed counts the newest consecutive due times that did not start: least excludes due times that may still start,
-// most includes them.
+// missed counts how many of the newest due times have not started in a row. most also counts due times that may still
+// start; least does not.
 func (k *counting) missed() (least, most int) {
 	if open := k.due.Open(); open != nil && open.First == 0 {
 		most++
@@ -238,7 +238,7 @@ func (k *counting) missed() (least, most int) {
 	return least, most
 }
 
-// runs returns the Jobs of due times, the newest first.
+// runs returns the Jobs that were created for due times, the newest first.
 func (k *counting) runs() (all []*runFacts) {
 	for _, r := range k.f.runs {
 		asked := r.Manual || r.Due == 0
@@ -251,7 +251,7 @@ func (k *counting) runs() (all []*runFacts) {
 			all = append(all, r)
 		}
 	}
-	slices.Reverse(all) // of the same second, the later one comes first
+	slices.Reverse(all) // within the same second, the later one comes first
 	slices.SortStableFunc(all, func(a, b *runFacts) int { return int(b.Created/1e9 - a.Created/1e9) })
 	return all
 }
@@ -290,7 +290,7 @@ func (k *counting) running() (n int) {
 	return n
 }
 
-// since compares the counts before and after an edit: together they cover all ended Jobs of due times.
+// since checks the numbers of Jobs before and after an edit: together they must cover all ended Jobs of due times.
 func (k *counting) since(verdict string, failed, after, succeeded, before int) (out []claim) {
 	ended, good := 0, 0
 	for _, r := range k.runs() {

@@ -17,38 +17,38 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// cronFacts are the contents of the records of one CronJob up to a point.
+// cronFacts is what the records of one CronJob say up to a point.
 type cronFacts struct {
 	at      events.Sequence // 0 for the end of the log
 	now     events.Time     // the time of the answer
 	stream  events.Stream
 	all     *everything
 	records []*events.Record
-	whole   bool // the log has the CronJob's first record
+	whole   bool // the CronJob's first record is in the log
 
 	specs   []specFrom
 	created events.Time
 	gone    bool
 	runs    []*runFacts
 	told    []told
-	opens   []events.Time // open due times, by the ledger's records
+	opens   []events.Time // the open due times that the records name
 }
 
-// specFrom is a spec, and the time from which it was seen.
+// specFrom is a version of the spec, and since when it was seen.
 type specFrom struct {
 	*events.CronJobSeen
 	from  events.Time
-	after *schedule.Schedule // nil if the log has no zone rules for it
+	after *schedule.Schedule // its schedule; nil if the log lacks the zone rules for it
 	in    *time.Location
 }
 
-// runFacts is a Job of the CronJob, by its stream.
+// runFacts is a Job of the CronJob, by the records of the CronJob.
 type runFacts struct {
 	events.RunSeen
 	gone bool
 }
 
-// told is a due time, or a range of them, with its fate and the record of the fate.
+// told is a due time, or a range of due times, with its outcome, and the record that says so.
 type told struct {
 	events.Tick
 	at events.Sequence
@@ -124,10 +124,10 @@ func (f *cronFacts) decided(r *events.Record, d *events.Decision) {
 	}
 }
 
-// asksFor reports whether the entry is a run that a user made or requested.
+// asksFor reports whether the entry is a Job that a user created or asked for.
 func (t *told) asksFor() bool { return t.Fate == events.TickManual || t.Fate == events.TickTriggered }
 
-// due returns the due times after after and up to through, by the newest spec; nil if its zone rules are unknown.
+// due returns the due times with after < t <= through by the newest spec; nil if the zone rules are unknown.
 func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	if len(f.specs) == 0 {
 		return nil
@@ -135,13 +135,13 @@ func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	return f.specs[len(f.specs)-1].due(after, through)
 }
 
-// due returns the due times by a spec; nil if its zone rules are unknown, or for more than 10,000.
+// due returns the due times by a spec; nil if the zone rules are unknown, or if there are more than 10,000.
 func (s *specFrom) due(after, through events.Time) (out []events.Time) {
 	if s.after == nil {
 		return nil
 	}
 	from := after.Go()
-	if s.after.Every() { // @every counts from the newest due time that started, otherwise from the creation
+	if s.after.Every() { // @every counts from the newest due time that started, or else from the creation
 		from = history.TimingOf(s.CronJobSeen).Anchor.Go()
 	}
 	for t := range s.after.Between(from, through.Go()) {
@@ -155,7 +155,7 @@ func (s *specFrom) due(after, through events.Time) (out []events.Time) {
 	return out
 }
 
-// fateOf returns the recorded fate of a due time; nil for none.
+// fateOf returns the entry with the outcome of a due time; nil if there is none.
 func (f *cronFacts) fateOf(due events.Time) *told {
 	for i := len(f.told) - 1; i >= 0; i-- {
 		if t := &f.told[i]; t.First <= due && due <= t.Last && !t.asksFor() {
@@ -182,7 +182,7 @@ var cronCheckers = []cronChecker{
 	{"leaves a run out", runsTold},
 }
 
-// cronJob checks everything that the log says about a CronJob at a point.
+// cronJob checks all answers about a CronJob at a point.
 func (r *Report) cronJob(ctx context.Context, src history.Source, all *everything, s events.Stream,
 	at events.Sequence) error {
 	c, err := cron.Read(ctx, src, s, history.Point{Sequence: at})
@@ -203,7 +203,7 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 		r.claims(k.rule, &a, at, k.check(&a, f))
 	}
 	if at != 0 {
-		return nil // ticks and why-not exist only for the end
+		return nil // ticks and why-not have no point: they are only checked for the end of the log
 	}
 	due, err := duetimes.Read(ctx, src, s)
 	if err != nil {
@@ -214,10 +214,10 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 	return r.whyNots(ctx, src, &a, due, f)
 }
 
-// mostAsked is the approximate number of a CronJob's due times for which why-not is asked.
+// mostAsked is for how many due times of a CronJob why-not is asked, approximately.
 const mostAsked = 24
 
-// whyNots checks why-not for due times, and for instants that are none.
+// whyNots checks why-not for due times, and for instants that are not due times.
 func (r *Report) whyNots(ctx context.Context, src history.Source, a *explain.Answer, due *duetimes.CronJob,
 	f *cronFacts) error {
 	step := max(1, len(due.Entries)/mostAsked)

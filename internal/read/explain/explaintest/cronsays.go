@@ -15,20 +15,20 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// cronExcluded lists what an answer about a CronJob may rule out, and the section or words with which it would say the
-// opposite.
+// cronExcluded lists what an answer about a CronJob may rule out, and the words with which another section would say
+// the opposite.
 var cronExcluded = []struct {
 	what, head string
 	said       *regexp.Regexp
 }{
 	{"suspension", "", regexp.MustCompile(`(?i)\bsuspended (at|for|since)|was suspended|suspend false → true`)},
 	{"a starting deadline", "", regexp.MustCompile(`startingDeadlineSeconds (is )?\d|too late`)},
-	{"a refusal of its Jobs", "REFUSED", regexp.MustCompile(`API server refuse(s|d [^i]|d it )`)}, // not: refused its pods
+	{"a refusal of its Jobs", "REFUSED", regexp.MustCompile(`API server refuse(s|d [^i]|d it )`)}, // not its pods
 	{"an edit", "EDITED", regexp.MustCompile(`suspended at [^;]*field manager|→`)},
 	{"a gap", "", regexp.MustCompile(`\bGAP\b|no controller watched|it was not watched`)},
 }
 
-// cronRuledOut checks that no other section says what stands under RULED OUT.
+// cronRuledOut checks that no other section says what the section RULED OUT excludes.
 func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 	rules := section(a, "RULED OUT")
 	if len(rules) == 0 {
@@ -53,7 +53,7 @@ func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 
 var notWatched = regexp.MustCompile(`not watched from|no controller watched`)
 
-// wholeHistory checks that an answer without gaps never says that nobody watched.
+// wholeHistory checks that an answer without gaps does not say that nobody watched.
 func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	if len(a.Gaps) > 0 || a.Begun != "" || a.Truncated || a.Damaged != 0 {
 		return nil
@@ -68,12 +68,11 @@ func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	return out
 }
 
-// patient is how late a Job may start without startingDeadlineSeconds. The built-in controller checks again within some
-// seconds; after a restart it needs a minute or two.
+// patient is how late a Job may start if startingDeadlineSeconds is not set. The built-in controller checks again
+// within some seconds; after a restart it needs a minute or two.
 const patient = 2 * time.Minute
 
-// healthy checks that a CronJob is called healthy only if each due time has a fate or a Job, or is still within its
-// deadline.
+// healthy checks that a CronJob is called healthy only if each due time has an outcome or a Job, or may still start.
 func healthy(a *explain.Answer, f *cronFacts) []claim {
 	if !strings.HasPrefix(a.Verdict.Text, "HEALTHY") || f.gone || len(f.specs) == 0 {
 		return nil
@@ -93,8 +92,8 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 	return nil
 }
 
-// started reports whether a Job for the due time is known, or a Job for a later one whose fate the next record will
-// have.
+// started reports whether a Job for the due time is known, or for a later due time about which the next record will
+// tell.
 func (f *cronFacts) started(due events.Time) bool {
 	return slices.ContainsFunc(f.runs, func(r *runFacts) bool {
 		return r.Due == due || r.Due > due &&
@@ -107,7 +106,7 @@ var (
 	handMade  = regexp.MustCompile(`made by hand|triggered by`)
 )
 
-// cronDeeds checks that no answer attributes our Jobs of due times to another controller or to a user.
+// cronDeeds checks that no answer says that another controller or a user created a Job which we created for a due time.
 func cronDeeds(a *explain.Answer, f *cronFacts) (out []claim) {
 	for _, s := range a.Sections {
 		for _, x := range s.Sentences {
@@ -164,8 +163,8 @@ func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ranged returns the number of due times that a sentence is about if it cites exactly one range of them. It is 0 for
-// other sentences, because a sentence may join several fates, and if the schedule was changed.
+// ranged returns the number of due times that a sentence is about, if it cites exactly one range of due times. It
+// returns 0 for other sentences, because a sentence may join several ranges, and if the schedule was changed.
 func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	if len(f.specs) != 1 {
 		return 0
@@ -182,8 +181,8 @@ func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	return n
 }
 
-// startedInARow counts the newest consecutive due times with a Job: from fates, then from observed Jobs, then from the
-// status that names one before its Job is seen.
+// startedInARow counts how many of the newest due times have a Job, in a row. It uses the recorded outcomes first, then
+// the Jobs that were seen, then the status, which may name a Job before it is seen.
 func (f *cronFacts) startedInARow() (n int) {
 	told := events.Time(0)
 	for i := range f.told {
@@ -207,7 +206,7 @@ func (f *cronFacts) startedInARow() (n int) {
 		n++
 	}
 	for _, t := range slices.Backward(f.told) {
-		if t.asksFor() || t.Fate == events.TickAgain { // TickAgain is an older due time with another entry
+		if t.asksFor() || t.Fate == events.TickAgain { // TickAgain is an older due time that has another entry, too
 			continue
 		}
 		if t.Fate != events.TickStarted {
@@ -229,7 +228,7 @@ func (f *cronFacts) failed() (n int) {
 
 var ends = regexp.MustCompile(`; (COMPLETE|FAILED|it has not ended|deleted before it ended)`)
 
-// runsAsSeen checks that runs end in an answer as in the CronJob's stream.
+// runsAsSeen checks that an answer says the same about the end of a Job as the records of the CronJob.
 func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 	for _, x := range section(a, "RUNS") {
 		m := ends.FindStringSubmatch(x.Text)
@@ -249,11 +248,11 @@ func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// mostRuns is the maximum number of Jobs that an answer about a CronJob lists.
+// mostRuns is how many Jobs an answer about a CronJob lists at most.
 const mostRuns = 12
 
-// runsTold checks that each due time with a started Job is among the runs, even if the Job was not seen. It does not
-// check a full list.
+// runsTold checks that the Job of each started due time is in the section RUNS, even if the Job was not seen. If the
+// section is full, it checks nothing.
 func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
 	runs := section(a, "RUNS")
 	if len(runs) >= mostRuns {
@@ -269,7 +268,7 @@ func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ticksAsTold checks that `ticks` lists exactly the recorded due times, in their order.
+// ticksAsTold checks that `ticks` lists exactly the due times in the records, in their order.
 func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
 	if len(due.Entries) != len(f.told) {
 		return []claim{{fmt.Sprintf("%d entries", len(due.Entries)), fmt.Sprintf("the records tell of %d", len(f.told))}}
@@ -296,13 +295,14 @@ func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 	return nil
 }
 
-// whyNotAsTold checks that why-not calls an instant with a fate a due time, with the fate and record of the log, and an
-// instant without a record and schedule none.
+// whyNotAsTold checks why-not. For an instant that records name as due time, the answer must have the outcome and the
+// record of the log. For an instant that neither a record nor the schedule names, it must say that it is not a due
+// time.
 func whyNotAsTold(w *whynot.WhyNot, f *cronFacts) (out []claim) {
 	at := events.Time(w.At)
 	told := f.fateOf(at)
 	if told != nil && told.First != told.Last && at != told.First && at != told.Last {
-		return nil // which instants of a range are due depends on the schedule at that time
+		return nil // whether an instant within a range is due depends on the schedule then
 	}
 	says := ""
 	for _, s := range w.Sentences {
@@ -327,7 +327,7 @@ func whyNotAsTold(w *whynot.WhyNot, f *cronFacts) (out []claim) {
 	return out
 }
 
-// timingOf returns the manual or requested run at a time; nil for none.
+// timingOf returns the Job at a time that a user created or asked for; nil if there is none.
 func (f *cronFacts) timingOf(at events.Time) *told {
 	for i := range f.told {
 		if t := &f.told[i]; t.asksFor() && t.First == at {

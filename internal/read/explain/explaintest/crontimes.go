@@ -11,15 +11,15 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronClock matches a time in an answer about a CronJob. A due time of a whole minute has no seconds.
+// cronClock matches a time in an answer about a CronJob. A due time in a whole minute has no seconds.
 var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
 
-// lookedBack is how long before an answer it may name due times without a record: nobody watched then, or nothing was
+// lookedBack is how far before an answer its due times without a record may lie, at which nobody watched or nothing was
 // started.
 const lookedBack = 12 * time.Hour
 
-// cronTimes checks that no duration is negative, and that each time is a due time of a present or former schedule, or a
-// time in a record of the CronJob, its Jobs or a gap.
+// cronTimes checks that no duration is negative, and that each time is justified: it is a due time by a present or
+// former schedule, or it is in a record of the CronJob, of its Jobs, or of a gap.
 func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
 	seen := map[string]bool{}
 	for _, x := range append([]explain.Section{{Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
@@ -41,7 +41,7 @@ func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// see marks all times that an answer may have without a citation.
+// see adds to seen all times that an answer may name without citing a record.
 func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 	for _, r := range f.records {
 		for _, t := range timesOf(r) {
@@ -53,7 +53,7 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		f.mark(seen, events.Time(g.From))
 		f.mark(seen, events.Time(g.Until))
 	}
-	for i := range f.specs { // due times of former schedules, too
+	for i := range f.specs { // due times by former schedules, too
 		for _, t := range f.specs[i].due(max(f.created, f.now.Add(-lookedBack)), f.now) {
 			f.mark(seen, t)
 		}
@@ -69,7 +69,7 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		for _, t := range due[:min(len(due), 200)] {
 			f.mark(seen, t)
 		}
-		// They differ where the clock is set back half an hour
+		// The two differ if the clock is set back by half an hour (daylight saving time).
 		due = f.due(max(last.LastSchedule, last.Created), f.now.Add(2*24*time.Hour))
 		for _, t := range due[max(0, len(due)-200):] {
 			f.mark(seen, t)
@@ -77,7 +77,7 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 	}
 }
 
-// seeDeadlines marks when due times became too late, by each deadline that the CronJob had.
+// seeDeadlines adds the times at which due times became too late, by each deadline that the CronJob had.
 func (f *cronFacts) seeDeadlines(seen map[string]bool) {
 	for i := range f.specs {
 		d := f.specs[i].Deadline
@@ -103,7 +103,8 @@ func (f *cronFacts) seeDeadlines(seen map[string]bool) {
 	}
 }
 
-// mark marks a time in the forms that answers use: in UTC and in the zones of the schedules, with and without seconds.
+// mark adds a time to seen in all forms that answers use: in UTC and in the zones of the schedules, with and without
+// seconds.
 func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
 	if t == 0 {
 		return
@@ -128,16 +129,15 @@ func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
 // backsOff matches the sentence about the next try.
 var backsOff = regexp.MustCompile(`(\d+) failures? in a row\), at (\d{1,2} [A-Z][a-z]{2} [0-9:]{8}), a backoff of (\S+) after (\d{1,2} [A-Z][a-z]{2} [0-9:]{8})$`)
 
-// The waits between tries of a CronJob's pass start at firstTry and double up to longestTry, as docs/conformance says
-// (C-190): 5 ms, 10 ms, 20 ms, …
+// The waits before tries of a CronJob begin with firstTry and double up to longestTry (C-190): 5 ms, 10 ms, 20 ms, …
 const (
 	firstTry   = 5 * time.Millisecond
 	longestTry = 1000 * time.Second
 )
 
-// follows reports whether at is the time of the next try after the failure that a sentence cites: the failure's time
-// plus a wait for at most that many failures in a row, or plus the wait that the API server requested. Fewer failures
-// are possible because an earlier wait may still go on.
+// follows reports whether at is the time of the next try after the failure that a sentence cites. It must be the time
+// of the failure plus a backoff for that many failures in a row, or for fewer, since an earlier backoff may still last.
+// Or it is the failure plus the wait that the API server requested.
 func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
 	m := backsOff.FindStringSubmatch(s.Text)
 	if m == nil || m[2] != at || len(s.Records) != 1 {
@@ -160,7 +160,7 @@ func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
 	})
 }
 
-// cites reports whether a record that a sentence cites has a time. The record may be of a Job.
+// cites reports whether a cited record, which may be of a Job, has the time at.
 func (f *cronFacts) cites(s *explain.Sentence, at string) bool {
 	own := map[string]bool{}
 	for _, n := range s.Records {

@@ -18,13 +18,13 @@ var (
 	deleted = regexp.MustCompile(`(?i)^(?:being )?deleted `)
 )
 
-// deeds checks that our deletions are not attributed to others, and that others' deletions are not attributed to us.
+// deeds checks who an answer says deleted something: our deletions must be called ours, and those of other clients not.
 func deeds(a *explain.Answer, f *facts) (out []claim) {
 	switch a.Kind {
 	case "job":
 		if a.Deleted != nil {
 			out = append(out, f.laid(*a.Deleted, f.job)...)
-			if deleted.MatchString(a.Verdict.Text) { // another verdict tells of its pods, and who deleted these
+			if deleted.MatchString(a.Verdict.Text) { // other verdicts are about its pods, and who deleted these
 				out = append(out, f.laid(a.Verdict, f.job)...)
 			}
 		}
@@ -36,7 +36,7 @@ func deeds(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// laid compares who deleted an object, by a sentence, with our decisions before its deletion was seen.
+// laid compares the sentence about who deleted an object with our decisions before the deletion was seen.
 func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	said, _, _ := strings.Cut(s.Text, "; not by ")
 	seen := f.deletionSeen(uid)
@@ -57,8 +57,8 @@ func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	return out
 }
 
-// deletionSeen returns the first record that shows the deletion request for the Job or a pod, or that it is gone; 0 for
-// none.
+// deletionSeen returns the first record which shows that the Job or a pod is being deleted, or that it is gone; 0 if
+// there is none.
 func (f *facts) deletionSeen(uid types.UID) events.Sequence {
 	for _, r := range f.records {
 		switch x := r.Facts.(type) {
@@ -72,7 +72,7 @@ func (f *facts) deletionSeen(uid types.UID) events.Sequence {
 			}
 		case *events.CommandEnded:
 			other := x.Ending == events.Done && x.UID != uid || x.Class == events.RefusedNotFound
-			if uid == f.job && x.Type == events.CommandReadJob && other { // it found another Job of that name, or none
+			if uid == f.job && x.Type == events.CommandReadJob && other { // it found another Job with the name, or none
 				return r.Sequence
 			}
 		case *events.PodSeen:

@@ -12,11 +12,11 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// everything is a log, by stream.
+// everything has the records of a log, by stream.
 type everything struct {
 	of    map[events.Stream][]*events.Record
 	jobs  []events.Stream       // in the order of their first records
-	ours  map[types.UID][]order // our decisions to delete a Job or a pod
+	ours  map[types.UID][]order // our decisions to delete a Job or a pod, by its UID
 	crons []events.Stream       // the CronJobs, in the order of their first records
 	at    map[events.Sequence]*events.Record
 	lists *lists
@@ -73,15 +73,15 @@ func (e *everything) orders(r *events.Record, d *events.Decision) {
 	}
 }
 
-// facts are the contents of the records of one Job up to a point.
+// facts is what the records of one Job say up to a point.
 type facts struct {
 	at      events.Sequence // 0 for the end of the log
 	job     types.UID
 	records []*events.Record // of the Job's stream
 	all     *everything
-	whole   bool // the log has the Job's first record
+	whole   bool // the Job's first record is in the log
 
-	// From the fold of the records: the status that the API server is known to have, and the newest spec.
+	// From a fold of the records: the status that the API server is known to have stored, and the newest spec.
 	status struct {
 		Succeeded, Failed int32
 		FailedIndexes     string
@@ -123,7 +123,7 @@ func (e *everything) factsOf(s events.Stream, at events.Sequence, job *history.J
 
 var timeType = reflect.TypeFor[events.Time]()
 
-// timesOf returns all times in a record, including its own, and the time of a deletion request.
+// timesOf returns all times in a record: its own, those in its facts, and the time of a deletion request.
 func timesOf(r *events.Record) (all []events.Time) {
 	take := func(t events.Time) { all = append(all, t) }
 	take(r.Time)

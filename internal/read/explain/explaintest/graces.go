@@ -17,8 +17,8 @@ var (
 	forced = regexp.MustCompile(`by force`)
 )
 
-// graces checks that a pod's grace period is the one in the first record of its deletion. A grace period of 0 for a
-// running pod is a deletion by force.
+// graces checks that the grace period in an answer about a pod is the one in the first record of the pod's deletion. A
+// grace period of 0 for a running pod must be called a deletion by force.
 func graces(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "pod" {
 		return nil
@@ -40,7 +40,7 @@ func graces(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// firstDeletion returns the first observation of a pod under deletion; nil for none.
+// firstDeletion returns the first version of a pod that is being deleted; nil if there is none.
 func (f *facts) firstDeletion(uid types.UID) *events.PodSeen {
 	for _, r := range f.records {
 		if p, ok := r.Facts.(*events.PodSeen); ok && p.UID == uid && p.Deleted != 0 {

@@ -21,7 +21,7 @@ var excluded = []struct {
 	{"unwatched time", regexp.MustCompile(`\bGAP\b`)},
 }
 
-// ruledOut checks that no other sentence says what stands under RULED OUT.
+// ruledOut checks that no other sentence says what the section RULED OUT excludes.
 func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 	rules := section(a, "RULED OUT")
 	if len(rules) == 0 || rules[0].Detail {
@@ -38,7 +38,7 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 					s.Head == "WAITED" { // words of the scheduler: "preemption is not helpful", "untolerated taint"
 					continue
 				}
-				// They name who made the Job, and what admission changed
+				// These sections name who created the Job, and what admission changed.
 				if (s.Head == "TICK" || s.Head == "ADMISSION") && what == "spec edit" {
 					continue
 				}
@@ -59,7 +59,7 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 // denied matches what a sentence rules out: "; not by Jobledger, eviction, preemption (asked for at 12:13:09)".
 var denied = regexp.MustCompile(`; not by [^(;]*(?:\(none of [^)]*\)[^(;]*)?`)
 
-// asserted returns a sentence without what it rules out, and without quotes.
+// asserted returns what a sentence claims: the sentence without what it rules out, and without quotes.
 func asserted(text string) string {
 	return denied.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
 }

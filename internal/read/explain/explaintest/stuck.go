@@ -17,19 +17,19 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// stuckFor is how long a pod may wait, or a create be refused, before `failures` must name the Job. It is longer than
-// the bound of the answers: a reason of the scheduler may change and come back.
+// stuckFor is how long a pod may wait, or a create be refused, before `failures` must list the Job. It is longer than
+// in the answers themselves, because a reason of the scheduler may change and come back.
 const stuckFor = 30 * time.Second
 
-// endless are the waiting reasons of the scheduler and the kubelet that do not end by themselves.
+// endless has the waiting reasons of the scheduler and the kubelet that do not pass by themselves.
 var endless = []string{
 	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull",
 	"CreateContainerConfigError",
 	"CreateContainerError", "RunContainerError",
 }
 
-// Stuck checks all Jobs and CronJobs at the end of a log: `failures` must name each one that is stuck by its answer or
-// by its records. stuck is their number.
+// Stuck checks that `failures` lists all Jobs and CronJobs that are stuck at the end of a log, according to their
+// answer or their records. stuck is how many these are.
 func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int, err error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -73,7 +73,7 @@ func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int,
 	return found, stuck, nil
 }
 
-// stuckJob says why a Job is stuck, by its answer or by its records; empty if it is not.
+// stuckJob says why a Job is stuck, according to its answer or its records; empty if it is not.
 func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Time) string {
 	if strings.HasPrefix(a.Verdict.Text, "STUCK") {
 		return "the answer finds it stuck"
@@ -114,7 +114,7 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 				}
 			}
 		case *events.StoredState:
-			return "" // Jobs with these facts are not checked
+			return "" // not checked for Jobs with these facts
 		}
 	}
 	why := ""
@@ -148,7 +148,7 @@ func (e *everything) stuckCron(a *explain.Answer, now events.Time) string {
 	switch {
 	case (row.State == history.CronHeld || row.State == history.CronOverdue) && late:
 		return "`get cronjobs` says " + string(row.State)
-	case row.State == history.CronHeld: // held only for a moment
+	case row.State == history.CronHeld: // held back only for a moment
 		return ""
 	case slices.ContainsFunc(cronTrouble, func(begins string) bool { return strings.HasPrefix(a.Verdict.Text, begins) }):
 		return "the answer finds that it starts no Jobs, or that none ends"

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// First names the first cause: the first try that failed, and how. It leaves out the words of a kubelet that the verdict
-// quotes.
+// First describes the first try (pod) that failed, and how it ended. It leaves out a kubelet's message that the verdict
+// quotes already.
 func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	failed := ending.FailedTries(c)
 	for _, t := range c.Tries {
@@ -32,7 +32,7 @@ func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	t := failed[0]
 	cited := explain.Marks(t.End(), t.ShownBy())
 	if e := ending.Of(c, t); e.By == try.ByKubelet ||
-		e.By == try.ByDeadline { // the message names its node, or its template
+		e.By == try.ByDeadline { // the message names the node or the template
 		for _, m := range e.Marks {
 			if !slices.Contains(cited, m) {
 				cited = append(cited, m)
@@ -61,8 +61,8 @@ func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	return append(out, spent.HeldBack(c)...)
 }
 
-// laterWords quotes the newest try that failed by itself, if it ended in another way than the first one, or if the
-// first wrote nothing.
+// laterWords quotes the newest try that failed by itself. It does so only if that try ended in another way than the
+// first one, or if the first one wrote no message.
 func laterWords(c *jobcase.Case, failed []*try.Try) []explain.Sentence {
 	silent := !slices.ContainsFunc(try.Failures(failed[0].Containers),
 		func(k events.ContainerEnd) bool { return explain.Spoke(&k) })
@@ -81,10 +81,10 @@ func laterWords(c *jobcase.Case, failed []*try.Try) []explain.Sentence {
 	return nil
 }
 
-// killedText explains an exit code 137 without a known cause.
+// killedText is the explanation for exit code 137 (SIGKILL) without a known cause.
 const killedText = "137 is what SIGKILL leaves: who sent it, and why, is unknown, as its node does not say so"
 
-// terminatedText explains an exit code 143 of a pod that nobody deleted.
+// terminatedText is the explanation for exit code 143 (SIGTERM) of a pod that nobody deleted.
 const terminatedText = "143 is what SIGTERM leaves: who sent it is unknown; a failed probe is in Events alone, which are not read"
 
 // terminated reports whether a container ended with exit code 143, which SIGTERM leaves.
@@ -94,7 +94,7 @@ func terminated(t *try.Try) bool {
 	})
 }
 
-// crashed says how the restarted containers of a try had ended.
+// crashed says how restarted containers of a try had ended.
 func crashed(c *jobcase.Case, t *try.Try) []explain.Sentence {
 	var parts []string
 	for _, k := range t.Crashed {
@@ -150,12 +150,12 @@ func endText(c *jobcase.Case, t *try.Try, verdict string) string {
 		}
 	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown: // the records have the details
 	case try.ByNobody, try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace,
-		try.ByNothing: // not a failure of the try
+		try.ByNothing: // not failures of the try itself
 	}
 	return text + ranText(t, e.By)
 }
 
-// ranText says after which time a try ended, and how much of that it took to stop.
+// ranText says how long a try ran before it ended, and how much of this time it took to stop.
 func ranText(t *try.Try, by try.By) string {
 	d, known, most := t.Ran()
 	asked := t.AskedSeen
@@ -234,7 +234,7 @@ func Alike(c *jobcase.Case) []explain.Sentence {
 	return out
 }
 
-// howEnded returns how a try ended, without its time.
+// howEnded says how a try ended, without the duration.
 func howEnded(c *jobcase.Case, t *try.Try) string {
 	if e := ending.Of(c, t); !e.By.Own() {
 		return string(e.By)
@@ -257,7 +257,7 @@ func spans(tries []*try.Try) (lo, hi time.Duration, known bool) {
 	return lo, hi, known
 }
 
-// shares counts how often each value occurs, the most frequent first: "node-0 2, node-1 1".
+// shares counts how often each value occurs, the most frequent first: "node-0 2, node-1 1". of is the number of tries.
 func shares(values map[string]int, of int) string {
 	var keys []string
 	counted := 0

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// cause names the cause of the Job's trouble. Jobs with the same cause, and only those, get equal words. An exit code
-// or a reason alone would join unrelated Jobs, so the text includes the message of the program or the server, and the
-// object it is about.
+// cause returns a text for the cause of the Job's trouble. The text is equal for Jobs with the same cause, and only for
+// those. An exit code or a reason alone would join unrelated Jobs, so the text has the message of the program or the
+// API server, and names the object it is about.
 func cause(c *jobcase.Case) string {
 	if _, text := ofNode(c); text != "" {
 		return text
@@ -32,7 +32,7 @@ func cause(c *jobcase.Case) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
-// settledReason returns the reason of the Job's end; empty if that is only the failures of its pods.
+// settledReason returns the reason in the Job's final condition. It is empty if the reason only says that pods failed.
 func settledReason(c *jobcase.Case) string {
 	reason := c.Job.Reason
 	if c.Settled != nil {
@@ -45,7 +45,7 @@ func settledReason(c *jobcase.Case) string {
 	return reason
 }
 
-// causeOf returns how a try failed.
+// causeOf returns how a try failed, as a text that can be compared.
 func causeOf(c *jobcase.Case, t *try.Try) string {
 	e := ending.Of(c, t)
 	switch {
@@ -61,8 +61,8 @@ func causeOf(c *jobcase.Case, t *try.Try) string {
 	return string(e.By) + ": " + c.Likened(e.Why)
 }
 
-// exitCause returns how the try's program ended, with the program's message. Without a message it names the work: any
-// program may exit with 1.
+// exitCause returns how the program of a try ended, with the program's message. If there is no message, it names the
+// work instead, because any program may exit with 1.
 func exitCause(c *jobcase.Case, t *try.Try) string {
 	text := try.ExitText(t)
 	for _, k := range try.Failures(t.Containers) {
@@ -73,7 +73,7 @@ func exitCause(c *jobcase.Case, t *try.Try) string {
 	return text + " of " + work(c)
 }
 
-// crashes returns how restarted containers ended; empty for none.
+// crashes returns how restarted containers of the Job had ended; empty if none were restarted.
 func crashes(c *jobcase.Case) string {
 	for _, t := range c.Tries {
 		if len(t.Crashed) == 0 {
@@ -88,7 +88,7 @@ func crashes(c *jobcase.Case) string {
 	return ""
 }
 
-// work names the Job's work: its CronJob, its generateName, or its own name.
+// work names the Job's recurring work: its CronJob, its generateName, or its own name.
 func work(c *jobcase.Case) string {
 	if c.Origin != nil && c.Origin.Kind != "" {
 		return c.Job.Namespace + "/" + c.Origin.Kind + "/" + c.Origin.Name
@@ -99,8 +99,8 @@ func work(c *jobcase.Case) string {
 	return c.Job.Namespace + "/" + c.Job.Name
 }
 
-// heldUp returns why pods that never ran waited: the reason and message of the scheduler, a kubelet or the API server.
-// It is empty if no pod waited so.
+// heldUp returns what pods waited for that never ran: reason and message of the scheduler, a kubelet or the API server.
+// It is empty if there are no such pods.
 func heldUp(c *jobcase.Case) string {
 	for _, t := range c.Tries {
 		for i := len(t.Waits) - 1; i >= 0 && t.Started.Record == 0; i-- {

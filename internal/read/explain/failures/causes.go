@@ -9,32 +9,33 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Cause is a group of troubles with the same cause: how many Jobs have it, when the first and the last of them began,
-// and whose work they are. Its JSON changes only by growing.
+// Cause is a group of Jobs in trouble for the same cause. Its JSON changes only by adding fields.
 type Cause struct {
 	Sort  string             `json:"sort"`
 	Jobs  int                `json:"jobs"`
 	First recordjson.Instant `json:"first"` // when the first Job of the group got into trouble
 	Last  recordjson.Instant `json:"last"`
-	Works []Work             `json:"works"` // sorted by the newest trouble of each, the newest first
-	Item  int                `json:"item"`  // index in Items of the group's first item; the others follow it
+	Works []Work             `json:"works"` // the object with the newest trouble first
+	Item  int                `json:"item"`  // index in Failures.Items of the group's first item; the others follow it
 
-	// What the Jobs have in common, if their Why differs: the node for which they failed.
+	// Why is set if the Jobs have different reasons, but the same node was the cause: it says what happened to the
+	// node.
 	Why string `json:"why,omitempty"`
 }
 
-// Work is recurring work: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by growing.
+// Work is recurring work: the Jobs of a CronJob, of a generateName, or of one name. Its JSON changes only by adding
+// fields.
 type Work struct {
 	Namespace string `json:"namespace"`
-	// The owner's name; the newest Job's name if nothing creates the Jobs, or for a single Job.
+	// Name is the name of the owner. It is the name of the newest Job if nothing owns the Jobs, or if there is only one
+	// Job.
 	Name string `json:"name"`
-	Kind string `json:"kind,omitempty"` // the owner's kind, such as CronJob; empty for none
+	Kind string `json:"kind,omitempty"` // kind of the owner, such as CronJob; empty for none
 	Jobs int    `json:"jobs"`
 }
 
-// sorted orders the items: stuck, failed, deleted, survived. Items with the same cause stand together, and within them
-// the runs of the same work; the newest come first. It fills Causes, and sets Also to the number of other items with
-// the same cause.
+// sorted returns the list with its items in order: stuck, failed, deleted, survived. Items with the same cause follow
+// each other, and among them the runs of the same work; the newest come first. It sets Causes, and for each item Also.
 func (f *finding) sorted() Failures {
 	order := map[string]int{SortStuck: 0, SortFailed: 1, SortDeleted: 2, SortSurvived: 3}
 	alike, newest := map[string]int{}, map[string]recordjson.Instant{}
@@ -84,7 +85,7 @@ func (f *finding) sorted() Failures {
 	return f.Failures
 }
 
-// of sets the name of the work of several Jobs to their owner.
+// of sets the name of w to that of the owner, if several Jobs have the same owner.
 func (w *Work) of(t *Trouble) {
 	if kind, name, is := strings.Cut(t.Lineage, " "); is {
 		w.Kind, w.Name = kind, name

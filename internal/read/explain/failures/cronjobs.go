@@ -12,18 +12,18 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// mayStart are the states of CronJobs that should start Jobs.
+// mayStart are the states in which a CronJob should start Jobs.
 var mayStart = []history.CronState{history.CronInvalid, history.CronHeld, history.CronOverdue, history.CronRunning,
 	history.CronWaiting}
 
-// cronJobs looks for CronJobs that should start Jobs and are held, do not start, or starve. It finds nothing for a
-// query with labels: the log keeps no labels of CronJobs.
+// cronJobs adds the CronJobs that should start Jobs, and are held back, do not start, or whose Jobs never end. If the
+// query has labels, it adds none, because the log keeps no labels of CronJobs.
 func (f *finding) cronJobs() error {
 	if f.q.Labels != nil {
 		return nil
 	}
 	q := history.CronJobsQuery{Namespace: f.q.Namespace, States: mayStart, Limit: jobsAtOnce}
-	if f.q.Until != 0 { // a CronJob that is suspended or deleted now may have been active then
+	if f.q.Until != 0 { // a CronJob that is suspended or deleted now may not have been so at the time of the report
 		q.States = nil
 	}
 	for {
@@ -65,8 +65,8 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 	return c.Unread()
 }
 
-// cronTrouble returns what keeps the CronJob from starting Jobs, or its Jobs from ending. Failures of its Jobs are troubles
-// of the Jobs.
+// cronTrouble returns what keeps the CronJob from starting Jobs, or its Jobs from ending. Failures of its Jobs are not
+// trouble of the CronJob, but of the Jobs.
 func cronTrouble(c *cron.Case) (t Trouble, is bool) {
 	j := &c.State
 	since, is := c.TroubleSince()

@@ -20,19 +20,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Query selects the Jobs and CronJobs whose trouble is reported. The zero query selects all.
+// Query selects the Jobs and CronJobs in trouble that are reported. The zero Query selects all.
 type Query struct {
 	Namespace string
-	Labels    labels.Selector // of the labels that the log keeps; nil for all
-	Since     events.Time     // they failed no earlier; 0 for no bound; stuck ones are always reported
-	Until     events.Time     // the time of the report: later records are ignored; 0 for now
-	Survived  bool            // include Jobs that succeeded after failures, ignored disruptions or restarts
-	Limit     int             // maximum number of failed Jobs, and of survived ones; 0 for no limit
-	Zone      words.Zone      // the time zone of times in texts
+	Labels    labels.Selector // by the labels that the log keeps; nil for all
+	Since     events.Time     // only Jobs that failed at or after this; 0 for no bound; stuck ones are always reported
+	Until     events.Time     // time of the report: later records are ignored; 0 for now
+	Survived  bool            // also Jobs that succeeded after failures, ignored disruptions or restarts
+	Limit     int             // largest number of failed Jobs, and of survived ones; 0 for no limit
+	Zone      words.Zone      // time zone of the times in texts
 }
 
 // Trouble is a Job that failed, is stuck, or nearly failed, or a CronJob that does not start Jobs. Its JSON changes
-// only by growing.
+// only by adding fields.
 type Trouble struct {
 	Sort      string             `json:"sort"` // "stuck", "failed", "deleted" or "survived"
 	Kind      string             `json:"kind"` // "Job" or "CronJob"
@@ -42,56 +42,55 @@ type Trouble struct {
 	UID       string             `json:"uid"`
 	Tries     int                `json:"tries"`
 	Why       string             `json:"why"`
-	Whole     string             `json:"whole,omitempty"` // Why with nothing cut out of quoted messages
+	Whole     string             `json:"whole,omitempty"` // Why without cuts in quoted messages
 	Cause     string             `json:"cause"`           // equal for Jobs with the same cause
 	Lineage   string             `json:"lineage,omitempty"`
 	Also      int                `json:"also,omitempty"` // number of other items with the same Sort, Kind and Cause
 	Records   []uint64           `json:"records,omitempty"`
-	// Equal for runs of the same work: a CronJob, a generateName, or one name.
+	// Work is equal for runs of the same work: the Jobs of a CronJob, of a generateName, or of one name.
 	Work string `json:"work"`
 
-	// The node for which all its failed tries ended; empty for none.
+	// Node is the node that was the cause of all failures of its pods; empty if there is none.
 	Node string `json:"node,omitempty"`
 
-	same   string // equal for troubles with the same cause that share one line of Why
-	ofNode string // what Node did, for a line about several Jobs
+	same   string // equal for troubles that share one line, with the same Why
+	ofNode string // what happened to Node, for a line about several Jobs
 }
 
-// Failures is a list of troubles, stuck ones first. Its JSON changes only by growing.
+// Failures is a list of Jobs and CronJobs in trouble, the stuck ones first. Its JSON changes only by adding fields.
 type Failures struct {
 	Items    []Trouble `json:"items"`
 	Causes   []Cause   `json:"causes"`   // groups of Items with the same cause, in the order of Items
-	Looked   int       `json:"looked"`   // number of Jobs examined
-	CronJobs int       `json:"cronJobs"` // number of CronJobs examined
+	Looked   int       `json:"looked"`   // number of Jobs that were examined
+	CronJobs int       `json:"cronJobs"` // number of CronJobs that were examined
 	More     bool      `json:"more,omitempty"`
 
-	AsOf recordjson.Instant `json:"asOf,omitzero"` // later records were ignored; absent for now
+	AsOf recordjson.Instant `json:"asOf,omitzero"` // time of the report; absent for now
 
-	Gaps []history.Gap `json:"gaps,omitempty"` // within the requested time
+	Gaps []history.Gap `json:"gaps,omitempty"` // times without a watch, within the time of the query
 
-	// Passed are the times in which requested namespaces were over their log budgets: Jobs may be missing, and may be
+	// Passed has the times in which selected namespaces were over their log budgets. Jobs may be missing then, or
 	// reported late.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 
-	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // where the log begins, if older records are pruned
+	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // first record, if older ones are pruned
 }
 
-// The kinds of objects in trouble.
+// Values of Trouble.Kind.
 const (
 	kindJob     = "Job"
 	kindCronJob = "CronJob"
 )
 
-// The sorts of trouble.
+// Values of Trouble.Sort.
 const (
 	SortStuck    = "stuck"
 	SortFailed   = "failed"
-	SortDeleted  = "deleted" // a Job that was stuck or failing until it was deleted; Since is the deletion
+	SortDeleted  = "deleted" // the Job was stuck or failing until it was deleted; Since is the deletion
 	SortSurvived = "survived"
 )
 
-// Find looks for Jobs and CronJobs in trouble. If the log is damaged it returns what can be read, with the
-// error.
+// Find returns the Jobs and CronJobs in trouble. If the log is damaged, it returns the error, and what can be read.
 func Find(ctx context.Context, src history.Source, q Query) (Failures, error) {
 	f := finding{Failures: Failures{Items: []Trouble{}, Causes: []Cause{}, AsOf: recordjson.Instant(q.Until)}, ctx: ctx,
 		src: &explain.Remembering{Source: src}, q: &q, seen: map[string]bool{}}
@@ -112,7 +111,7 @@ func Find(ctx context.Context, src history.Source, q Query) (Failures, error) {
 	return f.sorted(), f.unread
 }
 
-// TroubleOf returns the troubles of the given Jobs, by UID. Jobs without trouble are left out.
+// TroubleOf returns the trouble of each of the given Jobs, by UID. It leaves out Jobs without trouble.
 func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) (map[string]Trouble, error) {
 	f := finding{ctx: ctx, src: &explain.Remembering{Source: src}, q: &Query{}}
 	for i := range jobs {
@@ -127,14 +126,14 @@ func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) 
 	return found, f.unread
 }
 
-// finding collects a Failures.
+// finding is the state of Find: the list so far, and what was examined.
 type finding struct {
 	Failures
 	ctx    context.Context
 	src    history.Source
 	q      *Query
-	seen   map[string]bool // UIDs of examined Jobs
-	unread error           // the damage that hides some Jobs; nil for none
+	seen   map[string]bool // UIDs of the Jobs that were examined
+	unread error           // damage of the log that may hide Jobs; nil for none
 }
 
 const (
@@ -142,7 +141,7 @@ const (
 	wellAtMost = 4
 )
 
-// eachJob calls look with the Jobs that a query selects, until look returns enough or an error.
+// eachJob calls look with the Jobs that a query selects, until look returns enough, or an error.
 func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enough bool, err error)) error {
 	q.Namespace, q.Labels, q.Limit = f.q.Namespace, f.q.Labels, jobsAtOnce
 	for {
@@ -164,8 +163,8 @@ func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enou
 	}
 }
 
-// goes are the states of Jobs that go on, and may be stuck. All of them are examined, no matter how old their newest
-// record is: a Job that is stuck for long has no new records.
+// goes are the states of Jobs that have not ended, and may be stuck. Find examines all Jobs in these states, however
+// old their newest record is, because a Job that is stuck for long has no new records.
 var goes = []history.State{history.StateWaiting, history.StateRunning, history.StateFailing, history.StateFinishing,
 	history.StateDeleting}
 
@@ -176,7 +175,7 @@ func (f *finding) goingOn() error {
 	if err != nil || f.q.Until == 0 {
 		return err
 	}
-	// Jobs that went on at the requested time and have ended since have a record after it.
+	// A Job that had not ended at the time of the report, and has ended since, has a later record.
 	return f.eachJob(history.JobsQuery{Since: f.q.Until}, func(s *history.Summary) (bool, error) {
 		if s.Finished != 0 && events.Time(s.Finished) <= f.q.Until || f.seen[s.UID] {
 			return false, nil
@@ -192,10 +191,10 @@ func (f *finding) lookFirst(s *history.Summary) error {
 	return f.look(s)
 }
 
-// over examines the Jobs that are over and have a record in the requested time. The limit bounds the reported Jobs, not
-// the examined ones: Jobs that ended well or at another time do not count. To find near misses without a failure, such
-// as restarts, it must read the Jobs; it reads the newest wellAtMost times the limit of them, for example 2,000 with a
-// limit of 500. The same bound holds for Jobs that were stuck until they were deleted.
+// over examines ended Jobs that have a record within the time of the query. The limit is for reported Jobs; Jobs that
+// ended well, or at another time, do not count. Two sorts of trouble are only found by reading the Job: near misses,
+// such as restarts, and Jobs that were stuck until they were deleted. To find these, over reads the newest wellAtMost
+// times the limit of Jobs, for example 2,000 with a limit of 500.
 func (f *finding) over() error {
 	told, looked := map[string]int{}, map[string]int{}
 	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
@@ -232,8 +231,7 @@ func (f *finding) over() error {
 	})
 }
 
-// addGaps finds the gaps of the watch within the requested time, and the times in which namespaces were over their log
-// budgets.
+// addGaps adds the times without a watch, and the times in which namespaces were over their log budgets.
 func (f *finding) addGaps() error {
 	q := f.q
 	gaps, passed, err := history.Unrecorded(f.ctx, f.src)
@@ -250,14 +248,14 @@ func (f *finding) addGaps() error {
 	return err
 }
 
-// look adds a Job to the list if it is in trouble. A damaged Job is judged by its readable records.
+// look adds a Job to the list if it is in trouble. If some of its records are damaged, it judges by the others.
 func (f *finding) look(s *history.Summary) error {
 	if f.q.Until != 0 && events.Time(s.Created) > f.q.Until {
 		return nil
 	}
 	c, damage, err := f.caseAt(events.JobStream(types.UID(s.UID)), f.q.Until)
 	if errors.Is(err, history.ErrNoJob) {
-		if f.q.Until == 0 { // otherwise the Job was created after the requested time
+		if f.q.Until == 0 { // else the Job was created after the time of the report
 			f.take(untold(s, 0))
 		}
 		return nil
@@ -286,8 +284,8 @@ func (f *finding) look(s *history.Summary) error {
 	return nil
 }
 
-// caseAt reads a Job as of a time; 0 is the end of the log. If the log is damaged it returns the readable part, nil for
-// none, and the damage.
+// caseAt reads the records of a Job as of a time (0 for now). If the log is damaged, it returns the damage, and the
+// case for the readable records; nil if there are none.
 func (f *finding) caseAt(s events.Stream, at events.Time) (c *jobcase.Case, damage, err error) {
 	c, damage = ending.Read(f.ctx, f.src, s, history.Point{Time: at})
 	if damage != nil && !f.src.Beside(damage) {
@@ -302,7 +300,7 @@ func (f *finding) caseAt(s events.Stream, at events.Time) (c *jobcase.Case, dama
 	return c, damage, nil
 }
 
-// take adds a trouble of the requested time to the list. It ignores a trouble without a sort.
+// take adds a trouble to the list, if it is within the time of the query. It ignores a Trouble whose Sort is empty.
 func (f *finding) take(t Trouble) {
 	q := f.q
 	if t.Sort == "" || t.Sort == SortSurvived && !q.Survived || q.Until != 0 && events.Time(t.Since) > q.Until {
@@ -313,8 +311,8 @@ func (f *finding) take(t Trouble) {
 	}
 }
 
-// untold returns the trouble of a Job that only the list shows, because its records are damaged from one on, or missing
-// (damaged is 0). It is empty for a Job that is not known to have failed.
+// untold returns the trouble of a Job that is only known from the list of Jobs: its records are missing (damaged is 0),
+// or damaged from record damaged on. It returns the zero Trouble for a Job that is not known to have failed.
 func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	t := Trouble{
 		Kind: kindJob, Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed +
@@ -336,7 +334,7 @@ func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	return t
 }
 
-// trouble returns what is wrong with the Job; false for nothing.
+// trouble returns what is wrong with a Job; false if nothing is.
 func trouble(c *jobcase.Case) (Trouble, bool) {
 	j, v := &c.Job, verdicts.Of(c)
 	t := Trouble{
@@ -363,7 +361,7 @@ func trouble(c *jobcase.Case) (Trouble, bool) {
 	default:
 		x := stuck.Find(c, stuck.RunningNow(c))
 		_, unseen := c.Unseen()
-		if x == nil || unseen || c.Cut || c.Over() { // the Job is over, or its present state is unknown
+		if x == nil || unseen || c.Cut || c.Over() { // the Job has ended, or its present state is not known
 			return t, false
 		}
 		t.Sort, t.Since, t.Why, t.Cause = SortStuck, recordjson.Instant(x.From[0].At), x.Text, stuckCause(c, x)
@@ -374,7 +372,7 @@ func trouble(c *jobcase.Case) (Trouble, bool) {
 	if t.Sort == SortFailed {
 		t.Node, t.ofNode = ofNode(c)
 	}
-	if t.Sort != SortStuck && t.ofNode == "" { // the cause of a stuck Job has its wait already
+	if t.Sort != SortStuck && t.ofNode == "" { // the cause of a stuck Job has the wait already
 		t.same = explain.Unnamed(t.Why, j.Name)
 	}
 	return t, true

@@ -1,6 +1,6 @@
-// Package fates says what became of the due times of a CronJob, and why: started, held back, refused, merged, or
-// not watched. [Fates.Became] judges a due time that Jobledger was to start, and one that another controller was to
-// start by the rules of the built-in one.
+// Package fates says what became of the due times of a CronJob, and why: started, held back, refused, merged, or not
+// watched. [Fates.Became] does so for a due time that Jobledger had to start. For one that another controller had to
+// start, it uses the rules of the built-in controller.
 //
 // # Concurrency
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// becameElsewhere says what another controller did with the due times of an entry, and why, as far as the records show.
+// becameElsewhere says what another controller did about the due times of an entry, and why, as far as records show.
 func (f *Fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (text string, from []explain.Mark) {
 	told := explain.Marks(explain.Mark{Record: e.Record, At: e.At})
 	switch e.Fate {
@@ -41,7 +41,7 @@ func (f *Fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (tex
 	return text, append(from, told...)
 }
 
-// startedElsewhere says how another controller started a due time, and what delayed it.
+// startedElsewhere says how another controller started a due time, and what delayed the start.
 func (f *Fates) startedElsewhere(e *duetimes.Entry, from []explain.Mark) (string, []explain.Mark) {
 	text := f.started(e)
 	if e.Seen == 0 {
@@ -53,7 +53,7 @@ func (f *Fates) startedElsewhere(e *duetimes.Entry, from []explain.Mark) (string
 	return text, from
 }
 
-// notWatched is the answer for a due time with an unknown fate.
+// notWatched says that it is unknown what became of a due time, because nobody watched.
 func (f *Fates) notWatched(e *duetimes.Entry, from []explain.Mark) (string, []explain.Mark) {
 	text := "unknown: it was not watched"
 	if e.UnwatchedFrom != 0 {
@@ -73,11 +73,11 @@ func (f *Fates) notWatched(e *duetimes.Entry, from []explain.Mark) (string, []ex
 	return text + "; it may have been started, and its Job deleted", from
 }
 
-// unknownWhy is the answer if no record explains a skipped due time.
+// unknownWhy is the reason for a skipped due time that no record explains.
 const unknownWhy = "why is not known"
 
-// whySkipped explains with the rules of the built-in controller why another controller did not start a due time. It
-// returns unknownWhy if the records do not explain it.
+// whySkipped says why another controller did not start a due time, by the rules of the built-in controller. If the
+// records do not explain it, the text begins with unknownWhy.
 func (f *Fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []explain.Mark) {
 	until, late := f.Due.Until(e, due), ""
 	if e.Record == 0 && due == e.Last {
@@ -105,8 +105,8 @@ func (f *Fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 	return unknownWhy + ": in the records nothing kept it from starting", nil
 }
 
-// droppedAt returns the time until which a due time could start: until, or an earlier deletion or change of the
-// CronJob.
+// droppedAt returns the time until which a due time could start. This is until, unless the CronJob was deleted or
+// changed before.
 func (f *Fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time {
 	ends := []events.Time{f.Due.Gone}
 	if f.Due.Seen != nil {
@@ -125,7 +125,7 @@ func (f *Fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time
 	return until
 }
 
-// KeptText names what kept a CronJob from starting.
+// KeptText describes what kept a CronJob from starting.
 func (f *Fates) KeptText(all []duetimes.Kept) (why string, from []explain.Mark) {
 	var parts, jobs, listed []string
 	for i := range all {
@@ -157,7 +157,7 @@ func (f *Fates) KeptText(all []duetimes.Kept) (why string, from []explain.Mark) 
 	return strings.Join(parts, "; "), from
 }
 
-// by returns the field manager of an edit, found by its record.
+// by returns the field manager of the edit that record changed shows.
 func (f *Fates) by(changed events.Sequence) string {
 	for i := range f.Due.Changes {
 		if ch := &f.Due.Changes[i]; ch.Record == changed {

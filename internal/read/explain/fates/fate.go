@@ -13,13 +13,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Fate says what became of a due time, or of a range of them, and why.
+// Fate returns a sentence that says what became of a due time, or of a range of due times, and why.
 func (f *Fates) Fate(e *duetimes.Entry) explain.Sentence {
 	text, from := f.InWhole(func() (string, []explain.Mark) { return f.Became(e) })
 	return explain.Say(from, "%s: %s", f.whichDue(e), text)
 }
 
-// InWhole calls says twice, with quoted messages cut and whole.
+// InWhole calls says twice, to get the text with quoted messages cut, and with whole messages.
 func (f *Fates) InWhole(says func() (string, []explain.Mark)) (p explain.Passage, from []explain.Mark) {
 	f.whole = true
 	p.Whole, _ = says()
@@ -28,7 +28,7 @@ func (f *Fates) InWhole(says func() (string, []explain.Mark)) (p explain.Passage
 	return p, from
 }
 
-// whichDue names a due time, or a range of them.
+// whichDue names the due time of an entry, or its range of due times.
 func (f *Fates) whichDue(e *duetimes.Entry) string {
 	if e.First == e.Last {
 		return f.At(e.First)
@@ -40,7 +40,7 @@ func (f *Fates) whichDue(e *duetimes.Entry) string {
 	return fmt.Sprintf("%s from %s to %s", text, f.Short(e.First), f.At(e.Last))
 }
 
-// Became says what became of a due time and why, with the records that show it.
+// Became says what became of a due time and why, and returns the records that prove it.
 func (f *Fates) Became(e *duetimes.Entry) (text string, from []explain.Mark) {
 	told := explain.Mark{Record: e.Record, At: e.At}
 	if e.Observed {
@@ -58,7 +58,7 @@ func (f *Fates) Became(e *duetimes.Entry) (text string, from []explain.Mark) {
 		text = "merged into " + f.InZone(e.Into)
 	case events.TickTooLate:
 		text = "too late"
-		if d := f.deadlineAt(max(e.First, e.At)); d != nil { // the deadline when the fate was found
+		if d := f.deadlineAt(max(e.First, e.At)); d != nil { // the deadline that was in force when this was decided
 			text += fmt.Sprintf(": startingDeadlineSeconds is %d", *d)
 		}
 	case events.TickRefused:
@@ -89,7 +89,7 @@ func (f *Fates) Became(e *duetimes.Entry) (text string, from []explain.Mark) {
 	return text, append(marks, told)
 }
 
-// undecided says what is known about due times that we should start and that have no record.
+// undecided says what is known about due times that our controller must start and has not decided about.
 func (f *Fates) undecided(e *duetimes.Entry) (text string, from []explain.Mark) {
 	if is, by := f.SuspendedAt(e.Last); is {
 		if by == nil {
@@ -105,7 +105,7 @@ func (f *Fates) undecided(e *duetimes.Entry) (text string, from []explain.Mark) 
 	return words.Undecided, nil
 }
 
-// started says which Job started, how late, and who requested it.
+// started says which Job a due time started, how late, and who asked for it.
 func (f *Fates) started(e *duetimes.Entry) string {
 	text := "started"
 	if e.Observed {
@@ -134,7 +134,8 @@ func (f *Fates) started(e *duetimes.Entry) string {
 	return text
 }
 
-// cause says what kept a due time from starting, with the records that show it; empty if the fate says everything.
+// cause says what kept a due time from starting, and returns the records that prove it. It is empty if the outcome says
+// everything.
 func (f *Fates) cause(e *duetimes.Entry) (why string, from []explain.Mark) {
 	switch e.Fate {
 	case events.TickUnwatched:
@@ -159,7 +160,8 @@ func (f *Fates) cause(e *duetimes.Entry) (why string, from []explain.Mark) {
 	}
 }
 
-// droppedBy returns the change of the schedule that dropped an open due time; nil if unknown.
+// droppedBy returns the change of the schedule because of which an open due time did not count any more; nil if
+// unknown.
 func (f *Fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
 	for i := range f.Due.Changes {
 		if ch := &f.Due.Changes[i]; (ch.Record <= e.Record || e.Record == 0) && ch.At >= e.Last && ch.Reschedules() {
@@ -169,7 +171,7 @@ func (f *Fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
 	return nil
 }
 
-// heldBy says what held a due time back while it was open.
+// heldBy says what held a due time back before it was decided.
 func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	var parts []string
 	add := func(text string, m ...explain.Mark) {
@@ -192,7 +194,7 @@ func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	for i := range f.Due.Refusals {
 		x := &f.Due.Refusals[i]
 		if e.Name != "" && x.Class == events.RefusedNameTaken {
-			continue // this refusal was for the Job of another due time; the hold above is the better explanation
+			continue // a refusal for another due time: the hold above explains this one better
 		}
 		if x.Due != 0 && e.First <= x.Due && x.Due <= e.Last {
 			text := RefusalText(x)
@@ -215,7 +217,7 @@ func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	return strings.Join(parts, "; "), from
 }
 
-// HoldText says what holds a due time back.
+// HoldText says what holds a due time back. active names the running Jobs.
 func (f *Fates) HoldText(by events.TickHold, active []string) string {
 	switch by {
 	case events.HeldForbid:
@@ -243,7 +245,7 @@ func RefusalText(x *duetimes.Refusal) explain.Passage {
 	return explain.Phrase("the API server refused its Job (%s): %s", class, explain.Beginning(explain.Says(x.Says)))
 }
 
-// SuspendedAt reports whether the CronJob was suspended at a time, and which change did that; nil if unknown.
+// SuspendedAt reports whether the CronJob was suspended at a time, and by which change; by is nil if that is unknown.
 func (f *Fates) SuspendedAt(t events.Time) (is bool, by *duetimes.Change) {
 	seen := f.Due.SeenAt(t)
 	if seen == nil {
@@ -260,7 +262,7 @@ func (f *Fates) SuspendedAt(t events.Time) (is bool, by *duetimes.Change) {
 	return seen.Suspend, by
 }
 
-// deadlineAt returns startingDeadlineSeconds at a time; nil if it was unset.
+// deadlineAt returns startingDeadlineSeconds as it was at a time; nil if it was not set.
 func (f *Fates) deadlineAt(t events.Time) *int64 {
 	if seen := f.Due.SeenAt(t); seen != nil {
 		return seen.Deadline
@@ -268,7 +270,7 @@ func (f *Fates) deadlineAt(t events.Time) *int64 {
 	return nil
 }
 
-// GapAt returns the gap that contains a time; nil for none.
+// GapAt returns the gap of the watch that contains a time; nil if there is none.
 func (f *Fates) GapAt(t events.Time) *history.Gap {
 	for _, g := range f.Gaps {
 		if from, until := events.Time(g.From), events.Time(g.Until); from <= t && (until == 0 ||
@@ -279,12 +281,12 @@ func (f *Fates) GapAt(t events.Time) *history.Gap {
 	return nil
 }
 
-// ChangeText lists the fields that changed, and the field manager.
+// ChangeText lists the fields that an edit changed, and its field manager.
 func ChangeText(ch *duetimes.Change) string {
 	return strings.Join(words.CronChanges(ch.Before, ch.After), ", ") + explain.ByManager(ch.By)
 }
 
-// ChangeMarks returns the records of an edit: the version before it, if it is kept, and the version after it.
+// ChangeMarks returns the records that show an edit: the version before (if the log has it) and the version after.
 func ChangeMarks(ch *duetimes.Change) []explain.Mark {
 	is := explain.Mark{Record: ch.Record, At: ch.At}
 	if ch.Was.Record == 0 {

@@ -12,21 +12,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Fates explains what became of due times.
+// Fates says what became of the due times of one CronJob (their fates).
 type Fates struct {
 	Due      *duetimes.CronJob
-	Gaps     []*history.Gap    // gaps of the watch
-	Zone     words.Zone        // the time zone of times in sentences
-	Location *time.Location    // the time zone of the schedule; nil for UTC
-	Dates    bool              // write days with their year, in the format of command arguments
-	Before   *duetimes.CronJob // the deleted CronJob that had this name before; nil for none
-	Asked    history.Command   // the pending command that starts the open due time; zero for none
+	Gaps     []*history.Gap    // times in which nobody watched
+	Zone     words.Zone        // time zone of times in sentences
+	Location *time.Location    // time zone of the schedule; nil for UTC
+	Dates    bool              // write dates in full, as a command line takes them
+	Before   *duetimes.CronJob // the deleted CronJob that had the name before; nil for none
+	Asked    history.Command   // command in flight that starts the open due time; zero for none
 	AskedBy  []explain.Mark
-	Deleting explain.Mark // the record that shows the deletion request
+	Deleting explain.Mark // record that shows that the CronJob is being deleted
 	whole    bool         // do not cut quoted messages
 }
 
-// At returns a due time for people, in the zone of the schedule and in UTC: "2 Jan 10:00 Europe/Berlin (09:00 UTC)".
+// At returns a due time as text, in the zone of the schedule and in UTC: "2 Jan 10:00 Europe/Berlin (09:00 UTC)".
 func (f *Fates) At(t events.Time) string {
 	if f.Location == nil || f.Zone.Location != nil {
 		return f.moment(f.Zone.In(t)) + " " + f.Zone.Name(t)
@@ -47,7 +47,7 @@ func (f *Fates) InZone(t events.Time) string {
 	return f.Short(t) + " " + f.Location.String()
 }
 
-// Short returns a due time without its zone.
+// Short returns a due time as text, without the name of its zone.
 func (f *Fates) Short(t events.Time) string {
 	if f.Location == nil || f.Zone.Location != nil {
 		return f.moment(f.Zone.In(t))
@@ -55,7 +55,7 @@ func (f *Fates) Short(t events.Time) string {
 	return f.moment(t.Go().In(f.Location))
 }
 
-// moment returns a time with its day. It leaves out the seconds if they are 0, as in most due times.
+// moment returns a time with its day. It has seconds only if they are not 0, which is rare for due times.
 func (f *Fates) moment(t time.Time) string { return t.Format(f.day() + clockLayout(t)) }
 
 func (f *Fates) day() string {
@@ -72,7 +72,7 @@ func clockLayout(t time.Time) string {
 	return "15:04"
 }
 
-// Seen returns the time of an observation or a decision, by our clock.
+// Seen returns the time at which something was seen or decided, by our clock, as text.
 func (f *Fates) Seen(t events.Time) string {
 	if t == 0 {
 		return "an unknown time"
@@ -81,7 +81,7 @@ func (f *Fates) Seen(t events.Time) string {
 	return in.Format(f.day() + "15:04:05")
 }
 
-// BecameAt says what became of one due time of an entry.
+// BecameAt says what became of one due time in the range of an entry.
 func (f *Fates) BecameAt(e *duetimes.Entry, at events.Time) (text string, from []explain.Mark) {
 	if e.Observed {
 		return f.becameElsewhere(e, at, at)
@@ -89,7 +89,8 @@ func (f *Fates) BecameAt(e *duetimes.Entry, at events.Time) (text string, from [
 	return f.Became(e)
 }
 
-// LateAt returns until when a due time may start by the current startingDeadlineSeconds; the end of time if unset.
+// LateAt returns the time until which a due time may start by the present startingDeadlineSeconds. If it is not set, it
+// returns the largest possible time.
 func (f *Fates) LateAt(due events.Time) events.Time {
 	if d := f.Due.Seen.Deadline; d != nil {
 		return due.Add(explain.Seconds(*d))
@@ -97,7 +98,7 @@ func (f *Fates) LateAt(due events.Time) events.Time {
 	return math.MaxInt64
 }
 
-// GoneText says when the CronJob was deleted, as far as that was seen.
+// GoneText says when the CronJob was deleted, as exactly as this was seen.
 func (f *Fates) GoneText() string {
 	if f.Due.EndUnseen {
 		return "it was deleted before " + f.Seen(f.Due.Gone) + ", which no record tells"
@@ -105,7 +106,7 @@ func (f *Fates) GoneText() string {
 	return "it was deleted, seen at " + f.Seen(f.Due.Gone)
 }
 
-// ChangedAt returns when the spec was changed, as far as that was seen.
+// ChangedAt returns when the spec was changed, as exactly as this was seen.
 func (f *Fates) ChangedAt(ch *duetimes.Change) string {
 	if ch.After.Found {
 		return "a time before " + f.Seen(ch.At) + ", when no controller watched"
@@ -113,10 +114,10 @@ func (f *Fates) ChangedAt(ch *duetimes.Change) string {
 	return f.Seen(ch.At)
 }
 
-// Idle is Idle of the CronJob.
+// Idle is the function Idle for this CronJob.
 func (f *Fates) Idle() string { return Idle(f.Due) }
 
-// Idle says why no Job starts at the next due times of a CronJob; empty if Jobs start.
+// Idle says why the next due times of a CronJob will start no Job; empty if they will.
 func Idle(c *duetimes.CronJob) string {
 	switch {
 	case c.Gone != 0:

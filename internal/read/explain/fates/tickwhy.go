@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TickWhy says what kept a due time from starting, or from starting in time, as a phrase for a list. It is empty if the
-// log does not prove it. gaps are the times in which no controller watched.
+// TickWhy says, as a phrase for a list, what kept a due time from starting or delayed the start. It is empty if the log
+// does not prove it. gaps are the times in which no controller watched.
 func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone words.Zone) string {
 	f := &Fates{Due: due, Gaps: gaps, Zone: zone, Location: due.Location(), Dates: true}
 	switch {
@@ -35,26 +35,26 @@ func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone
 	return why
 }
 
-// startedLate says what held back a due time that started late.
+// startedLate says what held back a due time that started late; empty if it was not late.
 func (f *Fates) startedLate(e *duetimes.Entry) string {
 	if e.Late < LateStart {
 		return ""
 	}
 	why, from := f.HeldBefore(e)
 	if len(from) == 0 {
-		return "" // nothing proves it
+		return "" // no record proves it
 	}
 	return why
 }
 
-// skippedWhy says what kept another controller from starting the due times of an entry, if the reason is the same for
-// the first and the last.
+// skippedWhy says why another controller did not start the due times of an entry. It is empty if the reason is not the
+// same for the first and the last of them.
 func (f *Fates) skippedWhy(e *duetimes.Entry) string {
 	why, from := f.whySkipped(e, e.First)
 	if last, _ := f.whySkipped(e, e.Last); last != why {
 		return ""
 	}
-	if len(from) == 0 { // no observation explains it
+	if len(from) == 0 { // no record explains it
 		_, late, _ := strings.Cut(why, unknownWhy+"; ")
 		return late
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// admission says in which fields its pods differ from the Job's pod template because admission changed them. It is a
-// detail if the Job had no trouble.
+// admission says which fields of the Job's pods admission changed. If the Job had no trouble, this is a detail.
 func (c *Case) admission() []explain.Sentence {
 	failed := ending.FailedTries(c.Case)
 	trouble := len(failed) > 0 || !c.Over() || c.Job.State == history.StateFailed

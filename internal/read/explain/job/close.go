@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// close says how close the Job came to the opposite end: a complete Job to its backoffLimit or its deadline, if it used
-// 3/4 of that; a failed Job to its completions, if it had one.
+// close says how close the Job came to the opposite result. For a complete Job: how much of backoffLimit or of the
+// deadline it used, if 3/4 or more. For a failed Job: how many completions it had, if any.
 func (c *Case) close() []explain.Sentence {
 	if c.Spec == nil || c.Folded == nil {
 		return nil
@@ -60,8 +60,8 @@ func (c *Case) close() []explain.Sentence {
 	return out
 }
 
-// countedIn returns the records with the counts of the Job: our decisions, or the newest object of a Job that another
-// controller runs.
+// countedIn returns the records that have the Job's counts: our decisions, or if another controller runs the Job, the
+// newest version of it.
 func (c *Case) countedIn() []explain.Mark {
 	if c.Ours() {
 		return c.SettledMarks()
@@ -76,8 +76,9 @@ func (c *Case) indexesText() string {
 	return ""
 }
 
-// ruledOut says what was not the cause. The absence of a record proves something only if the watch had no gap: the
-// section exists only for a failed Job that was watched all the time, and cites the records at both ends of that time.
+// ruledOut says what was not the cause of the Job's failure. That a record is absent proves something only if nothing
+// was missed. So the section exists only for a failed Job that was watched from beginning to end, and cites the records
+// at both ends.
 func (c *Case) ruledOut() []explain.Sentence {
 	if c.Job.State != history.StateFailed || c.Added.Record == 0 || c.Begun != "" || c.untold() || len(c.Touching()) > 0 ||
 		!c.Complete() || c.Settled == nil || c.Spec == nil {
@@ -121,17 +122,17 @@ func (c *Case) untold() bool {
 	return int(c.Folded.Base.Failed) > failed
 }
 
-// removals says what ended pods of a Job, besides the pods themselves.
+// removals says who ended pods of the Job, other than the pods themselves.
 type removals struct {
 	byOthers, byVerdict bool
-	// A pod has the condition DisruptionTarget, a cause that is a disruption, or lost its node first.
+	// disrupted: a pod has the condition DisruptionTarget, ended by another disruption, or lost its node first.
 	disrupted bool
-	deleted   bool // a disrupted pod was deleted; only a kubelet disrupts without a deletion
-	evicted   bool // a kubelet evicted a pod over its own limit, or it is unknown what ended a pod
+	deleted   bool // a disrupted pod was deleted; only a kubelet disrupts a pod without deleting it
+	evicted   bool // a kubelet evicted a pod over its own limit, or it is not known who ended a pod
 }
 
-// whatEnded looks at all pods of the Job, including pods that ended after the verdict: a deletion requested earlier may
-// have caused the verdict.
+// whatEnded looks at all pods of the Job. It includes those that ended after the Job's end was decided, because an
+// earlier request to delete them may have caused that decision.
 func (c *Case) whatEnded() (r removals) {
 	for _, t := range c.Tries {
 		e := ending.Of(c.Case, t)
@@ -147,7 +148,7 @@ func (c *Case) whatEnded() (r removals) {
 		}
 		r.disrupted = r.disrupted || e.NodeWent
 		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == try.ByUnknown
-		// It was deleted, and a finalizer kept it.
+		// It was deleted, and a finalizer kept its object.
 		r.byOthers = r.byOthers || len(t.Kept) > 0
 	}
 	return r
@@ -164,7 +165,7 @@ func (c *Case) byVerdict(t *try.Try, e *try.Ending) bool {
 	return false
 }
 
-// deadlineName names the Job's deadline; it says "own" if a pod also met a deadline of the pod's spec.
+// deadlineName names the Job's deadline. It says "own" if pods have a deadline, too.
 func (c *Case) deadlineName() string {
 	if slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return t.Reason == "DeadlineExceeded" }) {
 		return "the Job's own deadline"
@@ -172,7 +173,7 @@ func (c *Case) deadlineName() string {
 	return "deadline"
 }
 
-// deadlinePassed reports whether the Job's deadline had passed when another reason settled its end.
+// deadlinePassed reports whether the Job's deadline had passed when the Job ended for another reason.
 func (c *Case) deadlinePassed(settled explain.Mark) bool {
 	limit, start := c.Spec.ActiveDeadlineSeconds, c.Folded.StartTime()
 	return limit != nil && start != 0 && start.Add(explain.Seconds(*limit)) <= settled.At

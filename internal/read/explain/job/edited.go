@@ -9,14 +9,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// edited lists the edits of the spec and their field managers.
+// edited returns a sentence for each edit of the spec, with its field manager.
 func (c *Case) edited() []explain.Sentence {
 	var out []explain.Sentence
 	by := explain.ByWhomever
 	for i := range c.Edits {
 		e := &c.Edits[i]
 		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + by(e.By)
-		if explain.ManagerOf(e.By) == "" { // said once
+		if explain.ManagerOf(e.By) == "" { // said only once
 			by = explain.ByManager
 		}
 		out = append(out, explain.Say(explain.Marks(e.Was, e.At), "%s %s", c.Clock(e.At.At), text))
@@ -29,7 +29,7 @@ func (c *Case) refusedText() []explain.Sentence {
 	var out []explain.Sentence
 	for _, x := range c.Refusals {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
-			continue // a retry under other terms followed
+			continue // another refusal followed, for another reason
 		}
 		to, then, over := "", "; still refused", x.Over
 		switch {
@@ -37,7 +37,7 @@ func (c *Case) refusedText() []explain.Sentence {
 			to, then = " to "+c.Clock(x.Over.At), "; then accepted"
 		case x.Then != nil:
 			to, then, over = " to "+c.Clock(x.Last.At), fmt.Sprintf("; then refused (%s)", x.Then.Class), x.Then.Last
-		case c.Gone.Record != 0: // nothing is requested any more
+		case c.Gone.Record != 0: // the Job is gone, so nothing is tried again
 			then, over = "; not accepted before the Job was deleted", c.Gone
 		case c.Finished() && x.Kind == events.CommandCreatePod && c.Settled != nil:
 			then, over = "; not accepted before the Job ended", c.Settled.StoredBy()

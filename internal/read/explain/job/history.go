@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
 )
 
-// changedHands says which controller ran the Job when, if that changed while it went on.
+// changedHands says which controller ran the Job at which time, if this changed before the Job ended.
 func (c *Case) changedHands() []explain.Sentence {
 	var out []explain.Sentence
 	for i, x := range c.Reigns {
@@ -34,19 +34,19 @@ func (c *Case) changedHands() []explain.Sentence {
 	return out
 }
 
-// other names another controller, and says whether we observed its Jobs.
+// other names the controller that runs the Job in place of this Jobledger, and says whether we observed its Jobs.
 func (c *Case) other(h jobcase.Hands) string {
 	switch {
 	case h == jobcase.UnseenHands:
 		return "another controller, unseen"
-	// Ours by name; it is unknown which of several Jobledgers observed the Job.
+	// By name it is ours, but several Jobledgers may have the name, and it is not known which one observed the Job.
 	case c.Job.ManagedBy == events.ManagedBy:
 		return "another Jobledger"
 	}
 	return c.Controller() + ", observed"
 }
 
-// history lists the gaps of the watch within the Job's time, and the pruned or damaged records.
+// history lists the gaps of the watch within the Job's life, and says which records are pruned or damaged.
 func (c *Case) history() []explain.Sentence {
 	var out []explain.Sentence
 	switch {

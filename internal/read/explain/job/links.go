@@ -15,17 +15,17 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Link makes an address for a try, for example of its logs.
+// Link makes addresses for tries (pods) from a template, for example the address of a pod's logs.
 type Link struct {
 	Name string
 	text *template.Template
 }
 
-// linked has the fields that a link's template can use. Values are escaped for the query of a URL.
+// linked has the fields that a template can use. Their values are escaped for the query of a URL.
 type linked struct {
 	Namespace, Job, Pod, UID, Node, Container string
 
-	From, To             string // RFC 3339: a second before the try began, a second after it ended
+	From, To             string // RFC 3339: from a second before the try began to a second after it ended
 	FromMillis, ToMillis string // the same, in milliseconds since 1970
 }
 
@@ -48,10 +48,10 @@ func ParseLink(text string) (Link, error) {
 	return Link{Name: name, text: t}, nil
 }
 
-// mostLinked is the number of tries with links in an answer without details.
+// mostLinked is for how many tries an answer without details has links.
 const mostLinked = 2
 
-// Link adds addresses of tries to an answer: of the failed tries, or of all tries if none failed.
+// Link adds the addresses of tries to an answer: of the failed tries, or if none failed, of all.
 func (c *Case) Link(a *explain.Answer, links []Link) error {
 	of := ending.FailedTries(c.Case)
 	if len(of) == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// OfLives chooses one of several Jobs of one name, given with the newest first: the newest that goes on, otherwise the
-// newest that failed, otherwise the newest. It sets Lives of the chosen case. older is the number of Jobs not read.
+// OfLives chooses one of several Jobs with one name: the newest that has not ended, else the newest that failed, else
+// the newest. all has the newest first. It sets Lives of the chosen Case. older is how many older Jobs were not read.
 func OfLives(all []*Case, older int) *Case {
 	chosen := all[0]
 	best := 0
@@ -37,7 +37,7 @@ func OfLives(all []*Case, older int) *Case {
 	return chosen
 }
 
-// goesOn reports whether the Job has neither ended nor been deleted, as far as known.
+// goesOn reports whether the Job has neither ended nor been deleted, as far as is known.
 func (c *Case) goesOn() bool {
 	switch c.Job.State {
 	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing,

@@ -21,11 +21,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// ErrNoPod means that the log has no record of the pod in this Job.
+// ErrNoPod is returned if the Job has no record of the pod.
 var ErrNoPod = errors.New("the Job has no record of that pod")
 
-// PodAnswer explains one pod of the Job. pod is its name, its UID, or a UID prefix of at least 4 characters. It returns
-// ErrNoPod if the Job has no such pod.
+// PodAnswer explains one pod of the Job. pod is its name, its UID, or the first 4 or more characters of its UID. It
+// returns ErrNoPod if the Job has no such pod.
 func (c *Case) PodAnswer(pod string) (explain.Answer, error) {
 	t := c.TryOf(pod)
 	if t == nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// headTick is the first section of a Job that a CronJob controls.
+// headTick is the head of the section about the due time for which a CronJob created the Job.
 const headTick = "TICK"
 
-// tick says for which due time the Job was created and how late, or who created it by hand or requested it.
+// tick says for which due time the Job was created, and how late; or which user created it or asked for it.
 func (c *Case) tick() []explain.Sentence {
 	o := c.Origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// begun says what had happened before the first record of a Job, judging by that record; empty for nothing. A
-// controller that sees the Job's creation finds nothing.
+// begun says what had happened to a Job before its first record, as this record shows. It is empty if the controller
+// saw the Job right after its creation.
 func begun(f *events.JobSeen) string {
 	s := f.Status
 	switch {

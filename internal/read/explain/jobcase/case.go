@@ -20,91 +20,91 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Case is the history of one Job up to a point, as the log records it, in the order of the records.
+// Case is what the log records about one Job up to a point. Lists in it are in the order of the records.
 type Case struct {
 	Job   history.Job
-	Spec  *events.JobSpec // the newest; nil if unknown
+	Spec  *events.JobSpec // the newest spec; nil if unknown
 	Tries []*try.Try      // in the order of their first records
 	Gaps  []*history.Gap  // all gaps of the watch in the log, also those before the Job
 
-	newest events.Time // the time of the Job's newest record
+	newest events.Time // time of the Job's newest record
 	Ctx    context.Context
 	Src    history.Source
 	Stream events.Stream
-	Zone   words.Zone // the time zone of times in sentences
+	Zone   words.Zone // time zone of times in sentences
 	*explain.Misses
 	// stored caches the specs that were read, by the sequence of their record.
 	stored map[events.Sequence]content
 
-	Damage  events.Sequence // the first unreadable record; 0 for none
-	Resumed events.Sequence // the first record behind damage, where the history restarts; 0 if it begins with the Job
+	Damage  events.Sequence // first unreadable record; 0 for none
+	Resumed events.Sequence // first record after damage, where reading began again; 0 if it began with the Job
 	Cut     bool            // damage hides how the Job continued
 
 	Folded *projector.Job
-	Reigns []Reign // the controllers that ran the Job
-	// cronJobsOurs reports whether we ran CronJobs when the Job was deleted; for a Job that exists, whether we do now.
+	Reigns []Reign // which controllers ran the Job, one after the other
+	// cronJobsOurs is set if Jobledger runs CronJobs; if the Job was deleted, if it did so at the deletion.
 	cronJobsOurs bool
-	Added        explain.Mark    // its first observation; none if earlier records are pruned
-	Stated       explain.Mark    // the stored state that replaces pruned records
-	Begun        string          // what had happened before added, for example "it had begun"
-	Created      bool            // added shows the spec as created (generation 1)
-	Unexplained  explain.Mark    // our record that no observation explains the Job's end
-	Decided      map[string]bool // the reasons of our decisions that end the Job
+	Added        explain.Mark    // record that first shows the Job; none if earlier records are pruned
+	Stated       explain.Mark    // the checkpoint that replaces pruned records
+	Begun        string          // what had happened before Added, for example "it had begun"
+	Created      bool            // Added shows the spec as it was created (generation 1)
+	Unexplained  explain.Mark    // our record which says that nothing that was seen explains the Job's end
+	Decided      map[string]bool // reasons of our decisions to end the Job
 	Origin       *events.Origin  // its CronJob, or its generateName
 	Edits        []Edit
 	tries        map[types.UID]*try.Try
-	ordered      map[uint64]explain.Mark // the decision of each create, by ordinal
+	ordered      map[uint64]explain.Mark // by ordinal of a create command: the decision that issued it
 	counts       map[int32]int           // number of tries of each index
 
 	Refusals       []*Refusal
 	around         surroundings
-	NamespaceGoing explain.Mark // the API server refused a command because the namespace is being deleted
+	NamespaceGoing explain.Mark // a command was refused because the namespace is being deleted
 
-	owner       *Owner // what the owning CronJob recorded about the Job's deletion; valid once ownerRead is set
+	owner       *Owner // what the CronJob's records say about the Job's deletion; valid if ownerRead is set
 	ownerRead   bool
 	Settled     *Settling
 	StartTime   events.Time
-	Shown       explain.Mark                 // the newest record of the Job's object
-	StartSeen   explain.Mark                 // the record that shows the start time
-	starts      map[events.Time]explain.Mark // by start time: a suspension hides it, and the same may come back
-	Maker       *events.Edit                 // the edit that created the Job, with its field manager; nil if unknown
-	JobDeleted  events.Time                  // time of the deletion request, by the API server's clock
+	Shown       explain.Mark                 // newest record of the Job's object
+	StartSeen   explain.Mark                 // record that shows the start time
+	starts      map[events.Time]explain.Mark // by start time: after a suspension the same one may come back
+	Maker       *events.Edit                 // edit that created the Job, with its field manager; nil if unknown
+	JobDeleted  events.Time                  // when its deletion was requested, by the API server's clock
 	deletedSeen explain.Mark
 	Gone        explain.Mark
 	Ttl         explain.Mark // our decision to delete the Job after its TTL
-	told        counters     // the counts after the newest record of the stream
-	owed        counters     // of these, what no try explains
-	unlisted    []*try.Try   // those that count, and are in no stored status yet
+	told        counters     // numbers of counted ends, as of the newest record of the Job
+	owed        counters     // those of them that no try explains
+	unlisted    []*try.Try   // tries that count, but that no stored status counts yet
 	gaps        history.Gaps
-	Passed      history.PassedOver // of all namespaces
+	Passed      history.PassedOver // for all namespaces
 	Steps       []ClockStep
 	Unrecorded  explain.Unrecorded
-	Admitted    []string                // the newest fields of its pods that admission changed
-	AdmittedAt  explain.Mark            // the record that shows admitted
-	firstSpecAt events.Sequence         // the record that stores the spec as created
-	specs       []specSeen              // the records that store its specs
-	spare       *Settling               // our rules' verdict on another controller's Job before its status changed
-	spares      map[string]explain.Mark // by reason: the first record behind which our rules gave that verdict
-	Want        wanting                 // the pods that our rules say it lacks
+	Admitted    []string                // fields of its pods that admission changed, by the newest record
+	AdmittedAt  explain.Mark            // record that shows Admitted
+	firstSpecAt events.Sequence         // record that stores the spec as it was created
+	specs       []specSeen              // records that store its specs
+	spare       *Settling               // how our rules would end another controller's Job
+	spares      map[string]explain.Mark // by reason: first record from which our rules derived that end
+	Want        wanting                 // pods that are missing, according to our rules
 }
 
-// Truncated reports whether the Job's first records are pruned from the log. The case then says nothing about them.
+// Truncated reports whether the Job's first records are pruned. The case then tells nothing about that time.
 func (c *Case) Truncated() bool { return c.Added.Record == 0 }
 
-// NeverSeen reports whether the log has no version of the Job up to the point, but only of its pods.
+// NeverSeen reports whether the log has no version of the Job up to the point, and only records of its pods.
 func (c *Case) NeverSeen() bool {
 	return c.Folded != nil && !c.Folded.Known() && c.Resumed == 0 && c.Damage == 0
 }
 
 // Edit is a change of the Job's spec.
 type Edit struct {
-	Was, At       explain.Mark // the newest version with the old spec, and the first version with the new one
+	Was, At       explain.Mark // newest version with the old spec, and first version with the new one
 	Before, After *events.JobSpec
 	By            *events.Edit
 }
 
-// Read folds the records of the Job of stream s up to the point at. It returns the errors of history.JobAt. With an
-// error the case can still be non-nil: it then covers the records before the damage.
+// Read folds the records of the Job with stream s up to the point at. Its errors are those of history.JobAt. If the log
+// is damaged, it returns the error, and if possible the case up to the damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
 	if told.Job.UID == "" {
@@ -124,7 +124,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	return c, err
 }
 
-// In sets the time zone of times in sentences. The default is UTC.
+// In sets the time zone of times in sentences; the default is UTC.
 func (c *Case) In(zone words.Zone) { c.Zone = zone }
 
 func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
@@ -164,7 +164,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		return
 	}
 	a := f.Account(c.Stream)
-	if a == nil || f.World().Collecting(c.Stream) { // the stored state contains the earlier records
+	if a == nil || f.World().Collecting(c.Stream) { // the checkpoint has the state after the earlier records
 		return
 	}
 	if j := a.Projected(); j != nil {
@@ -181,14 +181,14 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	c.Unrecorded.Learn(r)
 	c.take(r)
 	pod := c.takePod(r)
-	if c.Gone.Record == 0 && c.Folded != nil && c.Folded.Gone { // a read did not find it
+	if c.Gone.Record == 0 && c.Folded != nil && c.Folded.Gone { // a read did not find the Job
 		c.Gone = explain.MarkOf(r)
 	}
 	c.count(r, pod)
 	c.wouldDecide(r, f.World().Listing)
 }
 
-// take applies a folded record of the Job's stream.
+// take processes a record of the Job, after it was folded.
 func (c *Case) take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.JobSeen:
@@ -224,7 +224,7 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 			c.Edits = append(c.Edits, Edit{Was: was, At: explain.MarkOf(r), Before: before, After: c.Folded.Spec,
 				By: r.Evidence.Edit})
 		} else if before == nil {
-			// The first spec is no edit; number deletes this entry.
+			// The first version is not an edit; the method number removes this entry.
 			c.Edits = append(c.Edits, Edit{After: c.Folded.Spec})
 		}
 	}
@@ -232,7 +232,7 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	c.seeStatus(r, f)
 }
 
-// specBefore returns the spec of the newest entry of c.edits; nil for none.
+// specBefore returns the spec in the newest entry of c.Edits; nil if there is none.
 func (c *Case) specBefore() *events.JobSpec {
 	if n := len(c.Edits); n > 0 {
 		return c.Edits[n-1].After
@@ -256,7 +256,8 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 	}
 }
 
-// ask applies a command of a decided step: it notes which record ordered a pod, deleted it, or deleted the Job.
+// ask processes a command in a decision. It remembers which record asked to create or delete a pod, or to delete the
+// Job.
 func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
 	pod := events.PodOf(command)
 	switch command.Traits().Kind {
@@ -284,7 +285,7 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	kind := f.Type
 	switch f.Ending {
 	case events.Refused:
-		// The kind is nil if another program wrote the log: the refused command is then unknown.
+		// kind.Traits() is nil if another program wrote the log: the command that was refused is then unknown.
 		if kind.Traits() != nil {
 			c.refused(r, f, kind)
 		}
@@ -304,15 +305,15 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 		t := &try.Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex,
 			Seen: explain.MarkOf(r), Newest: explain.MarkOf(r)}
 		if p := c.Folded.Pod(f.UID); p != nil {
-			t.Index = p.Index // Created is set when the pod is observed
+			t.Index = p.Index // Created is set when the pod is seen
 		}
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
 	}
 }
 
-// restate starts the case from a stored state if the records before it are pruned. It does nothing if the case already
-// has the Job's first observation or a try.
+// restate starts the case from a checkpoint, if the records before it are pruned. It does nothing if the case has a
+// version of the Job or a try already.
 func (c *Case) restate(r *events.Record) {
 	if c.Folded == nil || c.Added.Record != 0 || len(c.Tries) > 0 {
 		return
@@ -332,7 +333,7 @@ func (c *Case) restate(r *events.Record) {
 	}
 }
 
-// number numbers the tries of each index from 1, and deletes the entries of c.edits that have no spec before.
+// number numbers the tries of each index from 1. It removes the entries of c.Edits that have no spec before.
 func (c *Case) number() {
 	for _, t := range c.Tries {
 		c.counts[t.Index]++
@@ -341,8 +342,8 @@ func (c *Case) number() {
 	c.Edits = slices.DeleteFunc(c.Edits, func(e Edit) bool { return e.Before == nil })
 }
 
-// ownDeadlines sets Try.deadline for pods that a kubelet stopped with DeadlineExceeded: to the template's
-// activeDeadlineSeconds, as in " (30 s in its template)", or to a note if admission changed that field.
+// ownDeadlines sets Try.Deadline for pods that a kubelet stopped with reason DeadlineExceeded. The text has the
+// template's activeDeadlineSeconds, as in " (30 s in its template)", or says that admission changed the field.
 func (c *Case) ownDeadlines() {
 	const field = "activeDeadlineSeconds"
 	for _, t := range c.Tries {
@@ -359,7 +360,7 @@ func (c *Case) ownDeadlines() {
 				ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds"`
 			} `json:"spec"`
 		}
-		_ = json.Unmarshal(template, &x) // a template that cannot be read names none
+		_ = json.Unmarshal(template, &x) // a template that cannot be read has no deadline
 		if x.Spec.ActiveDeadlineSeconds != nil {
 			t.Deadline, t.DeadlineFrom = fmt.Sprintf(" (%d s in its template)", *x.Spec.ActiveDeadlineSeconds),
 				explain.Mark{Record: at}

@@ -9,13 +9,14 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// counters are the counts of a Job. An end counts as soon as it is seen, and for good once a stored status has it. Until
-// then the pod's finalizer keeps it: an end whose pod loses the finalizer is lost, and its work is done again.
+// counters are the numbers of ends that count for a Job. The end of a pod counts when it is seen, and for good when a
+// stored status counts it. Until then the pod's tracking finalizer keeps the pod. If the pod loses the finalizer
+// before, its end does not count any more, and its work is done again.
 type counters struct{ succeeded, failed int32 }
 
 func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
 
-// count notes as what tries count after a record of the Job's stream. t is the try that the record is about; nil for none.
+// count updates what tries count as, after a record of the Job. t is the try that the record is about; nil for none.
 func (c *Case) count(r *events.Record, t *try.Try) {
 	if c.Folded == nil {
 		return
@@ -31,15 +32,16 @@ func (c *Case) count(r *events.Record, t *try.Try) {
 		return
 	}
 	c.countOthers(r, &rose)
-	if r.Kind != events.KindJobAdded && r.Kind != events.KindStateStored { // the first status counts what was before
+	if r.Kind != events.KindJobAdded && r.Kind != events.KindStateStored { // the first status counts older ends
 		c.owed.failed += max(rose.failed, 0)
 		c.owed.succeeded += max(rose.succeeded, 0)
 	}
 }
 
-// countOthers finds the tries by which the counts rose, if that is not the one that the record is about.
+// countOthers finds the tries because of which the numbers rose, other than the try that the record is about.
 func (c *Case) countOthers(r *events.Record, rose *counters) {
-	for _, t := range c.Tries { // not by a record of the pod: the Job fails, the wait for ends is over, an orphan is adopted
+	// The record is not about the pod: the Job fails, the wait for ends is over, an orphan is adopted.
+	for _, t := range c.Tries {
 		switch failed, succeeded, _ := c.countsAs(t); {
 		case failed && t.Counted != try.CountedFailed && rose.failed > 0:
 			c.countFailed(r, t, rose)
@@ -47,7 +49,7 @@ func (c *Case) countOthers(r *events.Record, rose *counters) {
 			c.countSucceeded(r, t, rose)
 		}
 	}
-	for _, t := range c.Tries { // the status of another controller has an end after all
+	for _, t := range c.Tries { // the status of another controller counts an end after all
 		switch {
 		case t.Uncounted.Record == 0 || t.Counted != try.CountedNot:
 		case t.Phase == events.PodSucceeded && rose.succeeded > 0:
@@ -58,7 +60,7 @@ func (c *Case) countOthers(r *events.Record, rose *counters) {
 	}
 }
 
-// countsAs is projector.Job.Counts for a try.
+// countsAs is projector.Job.Counts for the pod of a try.
 func (c *Case) countsAs(t *try.Try) (failed, succeeded, stored bool) {
 	p := c.Folded.Pod(t.UID)
 	if p == nil {
@@ -67,9 +69,9 @@ func (c *Case) countsAs(t *try.Try) (failed, succeeded, stored bool) {
 	return c.Folded.Counts(p)
 }
 
-// forget drops the tries from c.unlisted that a stored status has. It takes back as what tries counted that no longer
-// count, if the counts fell by as many: a pod of a failing Job that succeeds after all, or an end that is lost. If the
-// numbers of a status rose before, and no try explains it, they have these ends.
+// forget removes tries from c.unlisted that a stored status counts now. If the numbers fell, it looks for as many tries
+// that do not count any more, and makes them uncounted: pods of a failing Job that succeeded after all, or ends that
+// were lost. But if the status had counted ends that no try explains, these tries explain them, and stay counted.
 func (c *Case) forget(r *events.Record, rose *counters) {
 	var lost []*try.Try
 	c.unlisted = slices.DeleteFunc(c.unlisted, func(t *try.Try) bool {
@@ -103,7 +105,7 @@ func (c *Case) takeBack(r *events.Record, lost []*try.Try, as try.Counted, fell,
 	}
 }
 
-// countTry notes as what a try counts after a record of its pod.
+// countTry sets what a try counts as, after a record of its pod.
 func (c *Case) countTry(r *events.Record, t *try.Try, rose *counters) {
 	switch {
 	case t.Counted == try.CountedFailed && t.Failure == countersOf(c.Folded).failed:
@@ -112,14 +114,14 @@ func (c *Case) countTry(r *events.Record, t *try.Try, rose *counters) {
 	case rose.failed > 0:
 		c.countFailed(r, t, rose)
 	case rose.succeeded > 0 && !c.Ours() && c.Settled != nil && c.Settled.Failure && c.AfterVerdict(t):
-		// A pod deleted because the Job failed may be a failure even if it ended with success (J-022): ending.Heed reads the
-		// other controller's status.
+		// A pod that was deleted because the Job failed may be a failure even if it ended with success (J-022).
+		// ending.Heed decides by the status of the other controller.
 	case rose.succeeded > 0:
 		c.countSucceeded(r, t, rose)
 	default:
 		if p := c.Folded.Pod(t.UID); p != nil && p.Ignored() && t.Over() {
 			t.Counted, t.CountAt = try.CountedIgnored, explain.MarkOf(r)
-			c.backoff(r, t) // the backoff counts it
+			c.backoff(r, t) // an ignored failure delays the next pod, too
 		}
 	}
 }
@@ -138,7 +140,7 @@ func (c *Case) countFailed(r *events.Record, t *try.Try, rose *counters) {
 	c.backoff(r, t)
 }
 
-// backoff sets the time until which the next try waits if the failure of t is the Job's newest.
+// backoff sets the time until which the next try waits, if the failure of t is the Job's newest one.
 func (c *Case) backoff(r *events.Record, t *try.Try) {
 	if until := c.Folded.WaitAfter(c.Folded.Pod(t.UID)); until > r.Time {
 		t.Again = until

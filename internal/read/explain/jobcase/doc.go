@@ -1,15 +1,16 @@
-// Package jobcase folds the records of one Job into a [Case]: its tries, the edits of its spec, the refusals of the
-// API server, the controllers that ran it, and what settled its end.
+// Package jobcase folds the records of one Job into a [Case]: its tries (pods), the edits of its spec, the refusals of
+// the API server, the controllers that ran it, and what decided its end.
 //
-// A Case has facts, and no opinion: which record shows what. The rooms above judge, each with functions over a
-// *Case:
+// A Case has only facts: which record shows what. The packages that import it draw the conclusions, with functions that
+// take a *Case:
 //
 //	c, err := jobcase.Read(ctx, src, events.JobStream(uid), history.Point{})
 //	for _, t := range c.Tries {
 //		fmt.Println(t.Pod, t.End().Record)
 //	}
 //
-// What its tries count as is not corrected yet by the Job's final status: package ending does so in its own Read.
+// Each try says what it counts as: a success, a failure, or neither. ending.Read corrects this by the Job's final
+// status; jobcase.Read does not.
 //
 // # Concurrency
 //

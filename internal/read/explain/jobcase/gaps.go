@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// BegunBefore returns begun, unless a gap already says that nobody watched before the first record.
+// BegunBefore returns Begun. It is empty if a gap already says that nobody watched before the first record.
 func (c *Case) BegunBefore() string {
 	if slices.ContainsFunc(c.Touching(), func(g *history.Gap) bool { return g.From == 0 }) {
 		return ""
@@ -17,8 +17,8 @@ func (c *Case) BegunBefore() string {
 	return c.Begun
 }
 
-// GapBefore returns the gap that can have hidden a deletion: record seen comes from the listing that ended the gap. It
-// is nil for none.
+// GapBefore returns the gap that may have hidden a deletion: seen is a record of the listing that ended the gap. It
+// returns nil if there is no such gap.
 func (c *Case) GapBefore(t *try.Try, seen explain.Mark) *history.Gap {
 	for _, g := range c.Gaps {
 		from, until := events.Time(g.From), events.Time(g.Until)
@@ -33,7 +33,7 @@ func (c *Case) GapBefore(t *try.Try, seen explain.Mark) *history.Gap {
 func (c *Case) Touching() []*history.Gap {
 	var out []*history.Gap
 	all := c.Gaps
-	if g := c.Job.Gap; g != nil && !c.Over() { // the point that was asked for lies in gap g
+	if g := c.Job.Gap; g != nil && !c.Over() { // the point that was asked for is within gap g
 		if all = slices.DeleteFunc(slices.Clone(all),
 			func(x *history.Gap) bool { return x.Listing == g.Listing }); g.From != 0 {
 			out = append(out, g)
@@ -42,7 +42,7 @@ func (c *Case) Touching() []*history.Gap {
 	for _, g := range all {
 		until := events.Time(g.Until)
 		if g.From == 0 && c.Start() == c.Added.At {
-			continue // nobody watched before the first listing, but it found the Job right after its creation
+			continue // nobody watched before the first listing, but that found the Job right after its creation
 		}
 		if events.Time(g.From) < c.End() && (until == 0 || until > c.Start()) && !explain.AtOnce(g) {
 			out = append(out, g)
@@ -51,11 +51,11 @@ func (c *Case) Touching() []*history.Gap {
 	return out
 }
 
-// PassedOver returns the times from the Job's creation to its end in which its namespace was over its log budget. Pods
-// may have come and gone then without a record.
+// PassedOver returns the times in the Job's life in which its namespace was over its log budget. Pods may have come and
+// gone then without a record.
 func (c *Case) PassedOver() []history.Passed {
 	return c.Passed.Touching(c.Job.Namespace, false, c.Start(), c.End())
 }
 
-// Complete reports whether the log has all observed versions of the Job.
+// Complete reports whether the log has all versions of the Job and its pods that were seen.
 func (c *Case) Complete() bool { return c.Unrecorded.Versions == 0 && len(c.PassedOver()) == 0 }

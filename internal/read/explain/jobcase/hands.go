@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Hands is the controller that runs a Job. A log may be written in several modes in turn, so it may change.
+// Hands says who runs a Job. This may change: the same log can be written in several modes, one after the other.
 type Hands uint8
 
 const (
@@ -15,13 +15,13 @@ const (
 	UnseenHands                  // another controller; Jobledger does not observe the Job
 )
 
-// Reign is the start of a period in which one controller runs the Job.
+// Reign says from which record on a controller runs the Job.
 type Reign struct {
 	From  explain.Mark
 	Hands Hands
 }
 
-// handsOf returns the controller that runs a Job under settings.
+// handsOf returns who runs a Job under the settings s.
 func handsOf(j *projector.Job, s *events.Settings) Hands {
 	switch {
 	case s.Observes(j.ManagedBy):
@@ -32,7 +32,7 @@ func handsOf(j *projector.Job, s *events.Settings) Hands {
 	return OurHands
 }
 
-// reigned notes the controller that runs the Job after a record. It ignores records after the Job is gone.
+// reigned notes who runs the Job after a record. It ignores records after the Job's deletion.
 func (c *Case) reigned(r *events.Record, s *events.Settings) {
 	if c.Gone.Record == 0 && c.deletedSeen.Record == 0 {
 		c.cronJobsOurs = s.RunsCronJobs()
@@ -45,10 +45,10 @@ func (c *Case) reigned(r *events.Record, s *events.Settings) {
 	}
 }
 
-// Ours reports whether we decide about the Job: decisions of another controller are not in the log.
+// Ours reports whether Jobledger runs the Job. If not, the decisions about the Job are not in the log.
 func (c *Case) Ours() bool { return c.Reigning() == OurHands }
 
-// Reigning returns the controller that runs the Job at the point of the case, or ran it last.
+// Reigning returns who runs the Job at the point of the case, or who ran it last.
 func (c *Case) Reigning() Hands {
 	if n := len(c.Reigns); n > 0 {
 		return c.Reigns[n-1].Hands
@@ -56,7 +56,7 @@ func (c *Case) Reigning() Hands {
 	return OurHands
 }
 
-// OursAt is ours as of a record.
+// OursAt reports whether Jobledger ran the Job at a record.
 func (c *Case) OursAt(m explain.Mark) bool {
 	was := OurHands
 	for i, x := range c.Reigns {
@@ -68,7 +68,7 @@ func (c *Case) OursAt(m explain.Mark) bool {
 	return was == OurHands
 }
 
-// OursUntil reports whether the Job was ours from its beginning to a record.
+// OursUntil reports whether Jobledger ran the Job from its beginning to a record.
 func (c *Case) OursUntil(m explain.Mark) bool {
 	for i, x := range c.Reigns {
 		if (i == 0 || x.From.Record < m.Record) && x.Hands != OurHands {
@@ -78,7 +78,7 @@ func (c *Case) OursUntil(m explain.Mark) bool {
 	return true
 }
 
-// Unseen returns since when nobody observes a Job that went on.
+// Unseen returns since when nobody observes the Job, if it had not ended by then.
 func (c *Case) Unseen() (explain.Mark, bool) {
 	n := len(c.Reigns)
 	if n < 2 || c.Reigning() != UnseenHands || c.Over() {
@@ -87,7 +87,7 @@ func (c *Case) Unseen() (explain.Mark, bool) {
 	return c.Reigns[n-1].From, true
 }
 
-// Controller names the controller of a Job that is not ours.
+// Controller names the controller of a Job that Jobledger does not run.
 func (c *Case) Controller() string {
 	switch by := c.Job.ManagedBy; by {
 	case "", events.BuiltinManagedBy:

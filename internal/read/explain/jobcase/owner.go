@@ -11,18 +11,18 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Owner is what the records of a Job's CronJob show about the Job's deletion.
+// Owner is what the records of a Job's CronJob say about the deletion of the Job.
 type Owner struct {
 	Job  types.UID
-	Spec *events.CronJobSeen // as of the deletion
+	Spec *events.CronJobSeen // newest version at the deletion
 
 	Ordered   explain.Mark // our decision to delete the Job
 	Replacing bool
-	Next      RunMark // the first Job of the CronJob after the deletion
+	Next      RunMark // the CronJob's first Job after the deletion
 
-	Ends    map[types.UID]events.JobResult // the results of the CronJob's Jobs that had ended before the deletion
-	Deleted explain.Mark                   // the CronJob's own deletion was seen
-	Ours    bool                           // we run the CronJob
+	Ends    map[types.UID]events.JobResult // results of the CronJob's Jobs that had ended before the deletion
+	Deleted explain.Mark                   // record that the CronJob itself was deleted
+	Ours    bool                           // Jobledger runs the CronJob
 }
 
 // RunMark is a Job of a CronJob, and the record that shows it.
@@ -31,7 +31,8 @@ type RunMark struct {
 	Name string
 }
 
-// OwnerSaid returns what the Job's CronJob recorded about the Job's deletion, seen at a record; nil for nothing.
+// OwnerSaid returns what the records of the Job's CronJob say about the deletion of the Job, which record seen shows.
+// It returns nil if they say nothing.
 func (c *Case) OwnerSaid(seen explain.Mark) *Owner {
 	if !c.ownerRead {
 		c.owner, c.ownerRead = c.readOwner(seen), true
@@ -39,8 +40,8 @@ func (c *Case) OwnerSaid(seen explain.Mark) *Owner {
 	return c.owner
 }
 
-// readOwner reads the CronJob's stream from before the Job's first record to some time after its deletion. It does not
-// read on: a CronJob can live for years.
+// readOwner reads the CronJob's records from before the Job's first record to some time after the Job's deletion. It
+// stops there, since a CronJob can live for years.
 func (c *Case) readOwner(seen explain.Mark) *Owner {
 	o := c.Origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -97,7 +98,7 @@ func (w *Owner) Learn(r *events.Record, seen explain.Mark) {
 		}
 	case *events.CommandEnded:
 		refused := f.Ending == events.Refused || f.Ending == events.Withdrawn
-		// Another client deleted it, unless a new decision follows.
+		// Another client deleted the Job, unless a new decision of ours follows.
 		if refused && f.Run == w.Job && f.Command.Decided == w.Ordered.Record {
 			w.Ordered, w.Replacing = explain.Mark{}, false
 		}
@@ -112,6 +113,6 @@ func (w *Owner) orders(r *events.Record, d *events.Decision) {
 	}
 }
 
-// SoonAfter is the maximum time between a deletion and its consequence: the built-in controllers check every second,
-// and garbage collection takes longer under load.
+// SoonAfter is the longest time between a deletion and its consequence. The built-in controllers check every second;
+// garbage collection takes longer under load.
 const SoonAfter = 2 * time.Minute

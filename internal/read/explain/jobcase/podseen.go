@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// takePod applies a record about a pod of the Job, and returns its try; nil for another record.
+// takePod processes a record about a pod of the Job, and returns the pod's try. It returns nil for other records.
 func (c *Case) takePod(r *events.Record) *try.Try {
 	switch f := r.Facts.(type) {
 	case *events.PodSeen:
@@ -36,7 +36,7 @@ func (c *Case) seePod(r *events.Record, f *events.PodSeen) *try.Try {
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
 	}
-	// A pod that was first seen on a node was not compared.
+	// If the pod had a node when it was first seen, it was not compared with the template.
 	if r.Kind == events.KindPodAdded && (!f.Scheduled || r.Evidence.Admitted != nil) {
 		t.Admitted, t.AdmittedAt = c.Admitted, c.AdmittedAt
 	}

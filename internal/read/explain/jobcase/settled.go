@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// PassedAt returns the record by which the Job's deadline had passed, if the Job ended for that.
+// PassedAt returns the record by which the Job's deadline had passed, if the Job ended because of the deadline.
 func (c *Case) PassedAt() explain.Mark {
 	switch s := c.Settled; {
 	case s == nil || s.Reason != "DeadlineExceeded":
@@ -22,32 +22,32 @@ func (c *Case) PassedAt() explain.Mark {
 	}
 }
 
-// Settling is what settled the Job's end.
+// Settling says when and why it was decided that the Job ends.
 type Settling struct {
 	Rule    string
 	Reason  string
-	Message string // of the condition
+	Message string // message of the condition
 	Failure bool
 
-	Decided explain.Mark // our decision; none for a Job of another controller
+	Decided explain.Mark // our decision; none if another controller runs the Job
 	Causes  []events.Sequence
-	Stored  explain.Mark // the record that the API server stored the verdict
-	Seen    explain.Mark // the first status that shows the verdict
-	Over    explain.Mark // the first status that shows the Job as finished
+	Stored  explain.Mark // record that the API server stored the decided condition
+	Seen    explain.Mark // first record whose status shows the condition
+	Over    explain.Mark // first record whose status shows the Job as finished
 
-	// Same means that another controller runs the Job, and our rules reach the same end from the records before its
-	// status changed. Evidence is the last record that they needed.
+	// Same is set if another controller runs the Job, and our rules derive the same end from the records before its
+	// status changed. Evidence is the last of the records that they need.
 	Same     bool
 	Evidence explain.Mark
 }
 
-// ends maps the conditions with which a Job ends, or is about to end, to whether they are a failure.
+// ends has the conditions with which a Job ends, or is about to end; the value is true for a failure.
 var ends = map[string]bool{
 	status.SuccessCriteriaMet: false, status.Complete: false,
 	status.FailureTarget: true, status.Failed: true,
 }
 
-// settlingOf returns the step of a decision that ends the Job; nil for none.
+// settlingOf returns the step of a decision that ends the Job; nil if there is none.
 func settlingOf(steps []events.Step, at explain.Mark) *Settling {
 	for i := range steps {
 		for _, command := range steps[i].Commands {
@@ -65,7 +65,7 @@ func settlingOf(steps []events.Step, at explain.Mark) *Settling {
 	return nil
 }
 
-// seeStatus notes what an observation shows about the Job's end.
+// seeStatus processes what a version of the Job shows about the Job's end.
 func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	j := c.Folded
 	if j == nil {
@@ -83,7 +83,7 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 		return
 	}
 	failure := ends[shown.Type]
-	// It is not our decision.
+	// The end was not our decision.
 	if c.Settled == nil || c.Settled.Failure != failure || c.Settled.Reason != shown.Reason {
 		c.Settled = &Settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
 		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {
@@ -104,8 +104,8 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	}
 }
 
-// unstored returns our decision while the status does not show it. It returns nil if a newer version of the Job
-// overtook the decision, and the write was refused.
+// unstored returns our decision to end the Job, as long as the status does not show it. It returns nil if the write was
+// refused because the Job had changed.
 func (c *Case) unstored(r *events.Record) *Settling {
 	if c.Settled != nil && c.Settled.Seen.Record == 0 && c.Folded.Write() != nil {
 		return c.Settled
@@ -121,7 +121,7 @@ func (c *Case) Conclusion() explain.Mark {
 	return cmp.Or(c.Settled.Over, c.Settled.Stored, c.Settled.Seen)
 }
 
-// AfterVerdict reports whether a try ended after the Job's end was settled.
+// AfterVerdict reports whether a try ended after it was decided that the Job ends.
 func (c *Case) AfterVerdict(t *try.Try) bool {
 	return c.Settled != nil && c.Settled.Bound() != 0 && t.End().Record >= c.Settled.Bound()
 }
@@ -143,7 +143,7 @@ func (c *Case) SettledMarks() []explain.Mark {
 	return explain.Marks(c.Settled.Decided, c.Settled.Stored)
 }
 
-// SettledBy returns the try whose end settled the Job's end; nil for none.
+// SettledBy returns the try whose end decided the Job's end; nil if there is none.
 func (c *Case) SettledBy() *try.Try {
 	trigger := c.Trigger(c.Settled)
 	for _, t := range c.Tries {
@@ -154,8 +154,8 @@ func (c *Case) SettledBy() *try.Try {
 	return nil
 }
 
-// Settles reports whether the end of a try can have settled the Job's end: no success exceeds a limit, and no failure
-// completes a Job, except for the last pod of a work queue.
+// Settles reports whether the end of a try can have decided the Job's end. A success does not exceed a limit, and a
+// failure does not complete a Job, except the last pod of a work queue.
 func (c *Case) Settles(t *try.Try) bool { return c.settledBy(c.Settled, t) }
 
 func (c *Case) settledBy(s *Settling, t *try.Try) bool {
@@ -171,12 +171,12 @@ func (c *Case) settledBy(s *Settling, t *try.Try) bool {
 	return true
 }
 
-// StoredBy returns the record that shows the verdict as stored.
+// StoredBy returns the record which shows that the decided condition is stored.
 func (s *Settling) StoredBy() explain.Mark {
 	return cmp.Or(s.Stored, s.Seen, s.Decided)
 }
 
-// Trigger returns the observation that led to the decision, most often the end of a try.
+// Trigger returns the observation that led to the decision: usually the end of a try.
 func (c *Case) Trigger(s *Settling) []explain.Mark {
 	if s.Same {
 		return explain.Marks(s.Evidence)
@@ -200,7 +200,7 @@ func (c *Case) Trigger(s *Settling) []explain.Mark {
 	return explain.Marks(last.End())
 }
 
-// Bound returns the record by which the end was settled.
+// Bound returns the record with which the Job's end was decided.
 func (s *Settling) Bound() events.Sequence {
 	if s.Decided.Record != 0 {
 		return s.Decided.Record

@@ -35,13 +35,14 @@ func (c *Case) SpecAt(m explain.Mark) *events.JobSpec {
 	return is
 }
 
-// content is what the record of a spec stores. Many Jobs with the same template share one record.
+// content is a spec and its pod template, as a record stores them. Jobs with the same template share one record.
 type content struct {
 	spec     *events.JobSpec
 	template []byte // redacted
 }
 
-// Contents returns the spec of a record, and its redacted pod template; nil if they are not kept. It caches the result.
+// Contents returns the spec in record at, and its redacted pod template; nil if the log lacks them. It caches the
+// result.
 func (c *Case) Contents(ctx context.Context, at events.Sequence) (*events.JobSpec, []byte) {
 	known, ok := c.stored[at]
 	if !ok {
@@ -72,7 +73,7 @@ func (c *Case) readContents(ctx context.Context, at events.Sequence) content {
 	return content{spec: spec}
 }
 
-// TemplateFor returns the redacted pod template of a try, and the record that stores it; nil if it is not kept.
+// TemplateFor returns the redacted pod template of a try, and the record that stores it; nil if the log lacks it.
 func (c *Case) TemplateFor(t *try.Try) (template []byte, at events.Sequence) {
 	for _, s := range c.specs {
 		if at == 0 || s.from <= t.Seen.Record {
@@ -93,7 +94,7 @@ func (c *Case) TemplateFor(t *try.Try) (template []byte, at events.Sequence) {
 	return nil, 0
 }
 
-// specSeen says from which record on the Job had the spec stored at at.
+// specSeen says that the Job had the spec in record at, from record from on.
 type specSeen struct{ from, at events.Sequence }
 
 func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
@@ -102,8 +103,8 @@ func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
 	}
 }
 
-// Deletion returns the first record of the request to delete the Job, otherwise the record that its object is gone;
-// none without either.
+// Deletion returns the first record which shows that the Job's deletion was requested, or else that its object is gone;
+// none if neither exists.
 func (c *Case) Deletion() explain.Mark {
 	if c.deletedSeen.Record != 0 {
 		return c.deletedSeen

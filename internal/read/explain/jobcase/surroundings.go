@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// surroundings is the history of nodes and namespaces.
+// surroundings has the states of nodes and namespaces over time.
 type surroundings struct {
 	nodes      map[string][]NodeAt // by name, the oldest first
 	namespaces map[string][]NamespaceAt
@@ -26,13 +26,13 @@ type NamespaceAt struct {
 	Seen *events.NamespaceSeen
 }
 
-// LookAt says from a record on which of nodes and namespaces are watched.
+// LookAt says whether nodes and namespaces are watched, from a record on.
 type LookAt struct {
 	explain.Mark
 	events.ClusterWatched
 }
 
-// learn applies a record of the controller's stream.
+// learn processes a record of the controller.
 func (s *surroundings) learn(r *events.Record) {
 	if s.nodes == nil {
 		s.nodes, s.namespaces = map[string][]NodeAt{}, map[string][]NamespaceAt{}
@@ -46,16 +46,16 @@ func (s *surroundings) learn(r *events.Record) {
 		s.namespaces[f.Name] = append(s.namespaces[f.Name], NamespaceAt{explain.MarkOf(r), f})
 	case *events.ClusterWatched:
 		s.looks = append(s.looks, LookAt{explain.MarkOf(r), *f})
-	case *events.ControllerStarted: // nothing is watched yet
+	case *events.ControllerStarted: // so far it watches nothing
 		s.looks = append(s.looks, LookAt{Mark: explain.MarkOf(r)})
 	}
 }
 
-// notInStep is the maximum delay of one watch behind another.
+// notInStep is how far one watch may be behind another.
 const notInStep = 5 * time.Second
 
-// NodeOf returns the newest record about the try's node at the time of an event. ok is false if the node was in order,
-// or was deleted before the pod existed.
+// NodeOf returns the newest record about the node of a try at the time of an event. ok is false if the node was fine,
+// or if it was deleted before the pod existed.
 func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.At > when.At.Add(notInStep) {
@@ -69,9 +69,9 @@ func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
 	return n, true
 }
 
-// NodeFor is NodeOf for a pod that by disrupted at an event. A taint may be taken off at once, and the object of a node
-// made again, so it finds the record that explains the disruption among all states that the node had about then: the
-// deletion of its object, a taint, or a cordon.
+// NodeFor is NodeOf for a disruption by of a pod. It looks at all states that the node had at about that time, and
+// returns the one that explains the disruption: a deletion, a taint or a cordon. The newest state may not, because a
+// taint can be removed at once, and a node created again.
 func (c *Case) NodeFor(t *try.Try, by try.By, when explain.Mark) (n NodeAt, ok bool) {
 	if by == try.ByNodeGone {
 		if n = c.NodeWent(t); n.Record != 0 {
@@ -110,8 +110,8 @@ func (c *Case) NodeWords(n *NodeAt, name string) string {
 	return words.NodeText(n.Seen) + ", seen " + c.Clock(n.At)
 }
 
-// NodeWent returns the record that the node's object was deleted while the pod existed and had not ended; zero for
-// none.
+// NodeWent returns the record that the node's object was deleted while the pod existed and had not ended; zero if there
+// is none.
 func (c *Case) NodeWent(t *try.Try) NodeAt {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.Seen == nil && x.At >= t.Seen.At && (!t.Over() || x.At <= t.End().At) {
@@ -121,8 +121,8 @@ func (c *Case) NodeWent(t *try.Try) NodeAt {
 	return NodeAt{}
 }
 
-// NamespaceEnd returns the record of the namespace's deletion if that explains the pod's deletion, seen at a record. If
-// the pod's time is exact, both times are the API server's.
+// NamespaceEnd returns the record of the namespace's deletion, if this explains the pod's deletion, which record seen
+// shows. If the time of the pod's deletion is exact, it compares two times of the API server.
 func (c *Case) NamespaceEnd(t *try.Try, seen explain.Mark) (NamespaceAt, bool) {
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
 		switch {
@@ -135,13 +135,13 @@ func (c *Case) NamespaceEnd(t *try.Try, seen explain.Mark) (NamespaceAt, bool) {
 	return NamespaceAt{}, false
 }
 
-// within reports whether a namespace's deletion was requested during the Job's life. An earlier namespace of the same
-// name may have been deleted before.
+// within reports whether the deletion of a namespace was requested in the Job's life. An earlier namespace may have had
+// the same name.
 func (c *Case) within(f *events.NamespaceSeen) bool {
 	return f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.Job.Created)
 }
 
-// NamespaceRemoval returns the record of the namespace's deletion if that explains the Job's deletion.
+// NamespaceRemoval returns the record of the namespace's deletion, if this explains the Job's deletion.
 func (c *Case) NamespaceRemoval() (NamespaceAt, bool) {
 	m := c.Deletion()
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
@@ -153,7 +153,7 @@ func (c *Case) NamespaceRemoval() (NamespaceAt, bool) {
 	return NamespaceAt{}, false
 }
 
-// Look returns the newest record before m about the watches of nodes and namespaces; zero for none.
+// Look returns the newest record before m about which of nodes and namespaces are watched; zero if there is none.
 func (c *Case) Look(m explain.Mark) LookAt {
 	var newest LookAt
 	for _, l := range c.around.looks {
@@ -165,7 +165,7 @@ func (c *Case) Look(m explain.Mark) LookAt {
 	return newest
 }
 
-// ToWatch says which right or flag is missing to watch namespaces.
+// ToWatch says which right or flag Jobledger lacks to watch namespaces.
 func (l LookAt) ToWatch() string {
 	switch l.Namespaces {
 	case events.WatchingDenied:

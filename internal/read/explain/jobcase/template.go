@@ -22,10 +22,10 @@ func Images(template []byte) map[string]string {
 	return out
 }
 
-// Regulars returns the names of the regular containers of a pod template; none if unknown.
+// Regulars returns the names of the regular containers in a pod template; none if the template is unknown.
 func Regulars(template []byte) []string { return namesIn(template, "containers") }
 
-// Initials returns the names of its init containers, including sidecars; none if unknown.
+// Initials returns the names of the init containers in a pod template, including sidecars; none if it is unknown.
 func Initials(template []byte) []string { return namesIn(template, "initContainers") }
 
 func namesIn(template []byte, list string) (names []string) {

@@ -15,29 +15,29 @@ func (c *Case) AtClock(t events.Time) string {
 	return " at " + c.Clock(t)
 }
 
-// Finished reports whether the Job is complete or failed.
+// Finished reports whether the Job has ended: its state is Complete or Failed.
 func (c *Case) Finished() bool {
 	return c.Job.State == history.StateComplete || c.Job.State == history.StateFailed
 }
 
-// Over reports whether the Job is final: finished, or its object is gone.
+// Over reports whether nothing can happen to the Job any more: it has finished, or its object is gone.
 func (c *Case) Over() bool {
 	return c.Finished() || c.Job.State == history.StateFinished || c.Gone.Record != 0
 }
 
-// Start returns the creation time of the Job, from which its duration counts.
+// Start returns when the Job was created. Its duration counts from there.
 func (c *Case) Start() events.Time {
 	if c.Added.At != 0 && c.Added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
-		return c.Added.At // we saw the creation at once, and our clock is finer than the object's whole seconds
+		return c.Added.At // we saw the creation at once, and our clock has fractions of a second
 	}
-	if c.Job.Created == 0 && len(c.Tries) > 0 { // the records with the creation time are pruned
+	if c.Job.Created == 0 && len(c.Tries) > 0 { // the record with the creation time is pruned
 		return c.Tries[0].Seen.At
 	}
 	return events.Time(c.Job.Created)
 }
 
-// End returns the time at which the Job was known to have ended. For a Job that goes on it is the time up to which it
-// was watched: the start of an open gap, otherwise the point that was asked for.
+// End returns when the Job had ended, as far as is known. If it has not ended, it returns the time up to which the Job
+// was watched: the start of a gap that has not ended, or the point that was asked for.
 func (c *Case) End() events.Time {
 	switch {
 	case c.Settled != nil && c.Settled.Over.At != 0 && c.Finished():
@@ -65,7 +65,7 @@ func (c *Case) Clock(t events.Time) string {
 
 func (c *Case) Moment(t events.Time) string { return c.Zone.In(t).Format(c.day(t) + "15:04:05.000") }
 
-// day returns the layout of a date before a time of day. It is empty if all times of the Job and t are on one day.
+// day returns the layout for a date before a time of day. It is empty if t and all times of the Job are on one day.
 func (c *Case) day(t events.Time) string {
 	const of = "2006-01-02"
 	first, last := c.Start(), c.newest

@@ -12,34 +12,34 @@ import (
 	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
-// Lack is a period in which a Job of another controller should have had more pods, by our rules, and none came. An
-// observer cannot see what keeps that controller: no object shows a refusal of the API server.
+// Lack is a period in which a Job that another controller runs had fewer pods than our rules want. An observer cannot
+// see what kept the other controller: no object shows that the API server refused something.
 type Lack struct {
-	From  explain.Mark // the record from which it follows, and its beginning
+	From  explain.Mark // the record from which it follows, and when it began
 	Until explain.Mark // a pod came, or none was wanted any more; none while it lasts
 	Pods  int          // number of missing pods at the beginning
 	Cut   bool         // the watch ended at Until
 }
 
-// A lack shorter than lackTold is not reported: the built-in controller takes about a second for a pod. A lack of
-// lackStuck makes the Job stuck.
+// A Lack shorter than lackTold is not reported, because the built-in controller takes about a second to create a pod.
+// From lackStuck on, the Job counts as stuck.
 const (
 	lackTold  = 5 * time.Second
 	lackStuck = 10 * time.Second
 )
 
-// wanting collects the lacks of a Job of another controller.
+// wanting finds the Lacks of a Job that another controller runs.
 type wanting struct {
 	lacks []*Lack
-	last  explain.Mark // the newest record from which our rules decided
-	wake  events.Time  // when our rules would create pods without a further event; 0 for never
+	last  explain.Mark // newest record after which our rules decided
+	wake  events.Time  // when our rules would create pods without another record; 0 for never
 
 	failedAt events.Time   // when the newest failure of a pod was seen
-	failures map[int32]int // number of failures by index
-	most     int           // the maximum of failures
+	failures map[int32]int // number of failures, by index
+	most     int           // largest of these numbers
 }
 
-// open returns the lack that lasts; nil for none.
+// open returns the Lack that has not ended; nil if there is none.
 func (w *wanting) open() *Lack {
 	if n := len(w.lacks); n > 0 && w.lacks[n-1].Until.Record == 0 {
 		return w.lacks[n-1]
@@ -47,14 +47,14 @@ func (w *wanting) open() *Lack {
 	return nil
 }
 
-// begin opens a lack, unless one is open.
+// begin opens a Lack, unless one is open.
 func (w *wanting) begin(from explain.Mark, pods int) {
 	if w.open() == nil {
 		w.lacks = append(w.lacks, &Lack{From: from, Pods: pods})
 	}
 }
 
-// end closes the open lack. It drops a lack that is too short to report.
+// end closes the open Lack. If it was too short to report, it is dropped.
 func (w *wanting) end(at explain.Mark) {
 	x := w.open()
 	switch {
@@ -66,7 +66,7 @@ func (w *wanting) end(at explain.Mark) {
 	}
 }
 
-// failed notes a try that a record shows as failed.
+// failed counts a try that failed with record r.
 func (w *wanting) failed(t *try.Try, r *events.Record) {
 	if !t.Failed() || t.End().Record != r.Sequence {
 		return
@@ -79,8 +79,8 @@ func (w *wanting) failed(t *try.Try, r *events.Record) {
 	w.most = max(w.most, w.failures[t.Index])
 }
 
-// mayWaitUntil returns the latest end of that controller's backoff after failures; 0 for no backoff. That controller
-// may take a later time for a pod's end than we do, up to the time the end was seen.
+// mayWaitUntil returns the latest time until which the other controller may wait after failures; 0 if it need not wait.
+// The other controller may count from a later end of a pod than we do, but not later than the end was seen.
 func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	n, _ := j.Failures()
 	if j.PerIndex {
@@ -92,10 +92,10 @@ func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	return w.failedAt.Add(j.PodBackoff(uint32(n)))
 }
 
-// decided notes what our rules would do after a record.
+// decided processes what our rules would do after a record.
 func (w *wanting) decided(j *projector.Job, d *reconciler.Decision, r *events.Record) {
 	w.last, w.wake = explain.MarkOf(r), d.Wake
-	if r.Kind == events.KindPodAdded { // the controller is creating pods
+	if r.Kind == events.KindPodAdded { // the other controller is creating pods
 		w.end(explain.MarkOf(r))
 	}
 	switch {
@@ -118,7 +118,7 @@ func creates(d *reconciler.Decision) bool {
 	return false
 }
 
-// lacking returns the number of missing active pods, at least 1.
+// lacking returns how many active pods are missing, at least 1.
 func lacking(j *projector.Job) int {
 	n := int(Number(j.Spec.Parallelism))
 	if !j.WorkQueue {
@@ -127,15 +127,15 @@ func lacking(j *projector.Job) int {
 	return max(n-int(j.Tally().Active), 1)
 }
 
-// ripe asks our rules about a Job of another controller when a timer expired between two records: a backoff, or the
-// Job's deadline.
+// ripe asks our rules what they would do at a time between two records: at the end of a backoff, or at the Job's
+// deadline.
 func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w := &c.Want
 	if w.wake == 0 || w.wake > now {
 		return
 	}
 	d := rules.DecideAt(j, w.wake)
-	c.wouldSettle(&d, explain.Mark{At: w.wake}) // the passing of time has no record
+	c.wouldSettle(&d, explain.Mark{At: w.wake}) // no record shows that time has passed
 	if at := w.mayWaitUntil(j); creates(&d) && at > w.wake {
 		if at > now {
 			return
@@ -148,11 +148,11 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w.wake = 0
 }
 
-// wouldSettle notes the end that our rules would give the Job.
+// wouldSettle notes how our rules would end the Job.
 func (c *Case) wouldSettle(d *reconciler.Decision, by explain.Mark) {
 	if s := settlingOf(d.Steps, explain.Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
 		s.Evidence = by
-		if first, known := c.spares[s.Reason]; known { // pods under deletion may hide the reason for a moment
+		if first, known := c.spares[s.Reason]; known { // pods that are being deleted may hide the reason for a moment
 			s.Evidence = first
 		}
 		if c.spares == nil {
@@ -162,8 +162,8 @@ func (c *Case) wouldSettle(d *reconciler.Decision, by explain.Mark) {
 	}
 }
 
-// wouldDecide asks our rules about a Job of another controller after each record: how the Job would end, and whether it
-// lacks pods.
+// wouldDecide asks our rules, after each record, about a Job that another controller runs: would they end it, and does
+// it lack pods?
 func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	j := c.Folded
 	if c.Ours() || c.Settled != nil || j == nil || j.Spec == nil || !j.Known() || j.Finished() {
@@ -174,7 +174,7 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	d := rules.DecideAt(j, r.Time)
 	c.wouldSettle(&d, explain.MarkOf(r))
 	switch {
-	case !j.Settings.Judges(j.ManagedBy): // our rules do not cover a third controller
+	case !j.Settings.Judges(j.ManagedBy): // our rules do not apply to this controller
 	case listing: // pods may be missing until the listing is complete
 		c.Want.end(explain.MarkOf(r))
 		c.Want.last, c.Want.wake = explain.MarkOf(r), r.Time
@@ -183,7 +183,7 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	}
 }
 
-// Lacks returns the lacks that an answer reports.
+// Lacks returns the Lacks that are long enough to report.
 func (c *Case) Lacks() (told []*Lack) {
 	for _, x := range c.Want.lacks {
 		for _, part := range c.watched(x) {
@@ -202,8 +202,8 @@ func (c *Case) LackUntil(x *Lack) events.Time {
 	return c.End()
 }
 
-// watched returns the parts of a lack that were watched: a gap splits it in two. It returns none if the namespace was
-// over its log budget meanwhile, because pods may have come without a record.
+// watched returns the parts of a Lack that were watched; a gap of the watch splits it in two. If the namespace was over
+// its log budget meanwhile, it returns none, because pods may have come without a record.
 func (c *Case) watched(x *Lack) (parts []*Lack) {
 	if len(c.Passed.Touching(c.Job.Namespace, false, x.From.At, c.LackUntil(x))) > 0 {
 		return nil
@@ -227,7 +227,7 @@ func (c *Case) watched(x *Lack) (parts []*Lack) {
 	return append(parts, &rest)
 }
 
-// LackNow returns the lack that lasts; nil for none, and for one shorter than lackStuck.
+// LackNow returns the Lack that has not ended; nil if there is none, or if it is shorter than lackStuck.
 func (c *Case) LackNow() *Lack {
 	open := c.Want.open()
 	if open == nil {

@@ -1,5 +1,5 @@
-// Package late says what Jobledger did or saw late, and why if records prove it: nobody watched, it stood still, or
-// it was behind. A delay without a proof is not reported.
+// Package late says what Jobledger did or saw late, and why: it did not watch, it stood still, or it was behind. It
+// reports a delay only if records prove the cause.
 //
 // # Concurrency
 //

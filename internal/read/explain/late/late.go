@@ -14,36 +14,36 @@ import (
 )
 
 const (
-	// lateAfter is the delay from which an action or observation of Jobledger is reported as late. Reports about pods
-	// wait 5 s, a status write up to 4 s, and the API server's times are whole seconds.
+	// lateAfter is the delay from which something that Jobledger did or saw counts as late. Normal delays are shorter:
+	// reports about pods wait 5 s, a status write up to 4 s, and the API server's times are whole seconds.
 	lateAfter = 10 * time.Second
-	// lateSlack is the part of the delay that may have another cause.
+	// lateSlack is how much of the delay may have another cause.
 	lateSlack = 3 * time.Second
-	// sameClock is the maximum difference of two clocks that agree, if one is read in whole seconds.
+	// sameClock is the largest difference between two clocks that agree, if one of them has whole seconds.
 	sameClock = 3 * time.Second
-	// mostSought is the maximum number of records read back to find one with an earlier time.
+	// mostSought is how many records are read back to find one with an earlier time.
 	mostSought = 64
 )
 
-// lateness is an action or observation of Jobledger, and the earliest time at which it was possible.
+// lateness is something that Jobledger did or saw, and the earliest time at which it could have.
 type lateness struct {
-	what, after string       // "the Job was seen", "it was created (by the API server's clock)"
-	from        explain.Mark // without a record if the time is of another clock
+	what, after string       // such as "the Job was seen", "it was created (by the API server's clock)"
+	from        explain.Mark // it has no record if the time is by another clock
 	to          explain.Mark
 	own         bool // both times are by our clock
-	due         bool // the action was ours alone: records written meanwhile prove that Jobledger was behind
+	due         bool // only Jobledger could do it, so records that it wrote meanwhile prove that it was behind
 }
 
 func (l *lateness) by() time.Duration { return l.to.At.Sub(l.from.At) }
 
-// Of says what Jobledger did or saw late, and why, if the records prove it: it was away, stood still, or was behind.
-// About Jobs of another controller it says only what was seen late.
+// Of says what Jobledger did or saw late, and why, if records prove it: it did not run, it stood still, or it was
+// behind. For a Job that another controller runs, it only says what was seen late.
 func Of(c *jobcase.Case) []explain.Sentence {
 	all := []lateness{seenLate(c), deadlineLate(c)}
 	for i, t := range c.Tries {
 		all = append(all, orderedLate(c, i), endSeenLate(c, t))
 	}
-	longest := map[string]int{} // one is reported of each sort
+	longest := map[string]int{} // only one of each kind is reported
 	var out []explain.Sentence
 	for i := range all {
 		if k, known := longest[all[i].after]; !known || all[i].by() > all[k].by() {
@@ -61,7 +61,7 @@ func Of(c *jobcase.Case) []explain.Sentence {
 	return explain.Fewer(append(out, stepped(c)...), 3)
 }
 
-// OfTry is late for one of the tries.
+// OfTry is Of for one try.
 func OfTry(c *jobcase.Case, t *try.Try) (out []explain.Sentence) {
 	for _, l := range []lateness{orderedLate(c, slices.Index(c.Tries, t)), endSeenLate(c, t)} {
 		if s, is := lateText(c, &l); is {
@@ -80,7 +80,7 @@ func lateText(c *jobcase.Case, l *lateness) (explain.Sentence, bool) {
 		l.after, why), true
 }
 
-// whyLate says what delayed Jobledger. It is empty if nothing was late, or no record shows why.
+// whyLate says what delayed Jobledger. It is empty if nothing was late, or if no record shows why.
 func whyLate(c *jobcase.Case, l *lateness) (why string, from []explain.Mark) {
 	if l.to.Record == 0 || l.from.At == 0 || l.by() < lateAfter || stepBetween(c, l.from.At, l.to.At) {
 		return "", nil
@@ -122,7 +122,7 @@ func whyLate(c *jobcase.Case, l *lateness) (why string, from []explain.Mark) {
 	return "", nil
 }
 
-// recordBefore returns the newest record, of any stream, that has an earlier time than m.
+// recordBefore returns the newest record of the log with an earlier time than m.
 func recordBefore(c *jobcase.Case, m explain.Mark) (explain.Mark, bool) {
 	for at := m.Record - 1; at > 0 && m.Record-at <= mostSought; at-- {
 		r, err := history.Record(c.Ctx, c.Src, at)
@@ -136,7 +136,7 @@ func recordBefore(c *jobcase.Case, m explain.Mark) (explain.Mark, bool) {
 	return explain.Mark{}, false
 }
 
-// seenLate returns the delay until the Job was first seen.
+// seenLate returns how late the Job was first seen.
 func seenLate(c *jobcase.Case) (l lateness) {
 	if c.Added.Record == 0 || c.Begun != "" || !c.OursUntil(c.Added) || !serverClockAgrees(c) {
 		return l
@@ -147,8 +147,8 @@ func seenLate(c *jobcase.Case) (l lateness) {
 	}
 }
 
-// serverClockAgrees reports whether the API server's clock agrees with ours: a pod that we created has a creation time
-// between our decision and its first observation.
+// serverClockAgrees reports whether the API server's clock agrees with ours: there is a pod that we created, and its
+// creation time is between our decision and the record that first shows the pod.
 func serverClockAgrees(c *jobcase.Case) bool {
 	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool {
 		return t.Ordered.Record != 0 && t.Created != 0 && t.Seen.At.Sub(t.Ordered.At) <= sameClock &&
@@ -156,7 +156,7 @@ func serverClockAgrees(c *jobcase.Case) bool {
 	})
 }
 
-// deadlineLate returns the delay until we failed the Job for its deadline.
+// deadlineLate returns how late we failed the Job for its deadline.
 func deadlineLate(c *jobcase.Case) (l lateness) {
 	s := c.Settled
 	if s == nil || s.Reason != "DeadlineExceeded" || s.Decided.Record == 0 || !c.OursUntil(s.Decided) || refusedEver(c,
@@ -183,13 +183,13 @@ func deadline(c *jobcase.Case) (events.Time, bool) {
 	return c.StartTime.Add(explain.Seconds(*c.Spec.ActiveDeadlineSeconds)), true
 }
 
-// refusedEver reports whether the API server refused a command of a kind.
+// refusedEver reports whether the API server has ever refused a command of a kind.
 func refusedEver(c *jobcase.Case, kind events.CommandKind) bool {
 	return slices.ContainsFunc(c.Refusals, func(x *jobcase.Refusal) bool { return x.Kind == kind })
 }
 
-// orderedLate returns the delay until we asked for the i-th pod. It is zero for a Job with several pods at once: the
-// log does not show which pod replaced which.
+// orderedLate returns how late we asked for the i-th pod. It returns zero for a Job with several pods at a time, since
+// the log does not show which pod replaced which.
 func orderedLate(c *jobcase.Case, i int) (l lateness) {
 	t := c.Tries[i]
 	if t.Ordered.Record == 0 || t.Index != events.NoIndex || !c.OursUntil(t.Ordered) || refusedEver(c,
@@ -207,8 +207,8 @@ func orderedLate(c *jobcase.Case, i int) (l lateness) {
 	return l
 }
 
-// readyFor returns from when on we could ask for the i-th pod, judging by the records before until. It is false unless
-// the Job has one pod at a time.
+// readyFor returns when we could ask for the i-th pod, as the records before until show. It is false unless the Job has
+// one pod at a time.
 func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is bool) {
 	if c.Spec == nil || jobcase.Number(c.Spec.Parallelism) != 1 || c.Added.Record == 0 {
 		return from, false
@@ -231,9 +231,9 @@ func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is
 	return from, !c.FirstSuspended() || i > 0
 }
 
-// endSeenLate returns the delay until a try's end was seen.
+// endSeenLate returns how late the end of a try was seen.
 func endSeenLate(c *jobcase.Case, t *try.Try) (l lateness) {
-	// The node's clock agrees with ours.
+	// agrees: the node's clock agrees with ours.
 	agrees := t.Running != 0 && t.Started.Record != 0 && t.Started.At.Sub(t.Running).Abs() <= sameClock
 	if t.Ended.Record == 0 || t.Finished == 0 || !agrees {
 		return l
@@ -244,7 +244,7 @@ func endSeenLate(c *jobcase.Case, t *try.Try) (l lateness) {
 	}
 }
 
-// IdleAtDeadline says that the Job had no pod when its deadline passed because Jobledger had not created one.
+// IdleAtDeadline says that the Job had no pod when its deadline passed, because Jobledger had not created one.
 func IdleAtDeadline(c *jobcase.Case) (text string, from []explain.Mark) {
 	due, has := deadline(c)
 	s := c.Settled
@@ -267,7 +267,7 @@ func IdleAtDeadline(c *jobcase.Case) (text string, from []explain.Mark) {
 	return " while no pod ran, as " + why, append(explain.Marks(ready), from...)
 }
 
-// stepped says when our clock jumped while the Job went on: times before and after do not compare.
+// stepped says when our clock jumped during the Job's life, so that times before and after cannot be compared.
 func stepped(c *jobcase.Case) (out []explain.Sentence) {
 	for _, x := range c.Steps {
 		if x.At < c.Start() || x.At > c.End() || x.By.Abs() < time.Second {

@@ -4,5 +4,5 @@
 //
 // # Concurrency
 //
-// Functions may be called at the same time for different cases.
+// Functions may be called at the same time for different Jobs.
 package scheduler

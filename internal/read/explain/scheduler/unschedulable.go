@@ -15,24 +15,24 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Message is a message of the scheduler about a pod without a node: "0/7 nodes are available: 2 node(s) didn't
-// match Pod's node affinity/selector, 4 node(s) had untolerated taint(s), 1 Insufficient cpu. preemption: …". The
-// scheduler counts each node under the first plugin that refused it, so the numbers do not show which part decides, and
-// answers do not claim it.
+// Message is a message of the scheduler about a pod without a node: "0/7 nodes are available: 2 node(s) didn't match
+// Pod's node affinity/selector, 4 node(s) had untolerated taint(s), 1 Insufficient cpu. preemption: …". The scheduler
+// counts each node under the first plugin that refuses it. So the numbers do not show which reason matters most, and
+// answers do not claim that.
 type Message struct {
-	head  string // "0/7 nodes are available"
+	head  string // the beginning: "0/7 nodes are available"
 	Parts []SchedulerPart
-	Tail  string // the part about preemption
+	Tail  string // the end of the message, about preemption
 }
 
-// SchedulerPart is one reason of the scheduler, and its number of nodes.
+// SchedulerPart is one reason in the message, and its number of nodes.
 type SchedulerPart struct {
 	text  string
 	nodes int
 	asks  string // the field of the pod's spec that it is about; empty if it is only about the nodes
 }
 
-// The fields of a pod's spec that keep it from a node.
+// The fields of a pod's spec that can keep a pod from a node.
 const (
 	asksNodes    = "nodeSelector"
 	asksTaints   = "tolerations"
@@ -42,8 +42,8 @@ const (
 	asksCapacity = "resources"
 )
 
-// asked maps phrases of the scheduler's plugins to the fields of the pod's spec that they are about. The first match
-// counts.
+// asked has phrases of the scheduler's plugins, and the field of the pod's spec that each is about. The first phrase
+// that is in the reason counts.
 var asked = []struct{ words, field string }{
 	{"node affinity/selector", asksNodes}, {"taint", asksTaints}, {"volume", asksVolumes}, {"topology spread", asksSpread},
 	{"affinity", asksPods}, {"Insufficient", asksCapacity},
@@ -51,7 +51,7 @@ var asked = []struct{ words, field string }{
 
 var noNodes = regexp.MustCompile(`^(0/\d+ nodes are available): (\d+ .*)$`)
 
-// Parse splits a message of the scheduler; ok is false for other messages.
+// Parse splits a message of the scheduler into its parts; ok is false for other messages.
 func Parse(message string) (u Message, ok bool) {
 	m := noNodes.FindStringSubmatch(strings.TrimSpace(message))
 	if m == nil {
@@ -65,7 +65,7 @@ func Parse(message string) (u Message, ok bool) {
 		if err != nil && len(u.Parts) == 0 {
 			return u, false
 		}
-		if err != nil { // a comma within a reason
+		if err != nil { // a reason that contains a comma
 			u.Parts[len(u.Parts)-1].text += ", " + text
 			continue
 		}
@@ -80,8 +80,8 @@ func Parse(message string) (u Message, ok bool) {
 			p.asks = asked[at].field
 		}
 	}
-	// The reason with the fewest nodes comes first: large numbers are most often the nodes of other teams. Nodes that
-	// the pod's own selector excludes come last.
+	// The reason with the fewest nodes comes first, because large numbers are usually the nodes of other teams. The
+	// nodes that the pod's own selector excludes come last.
 	slices.SortStableFunc(u.Parts, func(a, b SchedulerPart) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.nodes, b.nodes))
 	})
@@ -95,9 +95,9 @@ func (p *SchedulerPart) rank() int {
 	return 0
 }
 
-// Reasons says why the scheduler has no node for a try, one sentence for each part of u. The first sentence begins with
-// before and cites the records of from; the others cite said. A part about a field of the pod template has the
-// template's value, if that is kept.
+// Reasons says why the scheduler has no node for a try, in one sentence for each part of u. The first sentence begins
+// with before and cites the records from; the others cite said. For a part about a field of the pod template, it adds
+// the field's value, if the log has the template.
 func Reasons(c *jobcase.Case, t *try.Try, u *Message, said explain.Mark, from []explain.Mark,
 	before string) []explain.Sentence {
 	template, at := c.TemplateFor(t)
@@ -118,7 +118,7 @@ func Reasons(c *jobcase.Case, t *try.Try, u *Message, said explain.Mark, from []
 	return out
 }
 
-// podAsks is the part of a pod template that keeps a pod from nodes.
+// podAsks has the fields of a pod template that can keep a pod from nodes.
 type podAsks struct {
 	Spec struct {
 		NodeSelector map[string]string
@@ -134,7 +134,7 @@ type podAsks struct {
 	}
 }
 
-// asks returns the pod template's field that a part is about; empty if unknown.
+// asks returns the field of the pod template that a part is about, with its value; empty if unknown.
 func asks(t *try.Try, template []byte, p *SchedulerPart) string {
 	var x podAsks
 	if len(template) == 0 || json.Unmarshal(template, &x) != nil {
@@ -205,7 +205,8 @@ func (x *podAsks) claims() string {
 	return "it claims " + strings.Join(names, ", ")
 }
 
-// large writes a request of many CPUs in full: the M of "cpu: 1M" is a million, and often a slip for m.
+// large writes a request of very many CPUs in full. In "cpu: 1M" the M means a million; it is often a typing error for
+// m.
 func large(resource, n string) string {
 	for suffix, zeros := range map[string]string{"k": "000", "M": "000000", "G": "000000000"} {
 		if digits, is := strings.CutSuffix(n, suffix); is && resource == "cpu" {
@@ -215,8 +216,7 @@ func large(resource, n string) string {
 	return ""
 }
 
-// requests returns the containers' requests for the resource in words: for "3 Insufficient cpu" it is "requested: main
-// 2".
+// requests says how much of a resource the containers request: "requested: main 2" for "3 Insufficient cpu".
 func (x *podAsks) requests(words []string) string {
 	resource := strings.TrimRight(words[len(words)-1], ".,")
 	var parts []string

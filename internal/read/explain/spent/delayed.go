@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// delayedFor is the minimum delay of a completed Job that an answer reports first. A backoff takes 10 s.
+// delayedFor is the smallest delay of a completed Job that an answer puts first. For comparison: a backoff takes 10 s.
 const delayedFor = 5 * time.Second
 
 // delayed reports whether a completed Job spent at least delayedFor and at least half of its time in phase p, and how
@@ -25,7 +25,7 @@ func delayed(c *jobcase.Case, p Phase) (d time.Duration, is bool) {
 	return total[p], total[p] >= delayedFor && 2*total[p] >= c.End().Sub(c.Start())
 }
 
-// Unwanted says how long a completed Job was suspended or had parallelism 0. Its edits say who ended that.
+// Unwanted says how long a completed Job was suspended or had parallelism 0, and which edit ended that.
 func Unwanted(c *jobcase.Case) []explain.Sentence {
 	for _, x := range []struct {
 		phase Phase

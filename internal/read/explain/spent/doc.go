@@ -1,5 +1,6 @@
-// Package spent divides the time of a Job among phases: running, scheduling, backoff, suspended, and others. At
-// each moment the first phase that holds counts, so that the phases add up to the Job's duration.
+// Package spent divides the time of a Job among phases: running, scheduling, backoff, suspended, and others. If several
+// phases hold at the same moment, only the first in the list of phases counts. So the phases add up to the Job's
+// duration.
 //
 // # Concurrency
 //

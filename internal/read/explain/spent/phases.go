@@ -12,7 +12,7 @@ import (
 // Phase is what a Job's time is spent on.
 type Phase int
 
-// The phases. If pods are in several phases at a moment, the first in this list counts.
+// The phases. If several hold at the same moment, the first in this list counts.
 const (
 	PhaseUnwatched Phase = iota
 	phaseSuspended
@@ -39,7 +39,7 @@ var PhaseNames = [phases]string{
 	"concluding", "backoff", "not seen yet", "before the first pod", "between two pods", "after the last pod",
 }
 
-// inOrder are the phases in the order in which a Job with one pod goes through them.
+// inOrder has the phases in the order in which a Job with one pod goes through them.
 var inOrder = [phases]Phase{
 	phaseUnseen, PhaseUnwatched, phaseSuspended, phaseNoneWanted, phaseBefore, phaseRefused, phaseLacking, PhaseCreating,
 	PhaseScheduling, PhaseStarting, PhaseRunning, PhaseStopping, PhaseBackoff, phaseDeciding, phaseAfter, phaseConcluding,
@@ -51,7 +51,7 @@ type Stretch struct {
 	From, To events.Time
 }
 
-// Stretches returns the phases of a try, by our clock if they were seen.
+// Stretches returns the periods of a try in each phase, by our clock if their beginnings were seen.
 func Stretches(t *try.Try, until events.Time) []Stretch {
 	var out []Stretch
 	add := func(p Phase, from, to events.Time) events.Time {
@@ -69,7 +69,7 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 	started := t.Started.At
 	if started == 0 && t.Ended.Record != 0 {
 		if started = min(t.Ended.At, max(t.Placed.At, t.Began())); t.Began() == 0 {
-			started = 0 // it never ran
+			started = 0 // the pod never ran
 		}
 	}
 	placed := t.Placed.At
@@ -91,7 +91,7 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 	return out
 }
 
-// sweep divides the time from from to to among the phases: each moment counts for the first phase that holds then.
+// sweep divides the time between from and to among the phases. Each moment counts for the first phase that holds.
 func sweep(all []Stretch, from, to events.Time) [phases]time.Duration {
 	var total [phases]time.Duration
 	points := []events.Time{from, to}
@@ -100,7 +100,7 @@ func sweep(all []Stretch, from, to events.Time) [phases]time.Duration {
 	}
 	slices.Sort(points)
 	points = slices.Compact(points)
-	// open is the number of stretches of each phase at a point; points are visited in the order of time.
+	// open has, for each phase, the number of stretches at a point. The points are visited in the order of time.
 	begins, ends := slices.Clone(all), slices.Clone(all)
 	slices.SortFunc(begins, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
 	slices.SortFunc(ends, func(a, b Stretch) int { return cmp.Compare(a.To, b.To) })

@@ -37,7 +37,7 @@ func suspensions(c *jobcase.Case) (out []Stretch) {
 	return out
 }
 
-// jobStretches returns the periods in which the Job itself waited.
+// jobStretches returns the periods in which the Job itself was waiting, and not a pod.
 func jobStretches(c *jobcase.Case) []Stretch {
 	end := c.End()
 	out := append(suspensions(c), noneWanted(c)...)
@@ -94,7 +94,7 @@ func noneWanted(c *jobcase.Case) (out []Stretch) {
 	return out
 }
 
-// Section says where the Job's time went, and how much pod time was lost.
+// Section says how much of the Job's time went into each phase, and how much running time of pods was lost.
 func Section(c *jobcase.Case) []explain.Sentence {
 	if !c.Finished() || len(c.Tries) == 0 {
 		return nil
@@ -146,8 +146,8 @@ func Section(c *jobcase.Case) []explain.Sentence {
 	return out
 }
 
-// ByNodes says what the nodes' clocks tell of the running time of tries, if the end of one was seen late. The running
-// time goes to the end that was seen, and all else that is said of such a try is by its node's clock.
+// ByNodes says how long tries ran by their nodes' clocks, if the end of one was seen late. Everywhere else the running
+// time of such a try lasts until its end was seen.
 func ByNodes(tries []*try.Try) string {
 	ran, of, late := 0, time.Duration(0), 0
 	for _, t := range tries {
@@ -168,8 +168,8 @@ func ByNodes(tries []*try.Try) string {
 	return " (not the same by the nodes' clocks)"
 }
 
-// ranAtMost reports whether the end of a running time is unknown for one of the tries, for example of a pod that
-// vanished with its node. The time is then an upper bound.
+// ranAtMost reports whether the running time of a try is only an upper bound, because its end is not known. The pod may
+// have vanished with its node.
 func ranAtMost(tries []*try.Try) bool {
 	return slices.ContainsFunc(tries, func(t *try.Try) bool {
 		_, known, most := t.Ran()
@@ -177,8 +177,8 @@ func ranAtMost(tries []*try.Try) bool {
 	})
 }
 
-// Phases returns the time of each phase of the Job, and the tries that it covers. For a Job with several indexes these
-// are the tries of the index that decided when the Job ended; on names that index.
+// Phases returns how long the Job was in each phase, and the tries for which it counted. If the Job has several
+// indexes, these are the tries of the index that ended last; on names this index.
 func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.Try) {
 	of = c.Tries
 	if t := decisiveIndex(c); t != nil {
@@ -200,8 +200,8 @@ func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.
 	return sweep(all, c.Start(), c.End()), on, of
 }
 
-// decisiveIndex returns a try of the index that made the Job end when it did: the one that failed the Job, or the last
-// to end. It is nil for a Job without several indexes, and for a Job that did not end with a try.
+// decisiveIndex returns a try of the index that decided when the Job ended: the index that failed the Job, or the last
+// to end. It returns nil if the Job does not have several indexes, or did not end with the end of a try.
 func decisiveIndex(c *jobcase.Case) *try.Try {
 	if c.Settled == nil || !severalIndexes(c) {
 		return nil
@@ -209,7 +209,7 @@ func decisiveIndex(c *jobcase.Case) *try.Try {
 	switch c.Settled.Reason {
 	case "DeadlineExceeded":
 		return nil
-	case "SuccessPolicy": // pods that were stopped for it end last, and decide nothing
+	case "SuccessPolicy": // pods that are stopped because of the policy end last, and decide nothing
 		return lastSuccess(c)
 	}
 	if t := c.SettledBy(); t != nil {
@@ -218,7 +218,7 @@ func decisiveIndex(c *jobcase.Case) *try.Try {
 	return lastOf(c, func(t *try.Try) bool { return t.Over() && c.Settles(t) })
 }
 
-// lastOf returns the try that ended last of those that the condition is true for; nil for none.
+// lastOf returns the try that ended last, of those for which is returns true; nil if there is none.
 func lastOf(c *jobcase.Case, is func(*try.Try) bool) (last *try.Try) {
 	for _, t := range c.Tries {
 		if is(t) && (last == nil || t.End().Record > last.End().Record) {
@@ -228,7 +228,7 @@ func lastOf(c *jobcase.Case, is func(*try.Try) bool) (last *try.Try) {
 	return last
 }
 
-// lastSuccess returns the last try that succeeded before the Job's pods were stopped; nil for none.
+// lastSuccess returns the last try that succeeded before the Job's other pods were stopped; nil if there is none.
 func lastSuccess(c *jobcase.Case) *try.Try {
 	return lastOf(c, func(t *try.Try) bool {
 		decides := c.Settled.Bound() == 0 || t.End().Record <= c.Settled.Bound()
@@ -236,15 +236,15 @@ func lastSuccess(c *jobcase.Case) *try.Try {
 	})
 }
 
-// severalIndexes reports whether each try has an index, and not all the same.
+// severalIndexes reports whether the tries belong to several indexes. It is false if a try has no index.
 func severalIndexes(c *jobcase.Case) bool {
 	other := func(t *try.Try) bool { return t.Index != c.Tries[0].Index }
 	return slices.ContainsFunc(c.Tries, other) &&
 		!slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return t.Index == events.NoIndex })
 }
 
-// lost returns the running time of the tries that did not succeed, and those tries. most means that the time is an
-// upper bound.
+// lost returns the tries that did not succeed (runs), and how long they ran in total. most is set if this time is only
+// an upper bound.
 func lost(c *jobcase.Case) (sum time.Duration, runs []*try.Try, most bool) {
 	for _, t := range c.Tries {
 		if d, known, atMost := t.Ran(); known && t.Failed() {

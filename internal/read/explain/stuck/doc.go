@@ -1,7 +1,7 @@
 // Package stuck says what a Job's pods wait for, since when, and whether the wait ends by itself.
 //
-// [Find] says why a Job does not go on. [WaitsFor] lists all that a Job which goes on waits for, [Waited] what the
-// pods of a Job that is over had waited for, [Meanwhile] what held it up when its deadline passed.
+// [Find] says why a Job cannot go on. [WaitsFor] lists what a Job that has not ended waits for. [Waited] lists what the
+// pods of an ended Job had waited for, and [Meanwhile] says what held a Job up when its deadline passed.
 //
 // # Concurrency
 //

@@ -10,15 +10,15 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Half is a running pod with containers that have ended for good. It does not end before the others do. The pod may be
-// well, or wait for a sidecar that nobody stops: the log does not show which container does the work.
+// Half is a running pod in which some containers have ended for good. It ends only when the others do. It may be fine,
+// or wait for a sidecar that nobody stops: the log does not show which container does the work.
 type Half struct {
 	try  *try.Try
 	Text string // "main ended with 0 at 22:42:43 and istio-proxy runs on"
 	From []explain.Mark
 }
 
-// Halves returns the pods of the Job that are half done.
+// Halves returns the running pods of the Job in which some containers have ended for good.
 func Halves(c *jobcase.Case) (out []Half) {
 	for _, t := range c.Tries {
 		if h, is := HalfDone(c, t); is {
@@ -28,7 +28,7 @@ func Halves(c *jobcase.Case) (out []Half) {
 	return out
 }
 
-// HalfDone reports whether a pod is half done, and describes it.
+// HalfDone reports whether a running pod has containers that have ended for good, and describes the pod.
 func HalfDone(c *jobcase.Case, t *try.Try) (h Half, is bool) {
 	waits := len(t.Waits) > 0 && t.Waits[len(t.Waits)-1].Until.Record == 0
 	if t.Over() || t.AskedSeen.Record != 0 || t.Phase != events.PodRunning || waits {
@@ -51,13 +51,13 @@ func HalfDone(c *jobcase.Case, t *try.Try) (h Half, is bool) {
 		return h, false
 	}
 	from := explain.Marks(t.Shown)
-	if t.Newest != t.Shown { // the newest record names the containers that run on
+	if t.Newest != t.Shown { // the newest record names the containers that still run
 		from = append(from, t.Newest)
 	}
 	return Half{t, strings.Join(done, ", ") + " and " + try.List(on, "runs on", "run on"), from}, true
 }
 
-// runningBeside returns the containers that still run, from the pod's record, otherwise from the Job's pod template.
+// runningBeside returns the containers that still run, from the pod's record, or else from the Job's pod template.
 func runningBeside(c *jobcase.Case, t *try.Try, ended []string) []string {
 	if len(t.StillRun) > 0 {
 		return t.StillRun

@@ -13,20 +13,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Times that a pod's node may take before the pod counts as stuck.
+// How long a node may take for something before the pod counts as stuck.
 const (
-	// To end a pod after its grace period: the kubelet kills it, unmounts its volumes, and deletes it.
+	// stopSlack is the time to end a pod after its grace period: the kubelet kills it, unmounts its volumes and deletes
+	// it.
 	stopSlack = 30 * time.Second
-	silence   = time.Minute     // from the binding of the pod to the kubelet's first report
-	creating  = 5 * time.Minute // to pull images, mount volumes and create containers (ContainerCreating)
+	silence   = time.Minute     // from the scheduling of the pod to the first report of its kubelet
+	creating  = 5 * time.Minute // time to pull images, mount volumes and create containers (ContainerCreating)
 
 	// initializing is the time for init containers to end, sidecars to start, and later images to be pulled
-	// (PodInitializing). Most init containers wait for a database or migrate a schema: 5 minutes as above, and 10 for
-	// that work.
+	// (PodInitializing). An init container often waits for a database or migrates a schema, so this is creating (5
+	// minutes) plus 10 minutes.
 	initializing = 15 * time.Minute
 )
 
-// hanging returns the pods under deletion that still exist more than stopSlack after their grace period.
+// hanging returns the pods that are being deleted, and still exist more than stopSlack after their grace period.
 func hanging(c *jobcase.Case) (out []*try.Try) {
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && !t.Over() && c.End() > t.StopsAt().Add(stopSlack) {
@@ -36,7 +37,7 @@ func hanging(c *jobcase.Case) (out []*try.Try) {
 	return out
 }
 
-// hangs says since when a pod that does not stop is under deletion, on which node, and what ends it.
+// hangs says since when a pod that does not stop is being deleted, on which node, and what will end this.
 func hangs(c *jobcase.Case, t *try.Try) explain.Sentence {
 	text := fmt.Sprintf("%s%s is being deleted since %s", t.Pod, try.On(t.Node), c.Clock(t.AskedSeen.At))
 	from := explain.Marks(t.AskedSeen, t.GraceBy, t.Newest)
@@ -53,7 +54,7 @@ func hangs(c *jobcase.Case, t *try.Try) explain.Sentence {
 	return explain.Say(from, "%s; it ends when its kubelet does so, or by a deletion by force", text)
 }
 
-// hangWord summarizes the pods that do not stop.
+// hangWord returns the name of the first pod that does not stop, and how many more there are.
 func hangWord(all []*try.Try) string {
 	text := all[0].Pod + try.On(all[0].Node)
 	if len(all) > 1 {
@@ -62,7 +63,7 @@ func hangWord(all []*try.Try) string {
 	return text + " does not stop"
 }
 
-// Stopping says whether the pods of a Job with a settled end are gone, stopping or hanging, and by which record.
+// Stopping says whether the pods of an ending Job are gone, stopping or hanging, and returns the record that shows it.
 func Stopping(c *jobcase.Case) (text string, from explain.Mark) {
 	if all := hanging(c); len(all) > 0 {
 		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.Clock(all[0].AskedSeen.At)), all[0].AskedSeen
@@ -73,10 +74,10 @@ func Stopping(c *jobcase.Case) (text string, from explain.Mark) {
 	return "its pods are being stopped", explain.Mark{}
 }
 
-// silent returns the pods that were bound to a node at least silence ago and whose kubelet has reported nothing about
-// them.
+// silent returns the pods that were scheduled at least silence ago, and about which the node's kubelet has reported
+// nothing.
 func silent(c *jobcase.Case) (out []*try.Try) {
-	// The report may have been dropped over the log budget.
+	// The report may not have been recorded, because the namespace was over its log budget.
 	if len(c.Passed.Touching(c.Job.Namespace, false, c.Start(), c.End())) > 0 {
 		return nil
 	}
@@ -89,7 +90,7 @@ func silent(c *jobcase.Case) (out []*try.Try) {
 	return out
 }
 
-// silentText says since when the kubelet has been silent about a pod, on which node, and what ends that.
+// silentText says since when the kubelet has been silent about a pod, on which node, and what will end this.
 func silentText(c *jobcase.Case, t *try.Try) explain.Sentence {
 	text, from := fmt.Sprintf("%s is bound to %s since %s, whose kubelet has said nothing of it", t.Pod, t.Node,
 		c.Clock(t.Placed.At)), explain.Marks(t.Placed, t.Newest)
@@ -99,18 +100,19 @@ func silentText(c *jobcase.Case, t *try.Try) explain.Sentence {
 	return explain.Say(from, "%s; the kubelet starts it when it is back, or the pod is deleted", text)
 }
 
-// tooLong reports whether a wait does not end by itself.
+// tooLong reports whether a wait lasts so long that it will not end by itself.
 func tooLong(c *jobcase.Case, w *try.Waiting) bool {
 	bounds := map[string]time.Duration{"ContainerCreating": creating, "PodInitializing": initializing}
 	bound, has := bounds[w.Reason]
 	return try.StuckWords[w.Reason] || has && c.End().Sub(w.From.At) >= bound
 }
 
-// sandboxTold is the shortest wait for which an answer says what the kubelet does before it creates containers. A
+// sandboxTold is how long a wait must last before an answer says what the kubelet does before it creates containers. A
 // healthy pod takes less.
 const sandboxTold = 10 * time.Second
 
-// unsaid says what the log lacks about a wait when neither its reason nor a record says what the pod waits for.
+// unsaid says which information the log lacks, if neither the reason of a wait nor a record says what the pod waits
+// for.
 func unsaid(c *jobcase.Case, w *try.Waiting) string {
 	switch {
 	case w.Sandbox != events.SandboxUnsaid && c.End().Sub(w.From.At) < sandboxTold:
@@ -130,7 +132,7 @@ func unsaid(c *jobcase.Case, w *try.Waiting) string {
 	return ""
 }
 
-// within returns names in brackets; empty for none.
+// within returns names in brackets; empty if there are none.
 func within(names []string) string {
 	if len(names) == 0 {
 		return ""

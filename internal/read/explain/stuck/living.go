@@ -19,14 +19,14 @@ func None(c *jobcase.Case) bool {
 		there)
 }
 
-// Stuckness is why a Job does not go on by itself.
+// Stuckness says why a Job cannot go on by itself.
 type Stuckness struct {
 	Text  string
-	Cause string         // equal for Jobs that are stuck alike; empty if their pods' wait says it
-	From  []explain.Mark // the records that show it, the beginning first
+	Cause string         // equal for Jobs with the same cause; empty if the wait of their pods tells the cause
+	From  []explain.Mark // records that prove it, the beginning first
 }
 
-// Find says why the Job cannot go on by itself, given the number of running pods; nil if it can.
+// Find says why the Job cannot go on by itself; nil if it can. running is the number of running pods.
 func Find(c *jobcase.Case, running int) *Stuckness {
 	if running > 0 {
 		return nil
@@ -60,8 +60,8 @@ func Find(c *jobcase.Case, running int) *Stuckness {
 	return nil
 }
 
-// heldGroup returns the newest refusal of a command for the Job's Workload and PodGroup, while the Job has no pod
-// because of it (J-241); nil for none.
+// heldGroup returns the newest refusal of a command for the Job's Workload and PodGroup, if the Job has no pod because
+// of it (J-241); nil otherwise.
 func heldGroup(c *jobcase.Case) *jobcase.Refusal {
 	if c.Job.Reason != history.NoPodGroup {
 		return nil
@@ -76,7 +76,7 @@ func heldGroup(c *jobcase.Case) *jobcase.Refusal {
 	return newest
 }
 
-// heldByGroup quotes the API server's refusal of the PodGroup.
+// heldByGroup says that the API server refused the PodGroup, and quotes the refusal.
 func heldByGroup(c *jobcase.Case) (out []explain.Sentence) {
 	x := heldGroup(c)
 	if x == nil {

@@ -17,7 +17,8 @@ import (
 )
 
 // Meanwhile says what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, a
-// refusal of the API server, or a container that ran on beside a finished one. It is empty if pods ran unhindered.
+// refusal of the API server, or a container that still ran after another one had finished. It is empty if nothing held
+// it up.
 func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	at := c.PassedAt()
 	if at.Record == 0 {
@@ -37,7 +38,7 @@ func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	return explain.Phrase("%s", idle), from
 }
 
-// obstacle says what kept the pods of a Job from running at a record; empty for nothing.
+// obstacle says what kept the pods of a Job from running at a record; empty if nothing did.
 func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []explain.Mark) {
 	if g := HeldAt(c, at); len(g) > 0 {
 		w := g[0].WaitAt(at)
@@ -46,7 +47,7 @@ func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []ex
 				explain.Marks(g[0].CrashedAt)
 		}
 		said := theirWords(w.Message)
-		if len(w.By) > 0 { // the gates say it
+		if len(w.By) > 0 { // the names of the gates say it
 			said = explain.Passage{}
 		}
 		return explain.Phrase(" while %s waited for at least %s: %s%s", podsOf(g), words.Span(at.At.Sub(w.From.At)), w.Word(),
@@ -67,7 +68,8 @@ func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []ex
 	return explain.Passage{}, nil
 }
 
-// ranOn says that a container of a try had done its work before an instant, and others ran on; false if none had.
+// ranOn says that a container of a try had done its work before an instant, while others still ran. is is false if this
+// is not so.
 func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is bool) {
 	e := t.DoneFirst()
 	if e == nil || e.Finished == 0 || e.Finished >= before {
@@ -76,12 +78,12 @@ func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is boo
 	return fmt.Sprintf("while %s had ended with 0%s and %s ran on", e.Name, c.AtClock(e.Finished), t.OthersThan(e)), true
 }
 
-// outlast is the minimum time for which a sidecar must have run on for the deletion of a Job to be told by it: containers
-// of a pod rarely end at once.
+// outlast is how long a sidecar must have run on for HeldAtDeletion to name it. Containers of a pod rarely end at the
+// same time.
 const outlast = time.Second
 
-// HeldAtDeletion says why a Job that was deleted had not ended, as a clause with its mark: it wanted no pod, its pods waited or were
-// refused, or sidecars held it. It is empty if a pod worked, or if nothing shows what it waited for.
+// HeldAtDeletion says, as a clause that begins with a comma or colon, why a deleted Job had not ended: it wanted no
+// pod, its pods waited or were refused, or sidecars still ran. It is empty if a pod was working, or if no record tells.
 func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text explain.Passage, from []explain.Mark) {
 	why, from := unwanted(c)
 	if why == "" && c.Spec != nil && c.Spec.Suspend {
@@ -99,8 +101,8 @@ func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text explain.Passage
 	return explain.Passage{}, nil
 }
 
-// sidecars says that in each pod that ran a container had done its work and others ran on. It is empty if one pod still
-// worked.
+// sidecars says that each pod that ran had a container which had done its work, and others that still ran. It is empty
+// if one pod was still working.
 func sidecars(c *jobcase.Case, deleted explain.Mark) (text string, from []explain.Mark) {
 	for _, t := range c.Tries {
 		if !t.RunsAt(deleted) {
@@ -118,29 +120,30 @@ func sidecars(c *jobcase.Case, deleted explain.Mark) (text string, from []explai
 	return text, from
 }
 
-// mostOfRegistry bounds what is quoted of a registry's words, in bytes: "registry.corp/etl:1.9.0: not found" is 35.
+// mostOfRegistry is how many bytes of a registry's message are quoted. "registry.corp/etl:1.9.0: not found" has 35.
 const mostOfRegistry = 64
 
-// theirWords quotes the beginning of a cluster message after a colon, or its end where that has a registry's words. Its
-// quotes become single ones. It is empty without a message.
+// theirWords quotes the beginning of a message of the scheduler, a kubelet or the API server, after a colon. If the
+// message has words of a registry, it quotes the end. Quotes in the message become single ones. It is empty for an
+// empty message.
 func theirWords(s string) explain.Passage {
 	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
 	if s == "" {
 		return explain.Passage{}
 	}
-	// Show all reasons, and leave out the part about preemption.
+	// Show all reasons, and leave out the end about preemption.
 	if u, is := scheduler.Parse(s); is && u.Tail != "" {
 		return explain.Passage{Cut: fmt.Sprintf(": %q", explain.Begin(strings.TrimSuffix(s, " "+u.Tail), explain.MostQuoted)),
 			Whole: fmt.Sprintf(": %q", s)}
 	}
 	cut := explain.Begin(s, explain.MostLine)
-	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is { // why it was not pulled comes last
+	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is { // the reason why it was not pulled is at the end
 		cut = explain.End("…"+registry, mostOfRegistry)
 	}
 	return explain.Passage{Cut: fmt.Sprintf(": %q", cut), Whole: fmt.Sprintf(": %q", s)}
 }
 
-// serverWords quotes what the API server said when it refused, as theirWords does; empty where the log has no words.
+// serverWords is theirWords for the message with which the API server refused; empty if the log has no message.
 func serverWords(x *jobcase.Refusal) explain.Passage {
 	if x.Says == "" {
 		return explain.Passage{}
@@ -148,7 +151,8 @@ func serverWords(x *jobcase.Refusal) explain.Passage {
 	return theirWords(explain.Says(x.Says))
 }
 
-// HeldAt returns the tries that waited at a record if none ran: the longest wait, and the tries with the same wait.
+// HeldAt returns the tries with the longest wait at a record: those that waited for the same. It returns none if a try
+// was running.
 func HeldAt(c *jobcase.Case, at explain.Mark) (out []*try.Try) {
 	for _, t := range c.Tries {
 		w := t.WaitAt(at)

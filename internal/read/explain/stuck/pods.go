@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Waiting groups the tries that do not run by what they wait for. Groups, and tries within a group, are sorted by the
-// length of the wait, the longest first.
+// Waiting groups the tries that do not run by what they wait for. The groups, and the tries within a group, are sorted
+// by how long they have waited, the longest first.
 func Waiting(c *jobcase.Case) (groups [][]*try.Try) {
 	for _, t := range c.Tries {
 		if t.Over() || len(t.Waits) == 0 || t.Waits[len(t.Waits)-1].Until.Record != 0 {
@@ -36,8 +36,8 @@ func Waiting(c *jobcase.Case) (groups [][]*try.Try) {
 	return groups
 }
 
-// waitsOf says what the pods of a group wait for, and since when. With only set, no other group exists: a stuck Job's
-// verdict then names the pods already, so the sentence does not.
+// waitsOf says what the pods of a group wait for, and since when. only is set if there is no other group: the verdict
+// of a stuck Job then names the pods already, so the sentence does not.
 func waitsOf(c *jobcase.Case, g []*try.Try, only bool) []explain.Sentence {
 	w, last := g[0].LastWait(), g[len(g)-1].LastWait()
 	from := append(try.Cite(g, func(t *try.Try) explain.Mark { return t.LastWait().From }), explain.Marks(w.SaidBy())...)
@@ -56,22 +56,22 @@ func waitsOf(c *jobcase.Case, g []*try.Try, only bool) []explain.Sentence {
 		whose(g), explain.Colon(w.Message))}
 }
 
-// sameWait reports whether two tries wait for the same reason, with messages that differ only in counts and the pods'
-// names. A pod that lacks cpu and a pod that lacks a node of its zone differ, and so do pods with different images.
+// sameWait reports whether two tries wait for the same reason, with messages that differ only in numbers and pod names.
+// Different resources, zones or images are different waits.
 func sameWait(a, b *try.Try) bool {
 	x, y := a.LastWait(), b.LastWait()
 	return x.Reason == y.Reason && slices.Equal(x.By, y.By) && (x.Message == y.Message || uncounted(a,
 		x.Message) == uncounted(b, y.Message))
 }
 
-// aCount matches a word that is a number, a fraction "0/186", or a duration "40s" or "1m20s".
+// aCount matches a word that is a number, a fraction such as "0/186", or a duration such as "40s" or "1m20s".
 var aCount = regexp.MustCompile(`^\d+(/\d+|(\.\d+)?([smh]|ms)(\d+[smh])*)?$`)
 
-// uncounted returns a message about a try without the try's name and without counts.
+// uncounted returns a message about a try without the try's name and without numbers.
 func uncounted(t *try.Try, message string) string {
 	all := strings.Fields(message)
 	for i, word := range all {
-		if strings.HasPrefix(word, "pod="+t.Pod+"_") { // a kubelet writes the pod's name, namespace and UID here
+		if strings.HasPrefix(word, "pod="+t.Pod+"_") { // so a kubelet writes the pod's name, namespace and UID
 			word = "pod="
 		}
 		if aCount.MatchString(strings.TrimRight(word, ".,;:")) {
@@ -82,7 +82,7 @@ func uncounted(t *try.Try, message string) string {
 	return strings.Join(all, " ")
 }
 
-// whose names the pod that the message belongs to, if the messages of the group are not identical.
+// whose names the pod that a quoted message is about, if the pods of the group have different messages.
 func whose(g []*try.Try) string {
 	for _, t := range g[1:] {
 		if t.LastWait().Message != g[0].LastWait().Message {

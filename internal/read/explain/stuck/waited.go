@@ -17,13 +17,13 @@ import (
 )
 
 // Waited says what the pods of a finished Job had waited for before they started. Pods with the same wait share one
-// sentence, about the longest of them. Each real wait was longer than reported: a pod's reason is recorded only after
-// it has lasted for a while.
+// sentence, about the longest wait. The waits were a little longer than it says, because a reason is recorded only
+// after it has lasted for a while.
 func Waited(c *jobcase.Case) []explain.Sentence {
 	if !c.Over() {
 		return nil
 	}
-	if c.Begun != "" && len(c.Tries) == 0 { // what it had waited for was not seen
+	if c.Begun != "" && len(c.Tries) == 0 { // what the Job had waited for was not seen
 		return nil
 	}
 	if text, from := unwanted(c); text != "" {
@@ -56,11 +56,11 @@ func Waited(c *jobcase.Case) []explain.Sentence {
 	return out
 }
 
-// beforeTold is the minimum time before a wait that an answer reports.
+// beforeTold is how long a pod must have existed before its wait was seen, for this to be reported.
 const beforeTold = 2 * time.Second
 
-// before says how long a pod had not run before its wait was seen, since a reason is recorded late, and that nothing says
-// what ended the wait.
+// before says how long a pod had not run before its wait was seen, and that no record tells what ended the wait. A
+// reason is recorded with a delay.
 func before(c *jobcase.Case, w pastWait) []explain.Sentence {
 	t, since := w.try, w.try.Seen
 	if w.Reason != "Unschedulable" && w.Reason != "SchedulingGated" && t.Placed.Record != 0 {
@@ -81,7 +81,7 @@ func before(c *jobcase.Case, w pastWait) []explain.Sentence {
 	return []explain.Sentence{explain.Say(from, "%s", text)}
 }
 
-// pastWaits groups the waits that are over by their reason and message.
+// pastWaits groups the waits that have ended by reason and message.
 func pastWaits(c *jobcase.Case) (groups [][]pastWait) {
 	for _, t := range c.Tries {
 		for i := range t.Waits {
@@ -102,8 +102,8 @@ func pastWaits(c *jobcase.Case) (groups [][]pastWait) {
 	return groups
 }
 
-// Delayed says in a clause what delayed a Job that is complete: the longest wait of a pod before it ran, or a refusal of
-// its pods. It is empty for nothing.
+// Delayed says, as a clause, what delayed a complete Job most: the wait of a pod before it ran, a refusal of its pods,
+// or a time in which no pod came. It is empty if nothing did.
 func Delayed(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	took := time.Duration(0)
 	for _, g := range pastWaits(c) {
@@ -130,7 +130,7 @@ func Delayed(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	return text, from
 }
 
-// ofJob is "its pod" of a Job with one pod, else "a pod".
+// ofJob returns "its pod" for a Job with one pod, otherwise "a pod".
 func ofJob(c *jobcase.Case) string {
 	if len(c.Tries) == 1 {
 		return "its pod"
@@ -140,10 +140,10 @@ func ofJob(c *jobcase.Case) string {
 
 func longer(a, b pastWait) int { return cmp.Compare(a.took(), b.took()) }
 
-// mostWaited is the number of waits that an answer shows on a terminal.
+// mostWaited is how many waits an answer shows on a terminal.
 const mostWaited = 3
 
-// pastWait is a wait that is over.
+// pastWait is a wait that has ended.
 type pastWait struct {
 	*try.Waiting
 	try   *try.Try
@@ -152,7 +152,7 @@ type pastWait struct {
 
 func (w *pastWait) took() time.Duration { return w.certainly().Sub(w.From.At) }
 
-// certainly returns until when the pod certainly waited: by the node's clock it may have run before that was seen.
+// certainly returns until when the pod certainly waited. By the node's clock it may have run before this was seen.
 func (w *pastWait) certainly() events.Time {
 	if ran := w.try.Began(); ran != 0 {
 		return min(w.until.At, ran)
@@ -160,26 +160,26 @@ func (w *pastWait) certainly() events.Time {
 	return w.until.At
 }
 
-// asPast returns the wait w as over, and whether it is worth reporting. The backoff of a crashing container is not:
-// it is reported as a failed try.
+// asPast returns wait w with its end, and whether to report it. The backoff of a crashing container is not reported
+// here: it belongs to a failed try.
 func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	out := pastWait{Waiting: w, try: t, until: w.Until}
-	if w.Until.Record == 0 { // it waited to the end
+	if w.Until.Record == 0 { // it waited until the try ended
 		out.until = explain.Mark{At: c.End(), Record: c.Deletion().Record}
 		if c.Finished() && c.Settled != nil {
 			out.until.Record = c.Settled.StoredBy().Record
 		}
 	}
-	// The verdict covers the wait up to the deadline.
+	// The verdict is about the wait up to the deadline.
 	if m := c.PassedAt(); m.Record > w.From.Record && out.until.Record > m.Record {
 		out.until = m
 	}
-	// So does that of a Job that was deleted before its end.
+	// If the Job was deleted before its end, the verdict is about the wait up to the deletion.
 	if m := c.Deletion(); !c.Finished() && m.Record > w.From.Record && out.until.Record >= m.Record {
 		out.until = m
 	}
 	switch stuck := try.StuckWords[w.Reason]; {
-	// After a deletion a kubelet cleans up.
+	// After a deletion, the kubelet cleans up: this is not a wait.
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
 		return out, false
 	case t.Started.Record == 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// WaitsFor says what a Job that goes on waits for, since when, and until when if known. freed are sentences about other
-// Jobs that waited for the same.
+// WaitsFor says what a Job that has not ended waits for, since when, and if known until when. freed are sentences about
+// other Jobs that waited for the same.
 func WaitsFor(c *jobcase.Case, freed []explain.Sentence) []explain.Sentence {
 	if _, is := c.Unseen(); is {
 		return nil
@@ -24,7 +24,7 @@ func WaitsFor(c *jobcase.Case, freed []explain.Sentence) []explain.Sentence {
 	return explain.Fewer(out, 5)
 }
 
-// KeptBy says what delays the Job without a time limit: pods that cannot run, finalizers, refusals.
+// KeptBy says what delays the Job for an unknown time: pods that cannot run, finalizers, refusals.
 func KeptBy(c *jobcase.Case, freed []explain.Sentence) (out []explain.Sentence) {
 	out = heldByGroup(c)
 	groups := Waiting(c)
@@ -67,13 +67,13 @@ func timer(c *jobcase.Case, w *history.Wait) explain.Sentence {
 	return explain.Say(from, "%s, until %s", w.For, c.Clock(events.Time(w.Until)))
 }
 
-// nothingEndsIt reports whether the Job's spec has no deadline that ends a wait for its pods.
+// nothingEndsIt reports whether a wait for the Job's pods can last for ever, because no deadline ends it.
 func nothingEndsIt(c *jobcase.Case) bool {
 	return c.Spec != nil && c.Spec.ActiveDeadlineSeconds == nil && len(c.Job.InFlight) == 0 && len(c.Job.Waits) == 0 &&
 		int32(wanted(c)) <= c.Job.Counts.Active
 }
 
-// wanted returns how many pods should be active.
+// wanted returns how many pods of the Job should be active now.
 func wanted(c *jobcase.Case) int {
 	n := int(jobcase.Number(c.Spec.Parallelism))
 	if c.Folded.WorkQueue {

@@ -6,8 +6,8 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Came returns when a list shows the try as present: its creation or its start, whichever time is earlier. The two come
-// from different clocks.
+// Came returns the time from which a list shows the try: its creation or its start, whichever is earlier. The start can
+// be earlier, because the two are by different clocks.
 func (t *Try) Came() events.Time {
 	came := cmp.Or(t.Created, t.Seen.At)
 	if began := t.Began(); began != 0 {

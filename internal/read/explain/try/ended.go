@@ -13,30 +13,30 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// The values of By. They are part of the JSON and never change.
+// Values of By. They are part of the JSON and never change.
 const (
-	ByNobody     By = ""                   // the try goes on
-	ByItself     By = "itself"             // its containers ended
-	ByOwnLimit   By = "its own limit"      // its node stopped it because it exceeded a limit of its own spec
-	ByDeadline   By = "its own deadline"   // its node stopped it because the pod's own activeDeadlineSeconds passed
+	ByNobody     By = ""                   // the try has not ended
+	ByItself     By = "itself"             // its containers ended by themselves
+	ByOwnLimit   By = "its own limit"      // its kubelet stopped it because it exceeded a limit in its own spec
+	ByDeadline   By = "its own deadline"   // its kubelet stopped it because its own activeDeadlineSeconds passed
 	BySignal     By = "SIGKILL"            // its containers ended with 137, and nothing shows what killed them
-	ByKubelet    By = "kubelet"            // its node ended it: pressure, shutdown, refused at admission
+	ByKubelet    By = "kubelet"            // its kubelet ended it: pressure, shutdown, refused at admission
 	ByEviction   By = "eviction API"       // an eviction request, as kubectl drain makes
 	ByPreemption By = "preemption"         // the scheduler made room for another pod
 	ByTaint      By = "taint"              // a NoExecute taint of its node
-	ByDevice     By = "device taint"       // a taint of a device that it was given
+	ByDevice     By = "device taint"       // a taint of a device that it had
 	ByOther      By = "disruption"         // the condition DisruptionTarget with an unknown or missing reason
 	ByNodeGone   By = "node gone"          // pod garbage collection: the node no longer exists, or is out of service
-	ByUs         By = "Jobledger"          // our decision
-	ByController By = "Job controller"     // another controller that runs the Job
+	ByUs         By = "Jobledger"          // a decision of this Jobledger
+	ByController By = "Job controller"     // the Job's controller, if that is not Jobledger
 	ByJobDeleted By = "the Job's deletion" // garbage collection of the Job's pods
 	ByNamespace  By = "namespace deletion"
-	ByClient     By = "API client"   // a request with none of the causes above
-	ByNothing    By = "left the Job" // it did not end: the Job no longer owns it
+	ByClient     By = "API client"   // a deletion request with none of the causes above
+	ByNothing    By = "left the Job" // the pod has not ended: the Job no longer owns it
 	ByUnknown    By = "unknown"
 )
 
-// Disruptions maps the reasons of the condition DisruptionTarget to what ends the pod.
+// Disruptions has, for each reason of the condition DisruptionTarget, what ended the pod.
 var Disruptions = map[string]By{
 	"EvictionByEvictionAPI":  ByEviction,
 	"PreemptionByScheduler":  ByPreemption,
@@ -47,7 +47,7 @@ var Disruptions = map[string]By{
 	"DeletionByDeviceTaintManager": ByDevice,
 }
 
-// DisruptedBy returns what the condition DisruptionTarget names; ByNobody without the condition.
+// DisruptedBy returns what the condition DisruptionTarget names; ByNobody if the pod has no such condition.
 func (t *Try) DisruptedBy() By {
 	if t.Disrupted == nil {
 		return ByNobody
@@ -81,7 +81,7 @@ func (t *Try) Disruption() Ending {
 	return e
 }
 
-// withMessage appends a message to a text, unless it is empty.
+// withMessage appends a message to a text. It appends nothing if the message is empty.
 func withMessage(text, message string) string {
 	if message == "" {
 		return text
@@ -89,7 +89,8 @@ func withMessage(text, message string) string {
 	return text + ": " + message
 }
 
-// Disruption reports whether neither the pod itself nor the Job's controller ended the try.
+// Disruption reports whether something other than the pod itself and the Job's controller ended the try, such as an
+// eviction.
 func (b By) Disruption() bool {
 	switch b {
 	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByDevice, ByOther, ByNodeGone:
@@ -98,14 +99,13 @@ func (b By) Disruption() bool {
 	return false
 }
 
-// Own reports whether the pod's containers ended, or the pod exceeded a limit of its own spec, without a request to end
-// it.
+// Own reports whether the pod ended by itself: its containers ended, or it exceeded a limit in its own spec.
 func (b By) Own() bool {
 	return b == ByItself || b == BySignal || b == ByOwnLimit || b == ByDeadline
 }
 
-// DeletedFirst reports whether the pod was already under deletion when it was evicted, preempted or removed by a taint.
-// Each of these sets the condition DisruptionTarget and then requests the deletion.
+// DeletedFirst reports whether the pod was already being deleted when it was evicted, preempted or removed for a taint.
+// Each of these sets the condition DisruptionTarget first, and then requests the deletion.
 func (t *Try) DeletedFirst() bool {
 	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.DisruptedAt.Record {
 		return false
@@ -114,12 +114,12 @@ func (t *Try) DeletedFirst() bool {
 	case ByEviction, ByPreemption, ByTaint, ByDevice, ByOther:
 		return true
 	}
-	return false // the kubelet and pod garbage collection also set the condition on pods under deletion
+	return false // the kubelet and pod garbage collection also set the condition on pods that are being deleted
 }
 
-// EndedFirst reports whether the pod ended before any request for its deletion that we saw. A deletion that was only
-// decided by then did not end it. With again set, failed containers are restarted: such a pod goes on even while none of
-// its containers runs.
+// EndedFirst reports whether the pod ended before we saw a request for its deletion. A deletion that had only been
+// decided by then did not end it. If again is set, failed containers are restarted: such a pod has not ended even while
+// none of its containers runs.
 func (t *Try) EndedFirst(again bool) bool {
 	if t.Ended.Record == 0 {
 		return false
@@ -127,14 +127,14 @@ func (t *Try) EndedFirst(again bool) bool {
 	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
 	ended := t.containersEnded()
 	if asked && t.AskedExact && ended != 0 && ended.Add(time.Second) < t.Asked && !again {
-		asked = false // both were seen at once, and the node says that the pod ended first
+		asked = false // both were seen at once, and by the node's clock the pod ended first
 	}
 	disrupted := t.Disrupted != nil && t.DisruptedAt.Record <= t.Ended.Record
 	return !asked && !disrupted
 }
 
-// containersEnded returns when the last of its regular containers ended, by the node's clock; 0 if the node does not
-// report an end for each of them. The condition Ready does not help: a pod that never started never was ready.
+// containersEnded returns when the last regular container ended, by the node's clock; 0 if the end of one is not
+// reported. The condition Ready would not do: a pod that never started was never ready.
 func (t *Try) containersEnded() (latest events.Time) {
 	for _, c := range t.Containers {
 		if c.Kind != events.RegularContainer {
@@ -182,7 +182,7 @@ func Itself(t *Try) Ending {
 	return e
 }
 
-// NotAdmitted is the prefix of a kubelet's message about a pod that it does not admit.
+// NotAdmitted begins a kubelet's message about a pod that it refuses to run.
 const NotAdmitted = "Pod was rejected: "
 
 // signalled reports whether a container ended with exit code 137, which SIGKILL leaves, and the node gives no reason.
@@ -192,25 +192,25 @@ func (t *Try) signalled() bool {
 	})
 }
 
-// lost reports whether no container of a failed pod has a known exit code other than 0.
+// lost reports whether a failed pod has no container with a known exit code other than 0.
 func (t *Try) lost() bool {
 	return len(Failures(t.Containers)) == 0
 }
 
-// NodeReasons are the reasons in a pod's status with which the kubelet ends a pod.
+// NodeReasons has the values of status.reason with which a kubelet ends a pod.
 var NodeReasons = map[string]bool{
 	"Evicted": true, "NodeShutdown": true, "Terminated": true, "Preempting": true, "NodeAffinity": true, "OutOfcpu": true,
 	"OutOfmemory": true,
 	"OutOfpods":   true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true,
 }
 
-// ownLimits are prefixes of the kubelet's messages for the reason Evicted that mean that the pod exceeded a limit of
-// its own spec, and not that the node lacked a resource (localStorageEviction of pkg/kubelet/eviction).
+// ownLimits has prefixes of the kubelet's messages for the reason Evicted. With these the pod exceeded a limit in its
+// own spec; with others the node lacked a resource (localStorageEviction in pkg/kubelet/eviction).
 var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
 
 const OwnDeadline = "the pod's own activeDeadlineSeconds passed"
 
-// OwnLimit returns the limit of its own spec for which the kubelet stopped the pod; empty for none.
+// OwnLimit returns the limit in the pod's own spec for which the kubelet stopped the pod; empty if there is none.
 func (t *Try) OwnLimit() string {
 	switch {
 	case t.Reason == "DeadlineExceeded":

@@ -6,28 +6,28 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// By names what ended a try.
+// By names what ended a try. The values are listed in ended.go.
 type By string
 
-// Ending is what ended a try, and the records that show it.
+// Ending says what ended a try, and which records prove it.
 type Ending struct {
 	By      By
 	Why     string         // what the records say, as a phrase: "deleted: the Job fails"
-	Missing string         // what the log would need to show more; empty for nothing
+	Missing string         // what the log lacks to tell more; empty for nothing
 	Marks   []explain.Mark // the records that show it
-	Not     []string       // causes ruled out, if By is ByUnknown or ByClient
-	Then    string         // what happened to a pod under deletion, or the state of its cordoned node
-	Unsaid  string         // what nobody records about it: "by whom is unknown"
+	Not     []string       // causes that are ruled out, if By is ByUnknown or ByClient
+	Then    string         // what happened while the pod was being deleted, or that its node was cordoned
+	Unsaid  string         // what no record tells about it: "by whom is unknown"
 
-	NodeWent bool // the object of its node was deleted while the pod was under deletion
-	Rejected bool // if By is ByKubelet: its node did not admit it, so it never ran
+	NodeWent bool // its node was deleted while the pod was being deleted
+	Rejected bool // if By is ByKubelet: the kubelet refused the pod, so it never ran
 }
 
-// Sentence says what ended a try, and which part of it nobody records.
+// Sentence says what ended a try, and what no record tells about it.
 func (e *Ending) Sentence() string { return e.Tell("", true) }
 
-// Tell is Sentence with asked behind what was asked for, before what came later. Without unsaid it leaves out what
-// nobody records.
+// Tell is Sentence with the text asked (when the deletion was requested) in the middle: after the request, before what
+// came later. If unsaid is false, it leaves out what no record tells.
 func (e *Ending) Tell(asked string, unsaid bool) string {
 	text := e.did()
 	if unsaid && e.Unsaid != "" {
@@ -77,10 +77,10 @@ func (e *Ending) did() (text string) {
 	return text
 }
 
-// InResponseTo is the beginning of a kubelet's message about a pod of a node that shuts down.
+// InResponseTo begins a kubelet's message about a pod on a node that shuts down.
 const InResponseTo = "Pod was terminated in response to "
 
-// ByNode says what the kubelet of its node did with the pod.
+// ByNode says what the kubelet did with the pod.
 func (e *Ending) ByNode() string {
 	if e.Rejected {
 		return "rejected by its node"
@@ -88,7 +88,7 @@ func (e *Ending) ByNode() string {
 	return "terminated by its kubelet"
 }
 
-// AskedMarks returns the records behind askedText.
+// AskedMarks returns the records that prove when the pod's deletion was requested.
 func (t *Try) AskedMarks() []explain.Mark {
 	if t.Asked == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Failures returns the containers with a known exit code other than 0 that were not restarted.
+// Failures returns the containers that ended with a known exit code other than 0 and were not restarted.
 func Failures(cs []events.ContainerEnd) []events.ContainerEnd {
 	var out []events.ContainerEnd
 	for _, c := range cs {
@@ -59,7 +59,7 @@ func LostText(c *events.ContainerEnd) string {
 	return "how " + nameOf(c) + " ended is unknown (" + c.Reason + "): its node found no trace of it"
 }
 
-// DoneFirst returns the first of its regular containers that ended with 0; nil for none.
+// DoneFirst returns the first regular container that ended with exit code 0; nil if there is none.
 func (t *Try) DoneFirst() *events.ContainerEnd {
 	var first *events.ContainerEnd
 	for i := range t.Containers {
@@ -71,7 +71,7 @@ func (t *Try) DoneFirst() *events.ContainerEnd {
 	return first
 }
 
-// OthersThan names the containers known to have ended after e.
+// OthersThan names the containers that are known to have ended after e.
 func (t *Try) OthersThan(e *events.ContainerEnd) string {
 	var names []string
 	for i := range t.Containers {

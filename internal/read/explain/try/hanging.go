@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// StopsAt returns the end of the grace period of a pod under deletion, by the API server's clock.
+// StopsAt returns when the grace period of a deleted pod ends, by the API server's clock.
 func (t *Try) StopsAt() events.Time {
 	if t.Grace == nil {
 		return t.Asked
@@ -15,12 +15,12 @@ func (t *Try) StopsAt() events.Time {
 	return t.Asked.Add(time.Duration(min(*t.Grace, 1<<32)) * time.Second)
 }
 
-// kubeletSays are the conditions that a kubelet sets when it first takes a pod.
+// kubeletSays are the conditions that a kubelet sets when it first handles a pod.
 var kubeletSays = map[string]bool{
 	"PodReadyToStartContainers": true, "Initialized": true, "Ready": true, "ContainersReady": true,
 }
 
-// hear notes whether the kubelet of the pod's node has reported anything about the pod.
+// hear notes whether the kubelet has reported anything about the pod.
 func (t *Try) hear(r *events.Record, f *events.PodSeen) {
 	ofKubelet := func(c events.PodCondition) bool { return kubeletSays[c.Type] }
 	t.Heard = t.Heard || f.Phase != events.PodPending && f.Phase != events.PodPhaseNone ||

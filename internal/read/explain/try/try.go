@@ -11,92 +11,92 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Try is one pod of a Job: one attempt at its work.
+// Try is one attempt at a Job's work: one pod.
 type Try struct {
 	Pod, Node string
 	UID       types.UID
 	Index     int32 // completion index, or events.NoIndex
-	Number    int   // from 1, within the index; within the Job if it has no indexes
-	Stated    bool  // first known from a stored state: earlier records are pruned
+	Number    int   // from 1; within the index, or within the Job if it has no indexes
+	Stated    bool  // first known from a checkpoint: earlier records are pruned
 
 	Ordered explain.Mark // our decision to create it; none if another controller created it
 	Seen    explain.Mark // its first record
 	Newest  explain.Mark // its last record
 	Created events.Time
-	Placed  explain.Mark // it has a node
-	Started explain.Mark // its containers ran
+	Placed  explain.Mark // record that shows its node
+	Started explain.Mark // record that shows that its containers ran
 
-	Waits []Waiting // why it did not run, the oldest first
+	Waits []Waiting // why it did not run, the oldest reason first
 
 	Phase       events.PodPhase
-	Ended       explain.Mark // the record that shows its end
-	Finished    events.Time  // by the node's clock, in whole seconds
-	Running     events.Time  // when its containers began to run, by the node's clock, in whole seconds
-	Reason      string       // of its status, for example Evicted
+	Ended       explain.Mark // record that shows its end
+	Finished    events.Time  // when it ended, by the node's clock in whole seconds
+	Running     events.Time  // when its containers began to run, by the node's clock in whole seconds
+	Reason      string       // status.reason, for example Evicted
 	Message     string
 	Containers  []events.ContainerEnd
-	Shown       explain.Mark          // the record that shows how its containers ended
-	Restarts    uint32                // by its status
-	madeUp      uint32                // restarts among these of containers that the kubelet did not find
-	Crashed     []events.ContainerEnd // the first ends of containers that were restarted
+	Shown       explain.Mark          // record that shows how its containers ended
+	Restarts    uint32                // number of restarts in its status
+	madeUp      uint32                // those of the restarts that are not real: the kubelet did not find the container
+	Crashed     []events.ContainerEnd // the first end of each container that was restarted
 	CrashedAt   explain.Mark
-	Disrupted   *events.ConditionText // its condition DisruptionTarget
+	Disrupted   *events.ConditionText // its condition DisruptionTarget; nil for none
 	DisruptedAt explain.Mark
-	Finalizers  []string // of other controllers, while it is under deletion
-	StillRun    []string // containers that hold it up, by its newest record; see events.Evidence
+	Finalizers  []string // finalizers of other controllers, while it is being deleted
+	StillRun    []string // containers that delay the end of the pod, or its start; by its newest record
 
-	Asked      events.Time // the latest possible time of its deletion request, by the API server's clock; 0 without one
+	Asked      events.Time // latest possible time of the request to delete it, by the API server's clock; 0 for none
 	AskedExact bool
-	AskedSeen  explain.Mark // the first record that shows the request
-	Grace      *int64       // its grace period in seconds; nil if unknown
-	Gone       explain.Mark // its object is gone
-	Moved      bool         // it still exists, but the Job no longer owns it
-	Kept       []string     // finalizers of others that kept it while it was under deletion
+	AskedSeen  explain.Mark // first record that shows the request
+	Grace      *int64       // grace period in seconds; nil if unknown
+	Gone       explain.Mark // record that its object is gone
+	Moved      bool         // it exists, but the Job does not own it any more
+	Kept       []string     // finalizers of other controllers that kept it while it was being deleted
 	KeptAt     explain.Mark
 
-	Admitted   []string     // what admission changed, as events.Evidence names it; nil if unknown
-	AdmittedAt explain.Mark // the record that shows it, of this pod or an earlier one
+	Admitted   []string     // what admission changed, in the words of events.Evidence; nil if unknown
+	AdmittedAt explain.Mark // record that shows Admitted, of this pod or an earlier one
 
 	Deleted       explain.Mark // our decision to delete it
 	DeletedReason events.Reason
 
 	Counted Counted
-	CountAt explain.Mark // the record by which it counted
-	CountOf int32        // the index that its success completed
+	CountAt explain.Mark // record with which it counted
+	CountOf int32        // index that its success completed
 	Failure int32
-	Again   events.Time // earliest time of the next try, by the backoff after this one's failure; 0 for at once
+	Again   events.Time // earliest time of the next try because of the backoff after this failure; 0 for at once
 
-	Unrecorded   uint64       // versions that were seen and not recorded, just before its deletion was seen
-	DeadlineFrom explain.Mark // the record that stores the template behind deadline
-	Forced       bool         // it ran, and got a grace period of 0
+	Unrecorded   uint64       // versions before its deletion that were seen and not recorded
+	DeadlineFrom explain.Mark // record with the template in which Deadline is
+	Forced       bool         // it was running, and got a grace period of 0
 	Deadline     string       // what the template says about the pod's own deadline, if that passed
-	Uncounted    explain.Mark // the record since which it no longer counts: it lost its finalizer before a status counted it
-	MaySucceed   bool         // its end was not seen, and the Job's status counts unseen successes
-	askedBy      explain.Mark // the record that shows the time of the deletion request
-	GraceBy      explain.Mark // the record that shows the grace period
+	Uncounted    explain.Mark // record with which it stopped counting: it lost its finalizer before a status counted it
+	MaySucceed   bool         // its end was not seen, and the Job's status counts successes that were not seen
+	askedBy      explain.Mark // record that shows when the deletion was requested
+	GraceBy      explain.Mark // record that shows the grace period
 	deletions    int          // number of records that show its deletion
 
-	Heard  bool    // the kubelet of its node has reported about it
-	Judged *Ending // the cached result of Case.ending
+	Heard  bool    // the kubelet has reported about it
+	Judged *Ending // cache of ending.Of
 }
 
-// Counted is what a try counts as.
+// Counted says what a try counts as in the Job's status.
 type Counted string
 
-// The values of Counted.
+// Values of Counted.
 const (
 	CountedNot       Counted = ""
 	CountedSucceeded Counted = "succeeded"
 	CountedFailed    Counted = "failed"
-	CountedIgnored   Counted = "ignored" // a rule of the podFailurePolicy says Ignore
-	// The Job's status counts only some of several tries, and nothing shows which.
+	CountedIgnored   Counted = "ignored" // a rule of podFailurePolicy ignores its failure
+	// CountedUnknown: the status counts some of several tries, and no record shows which.
 	CountedUnknown Counted = "unknown"
 )
 
-// Over reports whether the try is final: it ended, or its object is gone.
+// Over reports whether nothing can change any more: the pod ended, or its object is gone.
 func (t *Try) Over() bool { return t.Ended.Record != 0 || t.Gone.Record != 0 }
 
-// End returns the record that shows the try's end; none while it goes on.
+// End returns the record that shows the end of the try; none if it has not ended.
 func (t *Try) End() explain.Mark {
 	if t.Ended.Record != 0 {
 		return t.Ended
@@ -104,19 +104,19 @@ func (t *Try) End() explain.Mark {
 	return t.Gone
 }
 
-// ShownBy returns the record that shows how its containers ended, or the node of a pod that disappeared without an end.
-// It is none if the record of its end has everything.
+// ShownBy returns the record that shows how its containers ended. For a pod that disappeared without an end, it returns
+// the record that shows its node. It returns none if the record of its end has all of this.
 func (t *Try) ShownBy() explain.Mark {
 	switch {
 	case len(Failures(t.Containers)) > 0:
 		return t.Shown
-	case t.Ended.Record == 0: // the record of its end does not name its node
+	case t.Ended.Record == 0: // the record of its end does not name the node
 		return t.Placed
 	}
 	return explain.Mark{}
 }
 
-// Began returns when the first of its regular containers started, by the node's clock; 0 if unknown.
+// Began returns when the first regular container started, by the node's clock; 0 if unknown.
 func (t *Try) Began() events.Time {
 	first := t.Running
 	for _, c := range t.Containers {
@@ -128,14 +128,14 @@ func (t *Try) Began() events.Time {
 	return first
 }
 
-// neverRan reports whether the container's program could not be started. The node then reports the same moment as its
-// start and its end.
+// neverRan reports whether the container's program could not be started. The node then reports the same time as its
+// start and as its end.
 func neverRan(c *events.ContainerEnd) bool {
 	return c.Reason == "StartError" || c.Reason == "ContainerCannotRun"
 }
 
-// Ran returns how long the try ran. It prefers the times at which we saw its start and end; otherwise it uses the
-// node's clock, in whole seconds. most means that d is an upper bound.
+// Ran returns how long the try ran. It uses the times at which we saw the start and the end; if these are not known,
+// the node's clock, in whole seconds. most is set if d is an upper bound.
 func (t *Try) Ran() (d time.Duration, known, most bool) {
 	byNode, told := t.ranByNode()
 	switch {
@@ -149,7 +149,7 @@ func (t *Try) Ran() (d time.Duration, known, most bool) {
 	return 0, false, false
 }
 
-// ranByNode returns how long the try ran by its node's clock, if the node tells.
+// ranByNode returns how long the try ran by the node's clock, if the node told.
 func (t *Try) ranByNode() (d time.Duration, told bool) {
 	began, finished := t.Began(), t.Finished
 	if began == 0 || finished < began {
@@ -158,27 +158,27 @@ func (t *Try) ranByNode() (d time.Duration, told bool) {
 	return finished.Sub(began), true
 }
 
-// StaleRan is Ran of a try whose end was seen late; such a try ran by its node's clock.
+// StaleRan returns how long the try ran by the node's clock, if its end was seen late (Stale).
 func (t *Try) StaleRan() (d time.Duration, stale bool) {
 	d, told := t.ranByNode()
 	return d, told && t.Stale()
 }
 
-// unheard reports whether the pod is failed without a known end of any container. Pod garbage collection marks the pods
-// of a deleted node so, and no kubelet reports when they stopped.
+// unheard reports whether the pod has failed, and the end of no container is known. Pod garbage collection marks the
+// pods of a deleted node as failed, and no kubelet reports when they stopped.
 func (t *Try) unheard() bool { return t.Phase == events.PodFailed && len(Failures(t.Containers)) == 0 }
 
-// Stale reports whether its end was seen more than 5 s after the node's time of it.
+// Stale reports whether the end was seen late: more than 5 s after it happened, by the node's clock.
 func (t *Try) Stale() bool {
 	return t.Finished != 0 && t.Ended.At.Sub(t.Finished) > 5*time.Second
 }
 
-// Failed reports whether the try ended without success, as far as seen.
+// Failed reports whether the try ended without success, as far as was seen.
 func (t *Try) Failed() bool {
 	return t.Phase == events.PodFailed || (t.Over() && t.Phase != events.PodSucceeded && !t.MaySucceed)
 }
 
-// See applies an observation of the pod.
+// See processes a record that shows the pod.
 func (t *Try) See(r *events.Record, f *events.PodSeen) {
 	e := &r.Evidence
 	if e.Name != "" {
@@ -226,7 +226,7 @@ func (t *Try) See(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// seeContainers notes the state of the pod's containers, and the pod's reason.
+// seeContainers processes the state of the pod's containers, and the pod's reason.
 func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
 	e := &r.Evidence
 	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
@@ -242,7 +242,7 @@ func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// RestartsSeen returns how often its containers were restarted.
+// RestartsSeen returns how often containers were really restarted.
 func (t *Try) RestartsSeen() uint32 { return t.Restarts - min(t.madeUp, t.Restarts) }
 
 // restarted returns the containers that failed and will run again.
@@ -275,20 +275,20 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// given notes the pod's grace period, from the first record that shows its deletion. After its containers have ended,
-// the kubelet deletes it again with a grace period of 0: a record of that says nothing about the first request.
+// given processes the grace period in the first record of the deletion. When its containers have ended, the kubelet
+// deletes the pod again with a grace period of 0. A record of that tells nothing about the first request.
 func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	switch g := f.DeletionGracePeriodSeconds; {
 	case g == nil:
 	case *g > 0:
 		t.Grace, t.GraceBy = g, explain.MarkOf(r)
 	case t.Placed.Record != 0 && !f.Phase.Terminal() && t.Ended.Record == 0 && t.deletions == 0:
-		t.Forced, t.GraceBy = true, explain.MarkOf(r) // a pod without a node always gets 0
+		t.Forced, t.GraceBy = true, explain.MarkOf(r) // but a pod without a node always gets 0
 	}
 	t.deletions++
 }
 
-// Restore takes over the stored state of the pod.
+// Restore sets the fields from the pod's state in a checkpoint.
 func (t *Try) Restore(r *events.Record, p *projector.Pod) {
 	t.Stated, t.Pod, t.Node, t.Index = true, p.Name, p.Node, p.Index
 	t.Seen, t.Newest = explain.MarkOf(r), explain.MarkOf(r)

@@ -17,7 +17,7 @@ func (t *Try) WaitText() string {
 	return ""
 }
 
-// WaitsText returns waitText with its message.
+// WaitsText returns WaitText with the message of the wait.
 func (t *Try) WaitsText() explain.Passage {
 	if t.WaitText() == "" {
 		return explain.Passage{}
@@ -25,8 +25,8 @@ func (t *Try) WaitsText() explain.Passage {
 	return t.WaitWords()
 }
 
-// ToldWait reports whether the wait of a try that never started is worth telling: its reason does not pass by itself,
-// or it took at least waitTold.
+// ToldWait reports whether to report the wait of a try that never started: the reason does not pass by itself, or the
+// wait took at least WaitTold.
 func (t *Try) ToldWait() bool {
 	return StuckWords[t.LastWait().Reason] || t.End().At.Sub(t.Seen.At) >= WaitTold
 }
@@ -37,7 +37,7 @@ func (t *Try) WaitWords() explain.Passage {
 	return explain.Phrase("%s%s", w.Word(), explain.Colon(w.Message))
 }
 
-// StuckWords are the waiting reasons of the scheduler and the kubelet that do not end by themselves.
+// StuckWords are the waiting reasons of the scheduler and the kubelet that do not pass by themselves.
 var StuckWords = map[string]bool{
 	"Unschedulable": true, "SchedulingGated": true,
 	"ImagePullBackOff": true, "ErrImagePull": true, "InvalidImageName": true, "ErrImageNeverPull": true,
@@ -45,8 +45,8 @@ var StuckWords = map[string]bool{
 	"CreateContainerConfigError": true, "CreateContainerError": true, "RunContainerError": true,
 }
 
-// StuckFrom returns since when the try is stuck. It covers the alternation of two reasons for an image that cannot be
-// pulled, and the runs of a crashing container.
+// StuckFrom returns the record since which the try is stuck. Two alternating reasons for an image that cannot be pulled
+// count as one wait; so do the short runs of a crashing container between its backoffs.
 func (t *Try) StuckFrom() explain.Mark {
 	if t.CrashedAt.Record != 0 {
 		return t.CrashedAt
@@ -58,7 +58,7 @@ func (t *Try) StuckFrom() explain.Mark {
 	return from
 }
 
-// SaidBy returns the record that has the message; none without a message.
+// SaidBy returns the record that has the message; none if there is no message.
 func (w *Waiting) SaidBy() explain.Mark {
 	if w.Message == "" {
 		return explain.Mark{}
@@ -69,7 +69,7 @@ func (w *Waiting) SaidBy() explain.Mark {
 // LastWait returns the newest wait of the try.
 func (t *Try) LastWait() *Waiting { return &t.Waits[len(t.Waits)-1] }
 
-// WaitWord says what the try waits for; it names a scheduling gate.
+// WaitWord says what the try waits for. If it is a scheduling gate, it names the gate.
 func (t *Try) WaitWord() string {
 	if w := t.LastWait(); len(w.By) > 0 {
 		return List(w.By, "(scheduling gate) holds it", "(scheduling gates) hold it")
@@ -77,7 +77,7 @@ func (t *Try) WaitWord() string {
 	return WaitWord(t.LastWait().Reason)
 }
 
-// WaitWord translates a reason of the scheduler or the kubelet for people.
+// WaitWord returns a phrase for a reason of the scheduler or the kubelet.
 func WaitWord(reason string) string {
 	switch reason {
 	case "Unschedulable":
@@ -94,7 +94,7 @@ func WaitWord(reason string) string {
 	return reason
 }
 
-// WaitAt returns the recorded wait of the try at a record; nil for none.
+// WaitAt returns the wait of the try at a record; nil if there is none.
 func (t *Try) WaitAt(at explain.Mark) *Waiting {
 	for i := range t.Waits {
 		if w := &t.Waits[i]; w.From.Record < at.Record && (w.Until.Record == 0 || w.Until.Record >= at.Record) {
@@ -104,18 +104,18 @@ func (t *Try) WaitAt(at explain.Mark) *Waiting {
 	return nil
 }
 
-// RunsAt reports whether the try had started before a record and was not over then.
+// RunsAt reports whether the try had started before a record, and had not ended.
 func (t *Try) RunsAt(at explain.Mark) bool {
 	return t.Started.Record != 0 && t.Started.Record < at.Record && (!t.Over() || t.End().Record >= at.Record)
 }
 
-// Waiting is a reason for which a pod did not run, and the period in which it was seen.
+// Waiting is a reason for which a pod did not run, and when this was seen.
 type Waiting struct {
 	Reason, Message string
 	By              []string // names of scheduling gates
 	From            explain.Mark
-	Said            explain.Mark // the record that has the message
-	Until           explain.Mark // none while it lasts
+	Said            explain.Mark // record that has the message
+	Until           explain.Mark // record with which it ended; none while it lasts
 	Sandbox         events.Sandbox
 }
 
@@ -140,7 +140,7 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// Word returns the reason, with the names of scheduling gates.
+// Word returns the reason. If scheduling gates are the reason, it names them.
 func (w *Waiting) Word() string {
 	if len(w.By) == 0 {
 		return w.Reason
@@ -148,6 +148,6 @@ func (w *Waiting) Word() string {
 	return w.Reason + " by " + strings.Join(w.By, ", ")
 }
 
-// WaitTold is the minimum length of a wait that is reported for a reason that usually passes by itself, such as
+// WaitTold is how long a wait must last to be reported if its reason usually passes by itself, such as
 // ContainerCreating.
 const WaitTold = 5 * time.Second

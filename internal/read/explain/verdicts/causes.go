@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// evicted says whether the node of an evicted pod was cordoned, as kubectl drain does first.
+// evicted returns the cause of an eviction, and says whether the node was cordoned, as kubectl drain does first.
 func evicted(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	x := cause{"", explain.Passage{}, e.Unsaid, e.Marks}
 	if n, ok := c.NodeFor(t, e.By, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
@@ -21,7 +21,7 @@ func evicted(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	return x
 }
 
-// taint names the taint for which a pod was deleted, or says that its node was not in order.
+// taint names the taint for which a pod was deleted, or says what was wrong with its node.
 func taint(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	x := cause{"deleted for a taint of " + node(t), explain.Passage{}, e.Unsaid, e.Marks}
 	n, ok := c.NodeFor(t, e.By, t.DisruptedAt)
@@ -73,17 +73,17 @@ func deleted(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	return x
 }
 
-// deletedToo matches deleted tries at the end of a list of ways.
+// deletedToo matches, in a verdict, the number of deleted tries at the end of a list.
 var deletedToo = regexp.MustCompile(`, (\d+) deleted\b`)
 
-// stoppedToo matches the pods that the Job stopped.
+// stoppedToo matches, in a verdict, the number of pods that the Job stopped.
 var stoppedToo = regexp.MustCompile(`\b\d+ pods? (?:was|were) stopped\b`)
 
-// unnamed matches tries that ended in so many ways that a verdict has no room for them.
+// unnamed matches, in a verdict, tries that ended in more ways than the verdict can name.
 var unnamed = regexp.MustCompile(`\b(\d+) tries did not succeed`)
 
-// endedBy counts what ended the tries that failed, in the words of the list of tries: "ended by: node gone ×2, main exit 3 ×1".
-// It is empty if these are not as many as the verdict says.
+// endedBy says what ended the failed tries, with numbers: "ended by: node gone ×2, main exit 3 ×1". It is empty if
+// their number differs from the number in the verdict.
 func endedBy(c *jobcase.Case, says string) (text string, from []explain.Mark) {
 	var order []string
 	counts, n := map[string]int{}, 0
@@ -110,8 +110,8 @@ func endedBy(c *jobcase.Case, says string) (text string, from []explain.Mark) {
 	return "ended by: " + strings.Join(order, ", "), from
 }
 
-// stopped returns the phrases of a verdict about pods that the Job did not want any more: those of another controller,
-// which the verdict calls deleted, and those that an edit of the Job stopped.
+// stopped finds, in a verdict, phrases about pods that the Job did not want any more. The verdict calls those of
+// another controller deleted, and those after an edit of the Job stopped.
 func stopped(c *jobcase.Case, verdict string) (out []foundPhrase) {
 	if at := deletedToo.FindStringSubmatchIndex(verdict); at != nil {
 		n, all := 0, true

@@ -1,6 +1,6 @@
-// Package verdicts answers about a Job in one sentence: how it ended and why, or what it waits for.
+// Package verdicts says about a Job in one sentence how it ended and why, or what it waits for.
 //
-// [Of] is the verdict of an answer. [Lines] gives a line for each of many Jobs.
+// [Of] returns the verdict of an answer. [Lines] returns a line for each of many Jobs.
 //
 // # Concurrency
 //

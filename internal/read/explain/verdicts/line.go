@@ -17,21 +17,22 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Lines gives one line for each of many Jobs: why it ended, or what it waits for. It is not safe for concurrent use.
+// Lines returns a line about each of many Jobs: why it ended, or what it waits for. Not safe for concurrent use.
 type Lines struct {
 	Zone words.Zone // the time zone of times
 
 	src history.Source
 }
 
-// LinesOf returns Lines for a source that does not grow meanwhile. It caches records, so lines may miss appended ones.
+// LinesOf returns Lines for a source that does not grow. It caches records, so lines do not cover records that are
+// added later.
 func LinesOf(src history.Source) *Lines { return &Lines{src: &explain.Remembering{Source: src}} }
 
-// LiveLines returns Lines for a source that grows: each line reads the controller's records again.
+// LiveLines returns Lines for a source that grows: for each line it reads the controller's records again.
 func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
 
-// Of returns the line of a Job as of a point. If the log is damaged it returns a line for the readable part, and the
-// error.
+// Of returns the line about a Job as of a point. If the log is damaged, it returns the error, and a line from the
+// readable records.
 func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
 	c, err := ending.Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)
 	switch {
@@ -47,7 +48,7 @@ func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*
 	return &history.Why{Text: line.Text, Whole: line.Whole, Records: line.Records}, cmp.Or(err, c.Unread())
 }
 
-// Line returns the verdict. For a Job that waits and is not stuck it adds what the Job waits for.
+// Line returns the verdict about a Job. If the Job waits and is not stuck, it adds what the Job waits for.
 func Line(c *jobcase.Case) explain.Sentence {
 	v := Of(c)
 	var waits []explain.Sentence

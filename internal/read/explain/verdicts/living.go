@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// livingVerdict returns the verdict about a Job that goes on.
+// livingVerdict returns the verdict about a Job that has not ended.
 func livingVerdict(c *jobcase.Case) explain.Sentence {
 	now := c.End()
 	running := stuck.RunningNow(c)
@@ -49,7 +49,7 @@ func livingVerdict(c *jobcase.Case) explain.Sentence {
 	return explain.Say(explain.Marks(c.Added), "WAITING for %s: %s", words.Span(now.Sub(c.Start())), done)
 }
 
-// podWait returns the wait of the next pod if only the backoff after failures delays it; otherwise zero.
+// podWait returns the wait before the next pod, if only the backoff after failures delays it; otherwise zero.
 func podWait(c *jobcase.Case) projector.PodWait {
 	if c.Folded == nil {
 		return projector.PodWait{}
@@ -61,7 +61,7 @@ func podWait(c *jobcase.Case) projector.PodWait {
 	return wait
 }
 
-// backedOff returns the newest tries that ended without success, as many as the backoff counts.
+// backedOff returns the newest tries that ended without success: as many as the backoff counts.
 func backedOff(c *jobcase.Case, wait projector.PodWait) (out []*try.Try) {
 	for _, t := range c.Tries {
 		if wait.Index != events.NoIndex && t.Index != wait.Index {

@@ -13,23 +13,24 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// way is one way in which a verdict of package verdict says that tries ended. That package knows the state of a Job
-// alone; an answer has the records, so it names the cause.
+// way is one way in which tries can end, as package verdict words it. That package knows only the state of the Job. An
+// answer has the records, too, and can name the cause.
 type way struct {
-	phrase *regexp.Regexp // its words in a verdict
+	phrase *regexp.Regexp // the words in a verdict
 	is     func(t *try.Try, e *try.Ending) bool
 	cause  func(c *jobcase.Case, t *try.Try, e *try.Ending) cause
 }
 
-// cause is what an answer says instead of a phrase: "evicted through the eviction API (by whom is unknown)".
+// cause is what an answer says in place of a phrase: "evicted through the eviction API (by whom is unknown)".
 type cause struct {
-	does   string          // replaces the phrase; empty to keep it
-	why    explain.Passage // stands in brackets behind it
-	unsaid string          // what nobody records, in the same brackets
+	does   string          // text that replaces the phrase; empty to keep the phrase
+	why    explain.Passage // added in brackets
+	unsaid string          // what no record tells, added in the same brackets
 	from   []explain.Mark
 }
 
-// ways are all ways with a cause. Each phrase stands behind "try" or "tries", so that no foreign text is taken for one.
+// ways has all ways for which a cause can be named. Each phrase must follow "try" or "tries", so that it is not found
+// in a quoted message.
 var ways = []way{
 	{
 		after(`terminated(?: by the kubelet)?`),
@@ -131,8 +132,8 @@ func node(t *try.Try) string {
 	return t.Node
 }
 
-// named replaces the phrases of a verdict by the causes of the tries. Of several causes it names the first. What nobody
-// records stands once.
+// named replaces the phrases in a verdict by the causes of the tries. Of several causes it names the first. A phrase
+// about what no record tells appears once.
 func named(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 	var found []foundPhrase
 	for _, w := range ways {
@@ -183,7 +184,7 @@ func (w *way) causes(c *jobcase.Case) (all []cause) {
 	return all
 }
 
-// foundPhrase is a phrase of a verdict, and what stands there instead.
+// foundPhrase is a phrase in a verdict, and the text that replaces it.
 type foundPhrase struct {
 	begin, end int
 	does       string
@@ -192,7 +193,7 @@ type foundPhrase struct {
 	from       []explain.Mark
 }
 
-// foundAt returns the phrase of a verdict at the indexes of a match, with its causes.
+// foundAt returns the phrase at a match in a verdict, with the causes that replace it.
 func foundAt(verdict string, at []int, all []cause) foundPhrase {
 	x := all[0]
 	f := foundPhrase{begin: at[2], end: max(at[3], at[5]), does: x.does, unsaid: x.unsaid, from: x.from}
@@ -201,7 +202,7 @@ func foundAt(verdict string, at []int, all []cause) foundPhrase {
 		f.does = phrase
 	} else if strings.Contains(phrase, "their own") {
 		f.does = strings.Replace(f.does, " its own ", " their own ", 1)
-	} else if len(all) > 1 { // the words of the first are not true of all
+	} else if len(all) > 1 { // the words of the first cause are not true for all
 		does := x.does
 		if f.does = phrase; why.Cut != "" && strings.HasPrefix(does, phrase) {
 			does = ""

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// NumbersMarks returns the records of the values in numbers, except the end of the last try: for a deadline, the Job's
-// start.
+// NumbersMarks returns the records that have the values in Numbers, other than the end of the last try. For a deadline
+// this is the Job's start.
 func NumbersMarks(c *jobcase.Case, s *jobcase.Settling) []explain.Mark {
 	if s == nil || s.Reason != "DeadlineExceeded" {
 		return nil
@@ -19,7 +19,7 @@ func NumbersMarks(c *jobcase.Case, s *jobcase.Settling) []explain.Mark {
 	return explain.Marks(c.StartSeen)
 }
 
-// Numbers says what was compared: "7 failures > backoffLimit 6".
+// Numbers says what was compared to decide the Job's end: "7 failures > backoffLimit 6".
 func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 	spec := c.Spec
 	switch {
@@ -64,7 +64,8 @@ func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 	return words.Because(s.Reason, s.Message)
 }
 
-// Doubt says how the Job's counts contradict a reason that only the status gives; empty for no contradiction.
+// Doubt says how the Job's counts contradict the reason in its status, if only the status has a reason; empty
+// otherwise.
 func Doubt(c *jobcase.Case, s *jobcase.Settling) string {
 	if s.Decided.Record != 0 || s.Same {
 		return ""
@@ -72,7 +73,7 @@ func Doubt(c *jobcase.Case, s *jobcase.Settling) string {
 	return verdict.Doubt(c.Folded)
 }
 
-// failedBy returns the number of counted failures when the end was settled.
+// failedBy returns how many failures had counted when the Job's end was decided.
 func failedBy(c *jobcase.Case, s *jobcase.Settling) int {
 	most := int32(0)
 	for _, t := range c.Tries {

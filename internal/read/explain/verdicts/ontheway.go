@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// onTheWay adds to the verdict on a complete Job what delayed it, unless the verdict has failures that it survived.
+// onTheWay adds to the verdict about a complete Job what delayed the Job, unless the verdict lists failures that it
+// survived.
 func onTheWay(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 	if c.Job.State != history.StateComplete || strings.Contains(v.Text, "survived: ") {
 		return v

@@ -17,7 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// Of returns the answer in one line. If damage hides the rest of a Job that went on, it begins with UNKNOWN.
+// Of returns the verdict: the answer in one line. If damage of the log hides how the Job went on, the verdict begins
+// with UNKNOWN.
 func Of(c *jobcase.Case) explain.Sentence {
 	v := readVerdict(c)
 	if g := c.Job.Gap; g != nil && !c.Over() && !c.Cut {
@@ -29,7 +30,7 @@ func Of(c *jobcase.Case) explain.Sentence {
 	return v
 }
 
-// UnwatchedText says that nobody watched at the requested time. The last known state follows it.
+// UnwatchedText says that nobody watched at the requested time. The last known state follows in the answer.
 func UnwatchedText(c *jobcase.Case, g *history.Gap) string {
 	until := "on"
 	if g.Until != 0 {
@@ -39,7 +40,7 @@ func UnwatchedText(c *jobcase.Case, g *history.Gap) string {
 		c.Clock(events.Time(g.From)), until)
 }
 
-// readVerdict returns the verdict by the readable records.
+// readVerdict returns the verdict from the readable records.
 func readVerdict(c *jobcase.Case) explain.Sentence {
 	if m, is := c.Unseen(); is {
 		return explain.Say(explain.Marks(m), "UNKNOWN since %s: Jobledger has not looked at it since; %s runs it",
@@ -65,7 +66,7 @@ func readVerdict(c *jobcase.Case) explain.Sentence {
 		return explain.Say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are %s",
 			c.Clock(events.Time(c.Job.Finished)), lost)
 	case history.StateUnseen:
-		if len(c.Tries) == 0 { // the spec and template are stored before the first version that uses them
+		if len(c.Tries) == 0 { // the spec and template are recorded before the first version that uses them
 			return explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(c.Job.Last))},
 				"NOT SEEN YET: the log has its spec alone, and no version of it so far")
 		}
@@ -78,7 +79,8 @@ func readVerdict(c *jobcase.Case) explain.Sentence {
 	return livingVerdict(c)
 }
 
-// overVerdict returns the verdict of a Job that is over. If the Job's deadline passed it adds what held the Job up.
+// overVerdict returns the verdict about a Job that has ended. If the Job's deadline passed, it adds what held the Job
+// up.
 func overVerdict(c *jobcase.Case) explain.Sentence {
 	text, from := verdict.Of(c.Folded), c.SettledMarks()
 	if held, by := stuck.Meanwhile(c); held.Cut != "" {
@@ -148,7 +150,7 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 		explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s %s%s", word, after, who, held))
 }
 
-// leaving returns the sentence, which says that this is unknown; empty for nothing.
+// leaving returns v with the phrase unsaid added to its Unsaid, unless unsaid is empty.
 func leaving(unsaid string, v explain.Sentence) explain.Sentence {
 	if unsaid != "" {
 		v.Unsaid = append(v.Unsaid, unsaid)
@@ -156,10 +158,11 @@ func leaving(unsaid string, v explain.Sentence) explain.Sentence {
 	return v
 }
 
-// queueLabel names the Kueue queue of a Job.
+// queueLabel is the label with the Kueue queue of a Job.
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
-// suspendedVerdict says since when the Job is suspended, by whom if known, and in which queue it is, which may be why.
+// suspendedVerdict says since when the Job is suspended, who did it if known, and in which Kueue queue it is: Kueue may
+// have suspended it.
 func suspendedVerdict(c *jobcase.Case) explain.Sentence {
 	since, by := suspension(c)
 	text := "SUSPENDED for " + words.Span(c.End().Sub(since.At))
@@ -185,7 +188,7 @@ func suspendedVerdict(c *jobcase.Case) explain.Sentence {
 	return explain.Say(explain.Marks(since), "%s", text)
 }
 
-// suspension returns since when a suspended Job is suspended, and the edit; nil if unknown.
+// suspension returns since when a suspended Job is suspended, and the edit that suspended it; nil if unknown.
 func suspension(c *jobcase.Case) (explain.Mark, *events.Edit) {
 	for i := len(c.Edits) - 1; i >= 0; i-- {
 		if e := &c.Edits[i]; e.After.Suspend && !e.Before.Suspend {
@@ -202,7 +205,7 @@ func suspension(c *jobcase.Case) (explain.Mark, *events.Edit) {
 	return first, nil
 }
 
-// shownFirst returns the first kept record of the Job.
+// shownFirst returns the oldest record of the Job that is not pruned.
 func shownFirst(c *jobcase.Case) explain.Mark {
 	if c.Added.Record != 0 {
 		return c.Added
@@ -210,7 +213,7 @@ func shownFirst(c *jobcase.Case) explain.Mark {
 	return c.Stated
 }
 
-// suspendedSince reports whether the status of a suspended Job has the time of the suspension.
+// suspendedSince reports whether the status of a suspended Job says since when it is suspended.
 func suspendedSince(c *jobcase.Case) bool {
 	k := c.Folded.Base.Condition(status.Suspended)
 	return k != nil && k.Status == "True" && k.Since != 0

@@ -10,22 +10,22 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log is a log of a few records, in the order of their sequences. It is asked for records alone, not for lists.
+// Log is a log of a few records, in order. It answers reads of records, but not of lists.
 type Log struct {
 	history.Local
 	All  []events.Record
-	Bad  events.Sequence // reading this record fails
-	With error           // with this error
+	Bad  events.Sequence // the record that cannot be read
+	With error           // the error of that read
 }
 
-// Record is the record of a sequence and a second. Its stream and its kind are those of its facts.
+// Record returns a record with sequence n, at second at. Its kind follows from its facts.
 func Record(n events.Sequence, at float64, s events.Stream, f events.Facts) events.Record {
 	return events.Record{
 		Header: events.Header{Sequence: n, Time: Sec(at), Stream: s, Kind: events.TraitsOf(f).Kinds[0].Kind}, Facts: f,
 	}
 }
 
-// Records implements history.Source for queries by sequence.
+// Records implements history.Source, for queries by sequence.
 func (l *Log) Records(_ context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return l.pick(slices.Values(l.All), func(r *events.Record) bool {
 		return r.Sequence >= q.From && (q.Through == 0 || r.Sequence <= q.Through)

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Entry is a due time of that second, or of several, and what became of it.
+// Entry returns an entry with the due times from second first to second last, and what became of them.
 func Entry(first, last float64, fate events.TickFate, change func(*duetimes.Entry)) duetimes.Entry {
 	e := duetimes.Entry{Tick: events.Tick{First: Sec(first), Last: Sec(last), Fate: fate}, Record: 9, At: Sec(last + 1)}
 	if change != nil {
@@ -18,7 +18,7 @@ func Entry(first, last float64, fate events.TickFate, change func(*duetimes.Entr
 	return e
 }
 
-// Texts holds parts of sentences against what they should be.
+// Texts compares parts of sentences with what they should be: each row has both.
 func Texts(t *testing.T, rows [][2]string) {
 	t.Helper()
 	for i, row := range rows {
@@ -28,13 +28,13 @@ func Texts(t *testing.T, rows [][2]string) {
 	}
 }
 
-// Sec is an instant so many seconds behind a beginning.
+// Sec returns the instant n seconds after a fixed beginning.
 func Sec(n float64) events.Time { return events.Time(1_780_000_000e9 + int64(n*1e9)) }
 
-// Recorded is the same instant as answers have it.
+// Recorded is Sec in the type that answers use.
 func Recorded(n float64) recordjson.Instant { return recordjson.Instant(Sec(n)) }
 
-// Seen is a record, and what it says is of that second.
+// Seen returns a mark of a record: what the record says is of second n.
 func Seen(record events.Sequence, n float64) explain.Mark {
 	return explain.Mark{Record: record, At: Sec(n)}
 }

@@ -14,28 +14,28 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// WhyNot says what became of one instant of a CronJob. Its JSON changes only by growing.
+// WhyNot says what became of one instant of a CronJob. Its JSON changes only by adding fields.
 type WhyNot struct {
 	Namespace string             `json:"namespace"`
 	Name      string             `json:"name"`
 	UID       string             `json:"uid"`
 	At        recordjson.Instant `json:"at"`
 
-	Due  bool             `json:"due"`            // it is a past, present or future due time
-	Tick *history.Tick    `json:"tick,omitempty"` // of a due time with a fate
-	Open *history.OpenDue `json:"open,omitempty"` // of a due time that is held back
-	// PassedOver are the times between the instant and its fate in which the CronJob's namespace was over its log
+	Due  bool             `json:"due"`            // the instant is a past, present or future due time
+	Tick *history.Tick    `json:"tick,omitempty"` // the due time, if its outcome is known
+	Open *history.OpenDue `json:"open,omitempty"` // the due time, if it is held back
+	// PassedOver has the times between the instant and its outcome in which the CronJob's namespace was over its log
 	// budget.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
-	// Unrecorded is the number of versions of the CronJob and its Jobs in that time that were seen and not recorded.
+	// Unrecorded counts the versions of the CronJob and its Jobs in that time that were seen and not recorded.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 
-	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // the nearest due times, if the instant is none
+	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // due times around the instant, if it is none itself
 	Sentences []explain.Sentence   `json:"sentences"`
 }
 
-// Read reads what became of the instant t of the CronJob that existed then. lives are the streams of the CronJobs
-// with the name, the newest first. Sentences have times in zone, and due times also in the zone of the schedule.
+// Read says what became of the instant t, for the CronJob that existed then. lives are the streams of the CronJobs with
+// the name, the newest first. Times in sentences are in zone; due times are in the zone of the schedule, too.
 func Read(ctx context.Context, src history.Source, lives []events.Stream, t time.Time, zone words.Zone) (*WhyNot,
 	error) {
 	at := events.At(t)
@@ -66,8 +66,8 @@ func Read(ctx context.Context, src history.Source, lives []events.Stream, t time
 	return w, nil
 }
 
-// lifeAt reads the CronJob that existed at an instant. If none did, it reads the next one as due, and the one before as
-// before.
+// lifeAt reads the CronJob that existed at an instant. If none existed, it reads the next one as due, and the one
+// before it as before.
 func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at events.Time) (s events.Stream, due,
 	before *duetimes.CronJob, err error) {
 	for i := range lives {
@@ -75,7 +75,7 @@ func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at e
 		switch {
 		case err != nil && i > 0:
 			src.Beside(err)
-			return s, due, nil, nil // the newer one answers
+			return s, due, nil, nil // the newer CronJob has the instant
 		case err != nil:
 			return s, nil, nil, err
 		case i > 0 && (read.Seen == nil || read.Gone != 0 && read.Gone < at):
@@ -145,8 +145,8 @@ func (w *WhyNot) unseen(f *fates.Fates, at events.Time, who string) {
 	w.add(m, "what became of it is unknown: it was not watched before that; the newest that was started is %s, by status.lastScheduleTime", f.At(seen.LastSchedule))
 }
 
-// afterEnd answers for an instant after the end of the newest CronJob of the name. Another one may have existed in a
-// gap of the watch.
+// afterEnd answers for an instant after the end of the newest CronJob with the name. In a gap of the watch there may
+// have been another one.
 func (w *WhyNot) afterEnd(f *fates.Fates, at events.Time, who string) {
 	g := f.GapAt(at)
 	switch {
@@ -166,16 +166,16 @@ func (w *WhyNot) afterEnd(f *fates.Fates, at events.Time, who string) {
 	}
 }
 
-// toldWithin exceeds the time between a version that is dropped and the record that counts it: a minute, and a busy
-// turn.
+// toldWithin is more than the time between a version that is not recorded and the record that counts it. The controller
+// writes such a record once a minute; a busy turn of its loop can delay it.
 const toldWithin = 5 * time.Minute
 
-// missing says what may be missing between the instant and its fate because it was not recorded.
+// missing says what may be missing between the instant and its outcome, because it was not recorded.
 func (w *WhyNot) missing(f *fates.Fates, passed *history.PassedOver, v *duetimes.Verdict, at events.Time) {
 	if v.Future && !v.Passed {
 		return
 	}
-	until := events.Time(0) // it has no fate yet
+	until := events.Time(0) // it has no outcome yet
 	switch {
 	case v.Entry != nil && v.Entry.Record != 0:
 		until = v.Entry.At
@@ -201,7 +201,7 @@ func (w *WhyNot) missing(f *fates.Fates, passed *history.PassedOver, v *duetimes
 	}
 }
 
-// told answers for an instant with a recorded fate.
+// told answers for an instant whose outcome is recorded.
 func (w *WhyNot) told(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	e := v.Entry
 	item := history.TickOf(&e.Tick, e.Record)
@@ -241,7 +241,7 @@ func (w *WhyNot) told(f *fates.Fates, v *duetimes.Verdict, at events.Time, who s
 	}
 }
 
-// computed answers for an instant without a record, from the observations.
+// computed answers for an instant without a record, from what was seen.
 func (w *WhyNot) computed(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	text, from := f.InWhole(func() (string, []explain.Mark) { return f.BecameAt(v.Entry, at) })
 	if v.Entry.Fate == 0 && v.Open {
@@ -262,8 +262,8 @@ func (w *WhyNot) computed(f *fates.Fates, v *duetimes.Verdict, at events.Time, w
 	w.Tick = &item
 }
 
-// passed answers for a past instant at which nothing has started. It gets its fate together with the other due times of
-// its minute.
+// passed answers for a past instant at which nothing has started yet. It is decided together with the other due times
+// of its minute.
 func (w *WhyNot) passed(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.At(at), who,
 		f.Due.SeenAt(at).Schedule)
@@ -295,8 +295,8 @@ func (w *WhyNot) held(f *fates.Fates, at events.Time) {
 	}
 }
 
-// suspended says that a due time which this controller started late came while the CronJob was suspended. No record
-// shows a hold then: nothing is decided about a suspended CronJob.
+// suspended says that a due time which our controller started late came while the CronJob was suspended. No record
+// shows this as a hold, because nothing is decided about a suspended CronJob.
 func (w *WhyNot) suspended(f *fates.Fates, e *duetimes.Entry) {
 	if len(w.Sentences) > 1 || e.Observed || e.Late < fates.LateStart {
 		return

@@ -21,12 +21,12 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// hardCrons caches the logs by seed: several tests of a package read the same one.
+// hardCrons caches the logs by seed, because several tests of a package read the same log.
 var hardCrons = map[uint64]*memlog.Log{}
 
-// HardCrons returns the log of a controller that runs CronJobs through failures, while users suspend, edit and delete
-// CronJobs and make Jobs by hand. Its CronJobs are default/cron-1 to cron-3, due every minute or every second minute.
-// The same seed gives the same log; callers must only read it.
+// HardCrons returns the log of a controller that runs CronJobs while requests fail, and while users suspend, edit and
+// delete CronJobs and create Jobs by hand. Its CronJobs are default/cron-1 to cron-3, due every minute or every second
+// minute. The same seed gives the same log. Callers must not change it.
 func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	if log := hardCrons[seed]; log != nil {
@@ -47,7 +47,7 @@ func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	}
 	must := func(err error) {
 		t.Helper()
-		// Conflicts with other writers are expected.
+		// A conflict with the writes of other clients is expected.
 		if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err) {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	return d.Log()
 }
 
-// cronUser is a user who creates and changes CronJobs.
+// cronUser is a simulated user who creates and changes CronJobs.
 type cronUser struct {
 	*rand.Rand
 	server *apiserver.Server
@@ -89,7 +89,7 @@ func (u *cronUser) create(name string, policy batchv1.ConcurrencyPolicy, schedul
 	return err
 }
 
-// deed suspends, resumes, edits or deletes a CronJob, or makes a Job of it by hand.
+// deed does one random thing to a CronJob: suspend, resume, edit or delete it, or create a Job from it by hand.
 func (u *cronUser) deed() error {
 	all := u.server.AllCronJobs()
 	if len(all) < 2 {

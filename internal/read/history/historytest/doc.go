@@ -1,2 +1,3 @@
-// Package historytest makes logs with an eventful past, for tests of code that reads a log.
+// Package historytest makes logs in which much has happened, and logs whose reads fail, for tests of code that reads a
+// log.
 package historytest

@@ -16,30 +16,32 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ErrRead is the error of a read that may succeed next time.
+// ErrRead is the error of a read that may succeed if it is tried again.
 var ErrRead = errors.New("the disk does not answer")
 
-// Failing is a log whose reads fail: reads of a bad record, or the n-th read from one place in the product's code.
+// Failing is a log whose reads fail: the reads of some records (Bad), or one read from one place in the product's code
+// (Where, Nth).
 type Failing struct {
 	store.Reader
-	Bad   func(at events.Sequence) error // the error of a bad record; nil for a good one
-	Where string                         // calls of the product that lead to the failing read; empty for none
-	Nth   int                            // which of the reads from there, from 1
-	After int                            // records that the read gives before it fails
-	// With returns the error in place of a record. Sequence 0 is the end of the read, or a call that reads no record.
+	Bad   func(at events.Sequence) error // the error of a record; nil for a record without one
+	Where string                         // call stack of the product that leads to the failing read; empty for none
+	Nth   int                            // which read with the stack Where fails, from 1
+	After int                            // number of records that the read yields before it fails
+	// With returns the error that replaces record at. at is 0 for the end of a read, and for a call that reads no
+	// record.
 	With func(at events.Sequence) error
 
-	Reads  map[string][]*Taken // reads made so far, by place
+	Reads  map[string][]*Taken // all reads so far, by call stack
 	Failed bool
 }
 
-// Taken is how many records a read gave, and whether it gave all.
+// Taken says how many records a read has yielded, and whether it came to its end.
 type Taken struct {
 	Records int
 	All     bool
 }
 
-// place returns the product's calls that led to a read.
+// place returns the call stack of a read, within the product: "read/history.Newest:27 < read/show.Page:80".
 func place() string {
 	var pcs [48]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
@@ -56,7 +58,7 @@ func place() string {
 	}
 }
 
-// begin notes a read, and reports whether it must fail.
+// begin adds a read to Reads, and reports whether it must fail.
 func (f *Failing) begin() (taken *Taken, fails bool) {
 	if f.Reads == nil {
 		f.Reads = map[string][]*Taken{}
@@ -67,7 +69,7 @@ func (f *Failing) begin() (taken *Taken, fails bool) {
 	return taken, where == f.Where && len(f.Reads[where]) == f.Nth
 }
 
-// single is a read of no records, such as Find.
+// single returns the error of a call that reads no record, such as Find; nil if it must not fail.
 func (f *Failing) single() error {
 	if _, fails := f.begin(); fails {
 		if err := f.With(0); !errors.Is(err, events.ErrNewer) && !errors.Is(err, store.ErrPruned) {
@@ -88,12 +90,12 @@ func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) ite
 			return nil
 		}
 		switch err := f.With(r.Sequence); {
-		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // no failure: older records are pruned
+		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // not a failure: older records are pruned
 			return nil
 		case !errors.Is(err, events.ErrNewer):
 			f.Failed = true
 			return err
-		case r.Sequence != 0: // make r a record of a newer program
+		case r.Sequence != 0: // let r look like a record of a newer program
 			f.Failed, r.Kind, r.Critical, r.Facts = true, 0xffff, true, &events.Unknown{}
 		}
 		return nil
@@ -144,7 +146,7 @@ func (f *Failing) Chain(at events.Sequence) (events.Hash, error) {
 	return f.Reader.Chain(at)
 }
 
-// Files returns of, which fails like a read of no records.
+// Files wraps the function of, which lists the files of the log, so that its calls can fail.
 func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, error) {
 	return func() ([]store.File, error) {
 		if err := f.single(); err != nil {
@@ -154,13 +156,13 @@ func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, e
 	}
 }
 
-// source is a Local of a failing log. Its Head and Now fail too, as those of another process may.
+// source is a history.Local on a failing log. Head and Now can fail, too, as they can when another process answers.
 type source struct {
 	history.Local
 	f *Failing
 }
 
-// Source returns a Source of the log. lists may be nil.
+// Source returns a history.Source on the failing log. lists may be nil.
 func (f *Failing) Source(lists history.Lists, d *store.Damage) history.Source {
 	return source{history.Local{Log: f, Lists: lists, Damage: d}, f}
 }
@@ -179,17 +181,18 @@ func (s source) Now(ctx context.Context) (events.Time, error) {
 	return s.Local.Now(ctx)
 }
 
-// Question is one question about a log.
+// Question is one question about a log, which EachReadFails asks.
 type Question struct {
 	Name string
 	Ask  func(ctx context.Context, f *Failing, d *store.Damage) (answer string, err error)
-	// Noted has the places whose damage is only noted: the answer continues past it, and the caller names the damage.
+	// Noted lists parts of call stacks. Damage that a read from there meets need not be returned as an error: the
+	// answer continues past the damage, and it is enough to note it.
 	Noted []string
-	Folds bool // a record of a newer program must be refused
+	Folds bool // it must return an error for a record of a newer program
 }
 
-// failures are the ways in which a read fails: a transient error, damage with a known end, a pruned file, damage
-// without a known end, and a record of a newer program.
+// failures returns errors of a read of record at: an error that may pass, damage with a known end, a pruned file,
+// damage without a known end, and a record of a newer program.
 var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return ErrRead },
 	func(at events.Sequence) error { return &store.CorruptError{Path: "a.db", At: at, Next: at + 1} },
@@ -198,8 +201,8 @@ var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return events.ErrNewer },
 }
 
-// ways returns how many of the failures to try: all for the first read from a place at its beginning, fewer for others,
-// since a question takes time.
+// ways returns how many of the failures to try: all of them for the first read from a place before its first record,
+// and fewer for other reads, to save time.
 func (f *Failing) ways() int {
 	switch {
 	case f.Nth > 1:
@@ -210,11 +213,11 @@ func (f *Failing) ways() int {
 	return len(failures)
 }
 
-// EachReadFails asks each question once for each place from which the product reads, and for each way in which the
-// first or last read from there can fail: at its beginning, midway, or after its last record. The answer must be
-// complete, or there must be an error: never less without a word. Damage must be returned as an error too, or noted in
-// the places that the question lists. For questions with the same name, each place is tried once. EachReadFails returns
-// how often a read failed.
+// EachReadFails asks each question many times, and each time another read of the log fails. It varies the place in the
+// product that reads, the first or the last read from there, the failure, and whether the read fails at its beginning,
+// midway or at its end. Each answer must be complete or come with an error. Damage may also be noted, if the question
+// lists the place in Noted. A place is tried once for all questions with the same name. EachReadFails returns how often
+// a read failed.
 func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	t.Helper()
 	tried := map[string]bool{}
@@ -243,7 +246,7 @@ func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	return n
 }
 
-// fallible returns the reads from a place that are made to fail, and after how many records.
+// fallible returns which reads from a place are to fail, and after how many records.
 func fallible(where string, reads []*Taken) (all []Failing) {
 	for _, nth := range slices.Compact([]int{1, len(reads)}) {
 		of := reads[nth-1]
@@ -258,7 +261,7 @@ func fallible(where string, reads []*Taken) (all []Failing) {
 	return all
 }
 
-// fails asks the question with one failing read, and checks the answer.
+// fails asks the question while one read fails. whole is the answer without failures.
 func (q *Question) fails(t *testing.T, f *Failing, whole string) {
 	t.Helper()
 	var d store.Damage

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// HostileTexts are texts that a pod, a user or an API server may write to attack a reader.
+// HostileTexts are texts with which a user, a pod or an API server may attack a program that shows them.
 var HostileTexts = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`,
 	`</textarea></title></style></svg><script>alert(1)</script>`, `'; DROP TABLE jobs; --`,
@@ -21,7 +21,7 @@ var HostileTexts = []string{
 	`{{.Title}}`, "&lt;b&gt;", "line one\r\nContent-Type: text/html\r\n\r\n<b>theirs",
 }
 
-// Hostile is a Source that replaces all foreign texts of its records by Text.
+// Hostile is a Source that replaces texts from outside Jobledger (messages, reasons, pod names) in its records by Text.
 type Hostile struct {
 	history.Source
 	Text string
@@ -37,7 +37,8 @@ func (h Hostile) each(all iter.Seq2[events.Record, error]) iter.Seq2[events.Reco
 	}
 }
 
-// written returns r with Text in place of all foreign texts. It keeps the names by which objects are found.
+// written returns r with Text in place of all texts that come from outside Jobledger. It keeps the names by which
+// objects are found.
 func (h Hostile) written(r events.Record) events.Record {
 	e := &r.Evidence
 	for _, field := range []*string{&e.Node, &e.Reason, &e.Message, &e.Owner} {

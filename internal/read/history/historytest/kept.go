@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Recorded opens a copy of the log of an incident in examples/incidents, since opening a log may write beside it. The
-// caller's package must be three directories below the root, as internal/read/history is.
+// Recorded opens a copy of a recorded log in examples/incidents, because opening a log may write files next to it. The
+// calling test's package must be three directories below the root, like internal/read/history.
 func Recorded(t *testing.T, incident string) store.Archive {
 	t.Helper()
 	dir := t.TempDir()
@@ -22,11 +22,12 @@ func Recorded(t *testing.T, incident string) store.Archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = log.Close() }) // nothing was written
+	t.Cleanup(func() { _ = log.Close() }) // the log was only read, so nothing can be lost
 	return log
 }
 
-// Keep compares text with the content of file name, and fails the test if they differ. With update, it writes the file.
+// Keep compares text with the file name, and fails the test if they differ. If update is set, it writes the file
+// instead.
 func Keep(t *testing.T, update bool, name, text string) {
 	t.Helper()
 	if update {

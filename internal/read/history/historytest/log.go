@@ -19,9 +19,9 @@ import (
 
 func upTo(seconds int) kubelet.Range { return kubelet.Range{Max: time.Duration(seconds) * time.Second} }
 
-// Hard returns the log of a controller whose requests failed, whose watches broke, and that crashed. The log has many
-// files. Its Jobs are default/job-0 to job-3: two of them share a spec, and two with other specs share policies. The
-// same seed gives the same log.
+// Hard returns the log of a controller whose requests fail, whose watches break, and which crashes. The log has many
+// files. Its Jobs are default/job-0 to job-3, each with its own spec; job-0 and job-1 have equal policies. The same
+// seed gives the same log.
 func Hard(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	var jobs []*batchv1.Job

@@ -13,23 +13,24 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Nightly is the stream of the CronJob in all scenes.
+// Nightly is the stream of batch/nightly, the CronJob of all scenes.
 var Nightly = events.CronJobStream("uid-nightly")
 
-// Step is one record of a scene, with a time of day. Facts of the controller go to the controller's stream.
+// Step is one record of a scene and its time of day. Played puts it into the stream of the CronJob, or into that of the
+// controller.
 type Step struct {
 	clock    string
 	facts    events.Facts
 	evidence events.Evidence
 }
 
-// Scene is a short history of batch/nightly.
+// Scene is a short history of the CronJob batch/nightly.
 type Scene struct {
 	Name  string
 	Steps []Step
 }
 
-// At returns the instant of clock, such as "08:01:30", on 2026-03-02.
+// At returns the instant of a time of day, such as "08:01:30", on 2026-03-02.
 func At(clock string) events.Time {
 	t, err := time.Parse(time.DateTime, "2026-03-02 "+clock)
 	if err != nil {
@@ -38,7 +39,7 @@ func At(clock string) events.Time {
 	return events.At(t)
 }
 
-// Played returns the log of a scene.
+// Played returns a log with the records of a scene.
 func Played(t *testing.T, steps []Step) *memlog.Log {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
@@ -84,12 +85,12 @@ func Played(t *testing.T, steps []Step) *memlog.Log {
 	return log
 }
 
-// With returns the steps with one more at place k, of the same time as the one before.
+// With returns the steps with one more at index k. It has the time of the step before.
 func With(steps []Step, k int, facts events.Facts) []Step {
 	return slices.Insert(slices.Clone(steps), k, Step{steps[k-1].clock, facts, events.Evidence{}})
 }
 
-// started is the start of a controller that "runs" CronJobs, "observes" them, or leaves them alone.
+// started is the start of a controller. how says what it does with CronJobs: "runs", "observes", or else ignores them.
 func started(clock, how string) Step {
 	s := events.DefaultSettings()
 	switch how {
@@ -101,7 +102,7 @@ func started(clock, how string) Step {
 	return Step{clock, &events.ControllerStarted{Settings: s}, events.Evidence{}}
 }
 
-// unwatched is a time without a watch, and the listing that ends it.
+// unwatched returns the records of a gap of the watch: the listing that ends it, from beginning to end.
 func unwatched(from, until string) []Step {
 	all := []events.Resource{events.CronJobs}
 	return []Step{
@@ -160,7 +161,7 @@ func stored(clock string, s *pb.CronJobState) Step {
 
 const everyMinute, every5 = "* * * * *", "*/5 * * * *"
 
-// Scenes has all scenes.
+// Scenes has all scenes. In each, one fact about the due times of batch/nightly must be found in the records.
 var Scenes = []Scene{
 	{"another controller starts nothing", []Step{started("08:00:00", "observes"), sees("08:01:00", everyMinute, nil), runs("08:04:10", "other", "", events.ResultNone)}},
 	{"another controller starts some", []Step{
