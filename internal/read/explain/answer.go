@@ -17,7 +17,8 @@ type Answer struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	// Lives has the Jobs of this name, the oldest first. It is left out for a single Job, and if the UID was given.
+	// Lives has all Jobs that ever had this name, the oldest first. It is left out for a single Job, and if the UID was
+	// given.
 	Lives []Life `json:"lives,omitempty"`
 
 	AsOf  history.Place `json:"asOf"`
@@ -25,7 +26,8 @@ type Answer struct {
 	// Clock says where the time of AsOf comes from: "controller" if it is the clock of the running controller, "log" if
 	// it is the time of the newest record. It is left out for an answer about an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// LastRecord is the time of the newest record of the log. It is set only if Clock is "controller".
+	// LastRecord is the time of the newest record of the log. It is set only if the time of AsOf is from the
+	// controller's clock.
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	Verdict    Sentence           `json:"verdict"`
 
@@ -33,40 +35,41 @@ type Answer struct {
 	Created    recordjson.Instant `json:"created,omitzero"`
 	Finished   recordjson.Instant `json:"finished,omitzero"`
 	Deleted    *Sentence          `json:"deleted,omitempty"`    // when its object was deleted, and by whom
-	Gaps       []history.Gap      `json:"gaps,omitempty"`       // times without a watch that overlap its time
-	PassedOver []history.Passed   `json:"passedOver,omitempty"` // times in which it was over its log budget
-	// Unrecorded is the number of versions that were seen and not recorded, as later records tell.
+	Gaps       []history.Gap      `json:"gaps,omitempty"`       // times in which nobody watched the cluster
+	PassedOver []history.Passed   `json:"passedOver,omitempty"` // times in which its namespace was over its log budget
+	// Unrecorded is the number of versions of the object that were seen and got no record. Later records have this
+	// number.
 	Unrecorded uint64 `json:"unrecorded,omitempty"`
-	Begun      string `json:"begun,omitempty"` // what had happened before its first record
-	// InPart is set if the controller was listing the cluster at that time, so that it did not know everything.
+	Begun      string `json:"begun,omitempty"` // what had happened to it before its first record
+	// InPart is set if the controller was listing the cluster at that time, so that it did not know every object yet.
 	InPart    bool `json:"inPart,omitempty"`
 	Truncated bool `json:"truncated,omitempty"`
-	// Damaged is the first unreadable record. What follows it is left out.
+	// Damaged is the first record that cannot be read. The records after it are left out, up to Resumed.
 	Damaged uint64 `json:"damaged,omitempty"`
-	// Resumed is the first record after the damage, where the history continues.
+	// Resumed is the first record after the damage from which the answer continues; absent if there is none.
 	Resumed uint64 `json:"resumed,omitempty"`
 
-	// Lead is the head of the first section, if that section has the cause of the verdict.
+	// Lead is the head of the first section (such as FIRST), if that section has the cause of the verdict.
 	Lead     string    `json:"lead,omitempty"`
 	Sections []Section `json:"sections"`
 }
 
-// Section is a part of an answer: sentences under a head.
+// Section is a part of an answer: sentences under a head such as WHY.
 type Section struct {
-	Head      string     `json:"head"` // WHY, FIRST, ALIKE, …
+	Head      string     `json:"head"` // the title: WHY, FIRST, ALIKE, …
 	Sentences []Sentence `json:"sentences"`
 }
 
-// Sentence is a statement, and the records that prove it.
+// Sentence is one statement of an answer, with the records that prove it.
 type Sentence struct {
 	Text string `json:"text"`
-	// Whole is Text without cuts in quoted messages. It may have several lines.
+	// Whole is Text with full messages, where Text cuts quoted ones. It may have several lines.
 	Whole   string             `json:"whole,omitempty"`
 	At      recordjson.Instant `json:"at,omitzero"`
 	Records []uint64           `json:"records,omitempty"` // in the order in which Text uses them
 	Detail  bool               `json:"detail,omitempty"`  // a terminal shows it only if the user asks for everything
-	// Unsaid lists phrases in Text that say what no record tells, such as "by whom is unknown". An answer says each
-	// phrase only once. It is for the packages that make answers.
+	// Unsaid lists phrases in Text that say what no record tells, such as "by whom is unknown". Packages that make
+	// answers use it to say each phrase only once.
 	Unsaid []string `json:"-"`
 }
 
@@ -90,7 +93,8 @@ const (
 	HeadHistory  = "HISTORY"
 )
 
-// Say returns a sentence and the records from that prove it. The time of the sentence is that of the last record.
+// Say returns a sentence with the formatted text, and the records from that prove it. The time of the sentence is that
+// of the last record.
 func Say(from []Mark, format string, args ...any) Sentence {
 	p := Phrase(format, args...)
 	var s Sentence
@@ -106,7 +110,7 @@ func Say(from []Mark, format string, args ...any) Sentence {
 	return s
 }
 
-// Marks returns the records that the sentence cites.
+// Marks returns the records that the sentence cites, without their times.
 func (s *Sentence) Marks() (from []Mark) {
 	for _, r := range s.Records {
 		from = append(from, RecordMark(events.Sequence(r)))
@@ -114,23 +118,25 @@ func (s *Sentence) Marks() (from []Mark) {
 	return from
 }
 
-// Detail returns the sentence as a detail, which a terminal shows only if the user asks for everything.
+// Detail returns s marked as a detail, which a terminal shows only if the user asks for everything.
 func Detail(s Sentence) Sentence {
 	s.Detail = true
 	return s
 }
 
-// Add adds a section, unless it has no sentences.
+// Add adds a section with the head (its title) and the sentences to the answer. It does nothing if there are no
+// sentences.
 func (a *Answer) Add(head string, sentences ...Sentence) {
 	if len(sentences) > 0 {
 		a.Sections = append(a.Sections, Section{head, sentences})
 	}
 }
 
-// MostCited is the largest number of records that a sentence about many tries cites.
+// MostCited is the largest number of records that a sentence about many tries (pods) cites.
 const MostCited = 5
 
-// Marks returns ms without marks that have no record, and without consecutive duplicates.
+// Marks returns ms, the records that a sentence cites, without marks that have no record, and without consecutive
+// duplicates.
 func Marks(ms ...Mark) []Mark {
 	var out []Mark
 	for _, m := range ms {
@@ -141,7 +147,8 @@ func Marks(ms ...Mark) []Mark {
 	return out
 }
 
-// Because returns the reason in a verdict: the text after ": ". The text before it has the duration of the Job.
+// Because returns the reason that a verdict gives: the text after ": ". The text before it says how the Job ended and
+// how long it took.
 func Because(verdict *Sentence) Passage {
 	return verdict.Passage().Each(func(text string) string {
 		if _, why, is := strings.Cut(text, ": "); is {
@@ -151,7 +158,7 @@ func Because(verdict *Sentence) Passage {
 	})
 }
 
-// Fewer turns the sentences after the first most into details.
+// Fewer marks all sentences after the first most as details, which a terminal shows only on request.
 func Fewer(s []Sentence, most int) []Sentence {
 	for i := most; i < len(s); i++ {
 		s[i].Detail = true
@@ -159,7 +166,8 @@ func Fewer(s []Sentence, most int) []Sentence {
 	return s
 }
 
-// PutFirst moves the first of the named sections that exists to the front, next to the verdict.
+// PutFirst moves one section to the front, next to the verdict: the first of the named heads (titles) that the answer
+// has and that is not a detail.
 func (a *Answer) PutFirst(heads ...string) {
 	for _, head := range heads {
 		i := slices.IndexFunc(a.Sections, func(s Section) bool { return s.Head == head && !s.Sentences[0].Detail })

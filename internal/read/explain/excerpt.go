@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Passages converts texts that are not cut.
+// Passages converts texts to passages that have no cut version.
 func Passages(texts []string) (out []Passage) {
 	for _, s := range texts {
 		out = append(out, Passage{s, s})
@@ -18,7 +18,7 @@ func Passages(texts []string) (out []Passage) {
 	return out
 }
 
-// Joined is strings.Join for passages.
+// Joined joins passages with sep between them, as strings.Join does.
 func Joined(all []Passage, sep string) (out Passage) {
 	for i, p := range all {
 		if i > 0 {
@@ -29,17 +29,18 @@ func Joined(all []Passage, sep string) (out Passage) {
 	return out
 }
 
-// How many bytes of a quoted message an answer shows in a line. Sentence.Whole has the whole message.
+// The number of bytes of a quoted message that one line of an answer shows. Sentence.Whole has the whole message.
 const (
 	MostQuoted = 240
-	mostEnd    = 100 // of the end of a message, if that is shown, too
-	MostLine   = 110 // of each line, if two lines are quoted
+	mostEnd    = 100 // shown of the end of a message, if both ends matter
+	MostLine   = 110 // shown of each line, if two lines are quoted
 )
 
-// Passage is a part of a sentence in two versions: Cut for a line with little room, and Whole with uncut messages.
+// Passage is a piece of text in two versions: Cut has quoted messages shortened for one line, Whole has them in full.
 type Passage struct{ Cut, Whole string }
 
-// Phrase is fmt.Sprintf for passages. Passages among the arguments appear cut in Cut, and whole in Whole.
+// Phrase formats a passage, as fmt.Sprintf does a string. Passages among the arguments appear cut in Cut, and whole in
+// Whole.
 func Phrase(format string, args ...any) Passage {
 	cut, whole := make([]any, len(args)), make([]any, len(args))
 	for i, a := range args {
@@ -83,10 +84,10 @@ func Beginning(s string) Passage {
 	return Passage{Begin(s, MostQuoted-mostEnd) + " " + End(s, mostEnd), s}
 }
 
-// Spoke reports whether a container wrote a termination message, even one that the log does not keep.
+// Spoke reports whether a container wrote a termination message, even if the log does not keep its text.
 func Spoke(c *events.ContainerEnd) bool { return c.Message != "" || c.MessageWithheld }
 
-// Colon returns ": " and the message; empty for an empty message.
+// Colon returns ": " and the message, with a long message cut; empty for an empty message.
 func Colon(s string) Passage {
 	if s == "" {
 		return Passage{}
@@ -94,9 +95,9 @@ func Colon(s string) Passage {
 	return Phrase(": %s", Beginning(s))
 }
 
-// Wrote quotes the termination message of a container: "main wrote: …". With terminationMessagePolicy
-// FallbackToLogsOnError, the message is the end of the container's log, and the cause is near its end. Wrote therefore
-// cuts a long message to its first line and the last line that names a cause.
+// Wrote quotes the termination message of the container name: "main wrote: …". If the message is the end of the
+// container's log (terminationMessagePolicy FallbackToLogsOnError), the cause is near its end. So Wrote cuts a long
+// message to its first line and the last line that names a cause.
 func Wrote(name string, c *events.ContainerEnd) Passage {
 	message, who := strings.TrimSpace(c.Message), name+" wrote"
 	if !c.Ran() {
@@ -115,8 +116,8 @@ func Wrote(name string, c *events.ContainerEnd) Passage {
 	return Passage{fmt.Sprintf("%s: %s", who, excerpt(message)), who + ":\n" + message}
 }
 
-// excerpt quotes the first line of a long text, and the last line that names a cause. If the text has one line, it
-// quotes the beginning and the end.
+// excerpt shortens a long text to its first line, and the last line that names a cause. Of a text with one line, it
+// keeps the beginning and the end.
 func excerpt(text string) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
@@ -149,7 +150,7 @@ func causeLine(lines []string) int {
 	return len(lines) - 1
 }
 
-// Begin returns the first bytes of a text, with "…" if it is longer.
+// Begin returns the first bytes of a text, and "…" if there are more.
 func Begin(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
@@ -157,7 +158,7 @@ func Begin(s string, bytes int) string {
 	return strings.ToValidUTF8(s[:bytes], "") + "…"
 }
 
-// End returns the last bytes of a text, with "…" before them if the text is longer.
+// End returns the last bytes of a text, with "…" before them if there are more.
 func End(s string, bytes int) string {
 	if len(s) <= bytes {
 		return s
@@ -165,7 +166,8 @@ func End(s string, bytes int) string {
 	return "…" + strings.ToValidUTF8(s[len(s)-bytes:], "")
 }
 
-// Says returns the API server's message without the part that the class of the refusal says already.
+// Says returns the API server's message about a refusal. It removes the beginning that the answer says already, with
+// the class of the refusal (such as Forbidden).
 func Says(text string) string {
 	if text == "" {
 		return "the log has no words of the server"

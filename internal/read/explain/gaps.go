@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// GapWhy says why nobody watched during a gap.
+// GapWhy says why nobody watched the cluster during gap g.
 func GapWhy(g *history.Gap) string {
 	switch {
 	case g.Reason == events.ListingGap.String():
@@ -20,13 +20,14 @@ func GapWhy(g *history.Gap) string {
 	return "because the controller was not running: it had not stopped in good order"
 }
 
-// AtOnce reports whether a gap is shorter than 50 ms, because the next listing followed at once. Nothing is lost in
-// such a gap.
+// AtOnce reports whether a gap (a time in which nobody watched) is shorter than 50 ms, because the next listing
+// followed at once. Nothing is lost in such a gap.
 func AtOnce(g *history.Gap) bool {
 	return g.Until != 0 && events.Time(g.Until).Sub(events.Time(g.From)) < 50*time.Millisecond
 }
 
-// GapMarks returns the records of the listing that ended a gap: its beginning and its end.
+// GapMarks returns two records that prove a gap (a time in which nobody watched): the start and the end of the listing
+// after it.
 func GapMarks(g *history.Gap) []Mark {
 	return Marks(Mark{events.Sequence(g.Listing), events.Time(g.Until)}, Mark{events.Sequence(g.Synced),
 		events.Time(g.Until)})

@@ -18,7 +18,7 @@ func Unnamed(text, job string) string {
 	if job == "" {
 		return text
 	}
-	if !utf8.ValidString(job) { // not a name in Kubernetes, and not a regular expression
+	if !utf8.ValidString(job) { // no valid name in Kubernetes, and no valid regular expression
 		return strings.ReplaceAll(text, job, "*")
 	}
 	return regexp.MustCompile(regexp.QuoteMeta(job)+suffix).ReplaceAllString(text, "*")

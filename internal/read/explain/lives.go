@@ -9,13 +9,13 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Life is one of several Jobs that had the same name. Its JSON changes only by adding fields.
+// Life is one of several Jobs that had the same name one after the other. Its JSON changes only by adding fields.
 type Life struct {
 	UID   string             `json:"uid"`
 	State string             `json:"state"`
-	At    recordjson.Instant `json:"at"`             // its end or deletion; its creation if it has not ended
+	At    recordjson.Instant `json:"at"`             // its end or deletion; else its creation
 	This  bool               `json:"this,omitempty"` // the answer is about this Job
-	// Older is the number of earlier Jobs with the name that were not read.
+	// Older is the number of earlier Jobs with this name that were not read.
 	Older int `json:"older,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import (
 
 func RecordMark(at events.Sequence) Mark { return Mark{Record: at} }
 
-// Mark is a record, and the time of what it says, by our clock. The zero Mark means no record.
+// Mark names a record that proves something, and says when this happened, by our clock. The zero Mark means no record.
 type Mark struct {
 	Record events.Sequence
 	At     events.Time

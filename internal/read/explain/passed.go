@@ -7,11 +7,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Unrecorded is the number of versions of a Job and its pods that were seen and not recorded. Later records have the
-// number.
+// Unrecorded counts the versions of a Job and its pods that were seen and got no record. Later records have the number.
 type Unrecorded struct {
 	Versions uint64
-	told     []Mark // the first records that have such a number
+	told     []Mark // the first records that have this number
 }
 
 func (u *Unrecorded) Learn(r *events.Record) {
@@ -41,7 +40,7 @@ func Versions(n uint64) string {
 	return fmt.Sprintf("%d versions", n)
 }
 
-// PassedText says which namespace was over its log budget, and when.
+// PassedText says that a namespace was over its log budget (how much log it may fill), and when. moment writes times.
 func PassedText(p *history.Passed, moment func(events.Time) string) Sentence {
 	end := "and it still is"
 	if p.Until != 0 {

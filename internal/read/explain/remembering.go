@@ -10,12 +10,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// mostAlone is the largest number of single records in the cache: specs and pod templates, which the Jobs of a CronJob
-// share. A Job needs one or two, so those of 1,000 CronJobs fit. A full cache is emptied.
+// mostAlone is how many records that were read singly the cache keeps at most. These are specs and pod templates, which
+// all Jobs of a CronJob share. A Job needs one or two, so 2,048 is enough for the Jobs of 1,000 CronJobs. A full cache
+// is emptied.
 const mostAlone = 2048
 
-// Remembering is a Source with a cache for the controller's records, and for records that are looked up by sequence. It
-// does not cache failed reads.
+// Remembering is a Source (it reads a log) with a cache. It keeps the controller's records, and single records that
+// were looked up by sequence. It does not keep failed reads.
 type Remembering struct {
 	history.Source
 	controller []events.Record
@@ -49,7 +50,7 @@ func (m *Remembering) ReadStream(ctx context.Context, s events.Stream, from even
 }
 
 func (m *Remembering) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
-	if !reflect.DeepEqual(q, history.One(q.From)) { // it is not a lookup by history.Record
+	if !reflect.DeepEqual(q, history.One(q.From)) { // only a lookup of one record is cached
 		return m.Source.Records(ctx, q)
 	}
 	return func(yield func(events.Record, error) bool) {

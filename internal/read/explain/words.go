@@ -9,7 +9,7 @@ import (
 
 func Seconds(n int64) time.Duration { return time.Duration(min(n, 1<<31)) * time.Second }
 
-// ByManager returns the field manager of an edit in brackets: " (field manager NAME)". It is empty if unknown.
+// ByManager returns the field manager that made an edit, in brackets: " (field manager NAME)". It is empty if unknown.
 func ByManager(e *events.Edit) string {
 	if name := ManagerOf(e); name != "" {
 		return " (" + name + ")"
@@ -17,7 +17,7 @@ func ByManager(e *events.Edit) string {
 	return ""
 }
 
-// ByWhomever is ByManager, except that it says so if the field manager is unknown.
+// ByWhomever returns the field manager that made an edit, in brackets; if it is unknown, " (by whom is unknown)".
 func ByWhomever(e *events.Edit) string { return cmp.Or(ByManager(e), " ("+ByWhom+")") }
 
 func ManagerOf(e *events.Edit) string {
@@ -27,10 +27,10 @@ func ManagerOf(e *events.Edit) string {
 	return "field manager " + e.Manager
 }
 
-// Phrases for an act of which no record names the user. An answer has each of them once.
+// Phrases for an act if no record names who did it. An answer has each of them only once.
 const (
 	WhichClient = "; which one is unknown" // follows "by an API client"
-	ByWhom      = "by whom is unknown"     // follows an act without a subject
+	ByWhom      = "by whom is unknown"     // follows an act for which no actor is named
 )
 
 func Was(n int) string {
@@ -40,5 +40,5 @@ func Was(n int) string {
 	return "were"
 }
 
-// UnknownManager is the text in place of a field manager that no record names.
+// UnknownManager stands in a text for a field manager that no record names.
 const UnknownManager = "an unknown field manager"

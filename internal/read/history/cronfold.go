@@ -13,27 +13,27 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronAccount holds facts about one CronJob that the projection does not keep, such as its newest decision. Fold keeps
-// a CronAccount for each CronJob.
+// CronAccount holds facts about one CronJob that its projection (the state made from its records) does not keep, such
+// as its newest decision. Fold keeps one for each CronJob.
 type CronAccount struct {
 	Stream      events.Stream
 	First, Last events.Sequence // the CronJob's first and newest record; First is 0 if the fold began at a checkpoint
 	LastAt      events.Time
 	Decision    *events.Record  // the newest decision
-	Trouble     failures        // for each sort of command: the newest failure, if no such command succeeded since
-	Deleted     events.Sequence // record that says that the object is gone; 0 while it exists
-	Rewound     events.Sequence // record of a new epoch (a restored cluster), if the CronJob was not seen since; else 0
+	Trouble     failures        // for each sort of command: its newest failure; nil if a later one succeeded
+	Deleted     events.Sequence // record of the object's deletion; 0 while it exists
+	Rewound     events.Sequence // new epoch (restored cluster) since which the CronJob was not seen; else 0
 
 	job      *projector.CronJob
-	told     *cronjob.Told // job.Told: numbers of earlier records, such as the last decision; outlives job
-	summary  *CronSummary  // set by a Fold with Brief when the CronJob is gone; job is nil then
-	due      *Tick         // newest due time with an outcome, from the summary that RecallCron got
+	told     *cronjob.Told // job.Told: numbers of records, such as that of the newest decision; kept when job is freed
+	summary  *CronSummary  // set instead of job when the CronJob is gone, if Fold.Brief is set
+	due      *Tick         // newest due time with an outcome, from the stored summary that RecallCron was given
 	names    words.Names
-	recalled bool // method recall has read all records that told names
+	recalled bool // the method recall has read the records that told names
 }
 
-// Projected returns the projection of the CronJob; after the World dropped it, its last state. It is nil if the World
-// never had the CronJob, and with Fold.Brief for a deleted CronJob. The caller must not change it.
+// Projected returns the newest state of the CronJob that was made from records, also after its deletion. It is nil if
+// no record told the state, and with Fold.Brief for a deleted CronJob. The caller must not change it.
 func (a *CronAccount) Projected() *projector.CronJob { return a.job }
 
 // CronAccount returns the CronAccount of a CronJob, or nil if the fold has seen no record of it.
@@ -51,8 +51,8 @@ func (f *Fold) CronAccounts() []*CronAccount {
 	return out
 }
 
-// RecallCron adds the CronAccount of a CronJob whose records are not folded again, from its stored summary. If the
-// CronJob still exists, the caller has put its projection into the World before.
+// RecallCron continues from summary s of a CronJob whose older records are not read again. If the CronJob still exists,
+// the caller must have put its state into the World before.
 func (f *Fold) RecallCron(s CronSummary) {
 	a := f.newCron(events.CronJobStream(types.UID(s.UID)))
 	a.First, a.Last, a.due, a.summary = events.Sequence(s.First), events.Sequence(s.Last), s.LastDue, &s
@@ -70,8 +70,8 @@ func (f *Fold) newCron(s events.Stream) *CronAccount {
 	return a
 }
 
-// applyCron updates the CronAccount with a record of the CronJob. The World has folded the record already; before is
-// the CronJob's projection as it was until then.
+// applyCron updates the CronAccount after r, a record of the CronJob. The World has folded r already; before is the
+// CronJob's state without r.
 func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	a := f.crons[r.Stream]
 	if a == nil {
@@ -93,7 +93,7 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 	}
 	a.take(r)
 	if !f.Brief {
-		if begins && after != nil { // commands may be in flight whose decision is older than the checkpoint
+		if begins && after != nil { // commands that have not ended may be older than the checkpoint
 			for _, c := range after.Flights() {
 				a.names.Issued(a.Stream, c.Name(), c.Command)
 			}
@@ -104,13 +104,14 @@ func (f *Fold) applyCron(r *events.Record, before *projector.CronJob) {
 		s := CronSummaryOf(a)
 		a.summary, a.job = &s, nil
 		if a.told != nil {
-			told := *a.told // a copy: told points into the projection, which is large and can be freed
+			told := *a.told // a copy, so that the memory of the whole state, of which Told is a part, can be freed
 			a.told = &told
 		}
 	}
 }
 
-// take updates Deleted and Rewound: was the CronJob deleted, or seen again?
+// take sets Deleted if record r shows the deletion of the CronJob, and resets Deleted and Rewound if r shows the
+// CronJob.
 func (a *CronAccount) take(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.CronJobGone:
@@ -120,7 +121,8 @@ func (a *CronAccount) take(r *events.Record) {
 	}
 }
 
-// note keeps what the projection does not: the newest decision, the failures, and the names of objects.
+// note keeps from record r what the projection (the state) lacks: the newest decision, failures of commands, and the
+// names of objects.
 func (a *CronAccount) note(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
@@ -137,7 +139,8 @@ func (a *CronAccount) note(r *events.Record) {
 	}
 }
 
-// ended keeps the failure of a command. Success of a command of the same sort clears the failure.
+// ended updates Trouble at the end of a command: it keeps a failure, and a success of the same sort of command clears
+// it.
 func (a *CronAccount) ended(r *events.Record, f *events.CommandEnded) {
 	t := f.Type.Traits()
 	if t == nil {

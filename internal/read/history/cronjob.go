@@ -13,18 +13,19 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// CronJob is the answer of `jobledger get cronjob/NAME`: the projected state as of one record of the log. Its JSON
+// CronJob is the answer of `jobledger get cronjob/NAME`: the state of a CronJob as of one record of the log. Its JSON
 // changes only by adding fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
 type CronJob struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf Place `json:"asOf"` // the newest record that was read, of any object
+	AsOf Place `json:"asOf"` // the newest record that was read, which may be about another object
 	// Clock says where the time of AsOf comes from: "controller" if it is the clock of the running controller, "log" if
 	// it is the time of the newest record. It is absent for an answer about an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// LastRecord is the time of the newest record of the log. It is set only if Clock is "controller".
+	// LastRecord is the time of the newest record of the log. It is set only if the time of AsOf is from the
+	// controller's clock.
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	First      uint64             `json:"first,omitempty"` // first record of the CronJob; absent if it is pruned
 	Last       uint64             `json:"last"`            // newest record of the CronJob
@@ -34,8 +35,8 @@ type CronJob struct {
 	Gone    bool      `json:"gone,omitempty"`   // the object was deleted
 	Managed bool      `json:"managed"`          // Jobledger creates its Jobs; if false, another controller does
 	Active  int       `json:"active"`           // number of its running Jobs, including those that a user created
-	// PassedOver is set while the CronJob's namespace is over its log budget: changes then have no record, so the state
-	// may be out of date.
+	// PassedOver is set while the CronJob's namespace is over its log budget (how much log it may fill in an hour):
+	// changes then have no record, so the state may be out of date.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 	// Gap is set if nobody watched the cluster at the time asked for. The state is then the last one seen before the
 	// gap.
@@ -47,8 +48,8 @@ type CronJob struct {
 
 	Spec      CronSpec           `json:"spec"`
 	Published CronStatus         `json:"status"`            // newest status that the API server is known to have stored
-	Due       *OpenDue           `json:"due,omitempty"`     // due time that is not decided: not started, not skipped
-	LastDue   *Tick              `json:"lastDue,omitempty"` // newest due time with an outcome (started, too late)
+	Due       *OpenDue           `json:"due,omitempty"`     // due time without an outcome: not started, not skipped
+	LastDue   *Tick              `json:"lastDue,omitempty"` // newest due time with an outcome (started, skipped)
 	Next      recordjson.Instant `json:"next,omitzero"`     // next due time; absent if none, as while suspended
 	Zone      string             `json:"zone,omitempty"`    // time zone of the schedule
 	Runs      []Run              `json:"runs,omitempty"`    // its existing Jobs, the newest first
@@ -102,7 +103,8 @@ type Run struct {
 	State State  `json:"state"` // Running, Complete, Failed or Deleting
 	// Due is the due time for which the Job was created. It is unset for a Job that a user created or asked for.
 	Due recordjson.Instant `json:"due,omitzero"`
-	// MadeByHand if a user created the Job, Triggered if a user asked Jobledger for it; absent for a due time.
+	// Made is MadeByHand if a user created the Job, Triggered if a user asked Jobledger for it, and absent if the
+	// schedule did.
 	Made     string             `json:"made,omitempty"`
 	By       string             `json:"by,omitempty"` // the user who created the Job or asked for it
 	Created  recordjson.Instant `json:"created,omitzero"`
@@ -110,8 +112,8 @@ type Run struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 }
 
-// cronJobOf returns the state of the CronJob of an account. asOf and now are the record and the time of the answer; now
-// must not be before the account's newest record.
+// cronJobOf returns the state of the CronJob with account a, as of record asOf, at time now. The time decides which
+// waits are over; it must not be before the newest record of the CronJob.
 func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) CronJob {
 	v := CronJob{
 		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)}, First: uint64(a.First), Last: uint64(a.Last),
@@ -136,7 +138,7 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 	}
 	v.LastDue, v.Due, v.Runs = a.lastDue(), openOf(&c.Ledger, c.Told.Held), a.runs()
 	if c.Sight.Observing || v.Gone {
-		v.Due = nil // a deleted CronJob has none; for a CronJob that we only observe, setNext computes it
+		v.Due = nil // unset for a deleted CronJob; setNext computes it for one that another controller runs
 	}
 	if a.Rewound != 0 {
 		v.Notes = []string{fmt.Sprintf(
@@ -149,13 +151,13 @@ func cronJobOf(f *Fold, a *CronAccount, asOf events.Sequence, now events.Time) C
 			v.Trouble = append(v.Trouble, *t)
 		}
 	}
-	if d := a.Decision; d != nil && d.Sequence == a.told.Decided { // else it is of an earlier epoch
+	if d := a.Decision; d != nil && d.Sequence == a.told.Decided { // else it is of an earlier epoch (life of the log)
 		v.LastDecision = decisionOf(d, a.Stream, &a.names)
 	}
 	return v
 }
 
-// lastDue returns the newest due time that has an outcome; nil if there is none.
+// lastDue returns the newest due time that has an outcome (started, skipped); nil if there is none.
 func (a *CronAccount) lastDue() *Tick {
 	if a.told == nil || a.told.DueAt == 0 {
 		return a.due
@@ -211,7 +213,7 @@ func (a *CronAccount) inFlight() []Command {
 	return out
 }
 
-// waits returns what the CronJob waits for at time now, other than its next due time: a backoff, and the end of
+// waits returns what the CronJob waits for at time now, apart from its next due time: the end of a backoff, or of
 // startingDeadlineSeconds.
 func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	var out []Wait
@@ -228,7 +230,8 @@ func (a *CronAccount) waits(c *projector.CronJob, now events.Time) []Wait {
 	return out
 }
 
-// decisionOf returns the decision in record r as JSON value; nil if r has none.
+// decisionOf returns the decision in record r of the stream, in the form of an answer; nil if r is nil or has none.
+// names writes object names into it.
 func decisionOf(r *events.Record, stream events.Stream, names *words.Names) *Decision {
 	if r == nil {
 		return nil

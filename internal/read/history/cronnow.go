@@ -19,7 +19,8 @@ import (
 // 08:00:05 on: creating the Job takes time, and so does the watch that reports it.
 const LateStart = 5 * time.Second
 
-// Grace returns the shorter of LateStart and startingDeadlineSeconds, which may be nil (unset).
+// Grace returns how long a due time may pass without a Job before the CronJob counts as late: LateStart, or
+// startingDeadlineSeconds if that is set and shorter.
 func Grace(deadlineSeconds *int64) time.Duration {
 	if deadlineSeconds == nil {
 		return LateStart
@@ -27,16 +28,16 @@ func Grace(deadlineSeconds *int64) time.Duration {
 	return min(LateStart, deadline(max(*deadlineSeconds, 0)))
 }
 
-// oneLook is the longest time between two decisions about due times: if there is nothing to start, our controller
-// decides once a minute (C-085).
+// oneLook is the longest time between two decisions about due times of a CronJob: if there is nothing to start, our
+// controller decides once a minute (C-085).
 const oneLook = time.Minute
 
-// GraceUndecided is Grace for a due time that our controller must start and about which it has not decided yet: oneLook
-// more.
+// GraceUndecided returns how long a due time may pass without a decision of our controller before the CronJob counts as
+// late: Grace, and oneLook (a minute) more.
 func GraceUndecided(deadlineSeconds *int64) time.Duration { return oneLook + Grace(deadlineSeconds) }
 
-// RunsNow returns the controller's settings at record through, or at the end of the log if through is 0; nil if the log
-// has no settings. listing reports whether the controller was listing Jobs or CronJobs then.
+// RunsNow returns the controller's settings at record through (0 for the end of the log); nil if the log has none.
+// listing reports whether the controller was then listing Jobs or CronJobs, so that its view was incomplete.
 func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *events.Settings, listing bool, err error) {
 	var l Unlisted
 	for r, err := range src.ReadStream(ctx, events.Controller, through, store.Backward) {
@@ -54,17 +55,17 @@ func RunsNow(ctx context.Context, src Source, through events.Sequence) (s *event
 	return nil, l.Listing != nil, nil
 }
 
-// Unlisted finds out whether the controller is still listing Jobs or CronJobs. The caller gives it the controller's
-// records from the newest back.
+// Unlisted finds out whether the controller is still listing Jobs or CronJobs at the end of its records. Give the
+// records to Take, the newest first.
 type Unlisted struct {
-	// Listing is the start of the unfinished listing, or the earliest start if a listing was begun several times; nil
-	// if none is unfinished.
+	// Listing is the record of the start of a listing that has not ended; nil if there is none. If the listing was
+	// started several times, it is the earliest start.
 	Listing *events.ListingStarted
-	listed  []events.Resource // resources whose listing is finished, as later records say
+	listed  []events.Resource // kinds of objects whose listing has ended, by the newer records
 }
 
-// Take processes the next older record of the controller. An older start of an unfinished listing replaces a newer one,
-// because it says when the watch was last complete.
+// Take processes the next older record of the controller. It sets Listing to each older start of a listing that has not
+// ended, because that one says until when the watch was complete.
 func (u *Unlisted) Take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Synced:
@@ -79,21 +80,22 @@ func (u *Unlisted) Take(r *events.Record) {
 	}
 }
 
-// passing has the fields of a CronJob that determine which due times have passed.
+// passing has the fields of a CronJob by which its state changes as time passes: they tell which due times have passed
+// since its newest record.
 type passing struct {
 	timing   Timing
 	through  events.Time
 	deadline *int64
 	managed  bool
-	listing  bool            // a listing is under way: Jobs that another controller started are not known yet
-	hold     events.TickHold // why a CronJob that another controller runs does not start now
+	listing  bool            // a listing has not ended, so Jobs of another controller may not be known yet
+	hold     events.TickHold // why another controller, which runs the CronJob, starts nothing now
 	state    CronState
 	reason   string
-	open     *OpenDue // the open due time according to the records
+	open     *OpenDue // due time without an outcome (not started, not skipped), by the records
 }
 
-// at returns the state of the CronJob at time now, and its open due time. It differs from the records if due times have
-// passed since the newest record.
+// at returns the state of the CronJob at time now, and its open due time: the one without an outcome. Both can differ
+// from what the newest record says, because due times have passed since.
 func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason string, open *OpenDue) {
 	state, reason, open = p.state, p.reason, p.open
 	switch state {
@@ -102,7 +104,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	case CronSuspended, CronHeld, CronRunning, CronWaiting, CronDeleting:
 	}
 	if p.listing && !p.managed {
-		return state, reason, nil // the listing may still find that the due time was started
+		return state, reason, nil // the listing may still show that a Job was started for the due time
 	}
 	first, last := rules.passed(p.timing, p.through, now)
 	if last != 0 && (!p.managed || open == nil) {
@@ -115,7 +117,7 @@ func (p *passing) at(rules *ZoneRules, now events.Time) (state CronState, reason
 	if p.managed && open.Says == words.Undecided {
 		since, grace = events.Time(cmp.Or(open.First, open.At)), GraceUndecided(p.deadline)
 	}
-	late := now.Sub(since) >= grace || !p.managed && open.First != 0 // another controller starts only the last of several
+	late := now.Sub(since) >= grace || !p.managed && open.First != 0 // another controller starts only the last one
 	switch {
 	case !p.managed && p.hold != events.NotHeld:
 		state, reason = CronHeld, open.Says
@@ -139,7 +141,8 @@ func (p *passing) openAt(first, last events.Time) *OpenDue {
 	return out
 }
 
-// holdNamed parses the name of a hold ("Forbid", "Suspended"). It returns NotHeld for other names.
+// holdNamed returns the reason with the name "Forbid" or "Suspended", for which a due time is held back; NotHeld for
+// other names.
 func holdNamed(name string) events.TickHold {
 	for _, h := range []events.TickHold{events.HeldForbid, events.HeldSuspended} {
 		if h.String() == name {
@@ -149,8 +152,8 @@ func holdNamed(name string) events.TickHold {
 	return events.NotHeld
 }
 
-// passed returns the first and the last due time that are after through and not after now. Both are 0 if there is none,
-// or if the schedule cannot be parsed.
+// passed returns the first and the last due time t with through < t <= now. Both are 0 if there is none, or if the
+// schedule cannot be parsed.
 func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last events.Time) {
 	s, _, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {
@@ -161,7 +164,8 @@ func (z *ZoneRules) passed(t Timing, through, now events.Time) (first, last even
 	return events.At(from), events.At(to)
 }
 
-// Settle updates CronJobs, read from records, to time now: their open due times, their states and their next due times.
+// Settle brings the summaries of CronJobs up to time now. Time has passed since their newest records: Settle updates
+// the state, the due time without an outcome, and the next due time.
 func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time) error {
 	settings, listing, err := RunsNow(ctx, src, 0)
 	if err != nil {
@@ -184,7 +188,8 @@ func Settle(ctx context.Context, src Source, all []CronSummary, now events.Time)
 	return nil
 }
 
-// settle is Settle for one CronJob. listing says that the controller is listing Jobs or CronJobs.
+// settle brings the summary of one CronJob up to time now. settings are those of the controller; listing says that it
+// is listing Jobs or CronJobs.
 func (s *CronSummary) settle(rules *ZoneRules, settings *events.Settings, listing bool, now events.Time) {
 	t := Timing{Schedule: s.Schedule, TimeZone: s.TimeZone, Hash: func(string) string { return s.ZoneHash }, Anchor: events.Time(s.LastSchedule)}
 	if t.Anchor == 0 {

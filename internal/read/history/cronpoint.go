@@ -15,15 +15,15 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ErrNoCronJob is returned if the log has no record of the CronJob up to the point that was asked for.
+// ErrNoCronJob is returned if the log has no record of the CronJob, or none up to the requested point.
 var ErrNoCronJob = errors.New("the log knows no such CronJob")
 
-// FindCronJobs returns the streams of all CronJobs that ever had the name, newest first.
+// FindCronJobs returns the streams (records by UID) of all CronJobs that ever had the name, the newest first.
 func FindCronJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
 	return findKind(ctx, src, namespace, name, events.StreamCronJob)
 }
 
-// FindJobs returns the streams of all Jobs that ever had the name, newest first.
+// FindJobs returns the streams (records by UID) of all Jobs that ever had the name, the newest first.
 func FindJobs(ctx context.Context, src Source, namespace, name string) ([]events.Stream, error) {
 	return findKind(ctx, src, namespace, name, events.StreamJob)
 }
@@ -38,10 +38,10 @@ func findKind(ctx context.Context, src Source, namespace, name string, kind even
 	return out, err
 }
 
-// Stated returns the record at which a fold of stream s must begin, to get the state at record through (0 means at the
-// end). It is the newest checkpoint (KindStateStored) at or before through, or else the oldest record that is not
-// pruned. Because each file of the log has a checkpoint, even a CronJob that is years old costs the reading of one
-// file. Stated returns 0 if the stream has no record up to through.
+// Stated returns the record at which a reader of stream s (one object) must begin, to get the object's state at record
+// through (0 for the end). This is the newest checkpoint, a record with the whole state (KindStateStored), at or before
+// through. If there is none, it is the oldest record that is not pruned. Each file of the log has a checkpoint, so even
+// for a CronJob that is years old, only one file is read. Stated returns 0 if the stream has no record up to through.
 func Stated(ctx context.Context, src Source, s events.Stream, through events.Sequence) (at events.Sequence, err error) {
 	for r, err := range src.ReadStream(ctx, s, through, store.Backward) {
 		if errors.Is(err, store.ErrPruned) {
@@ -67,12 +67,13 @@ func FirstAt(ctx context.Context, src Source, t events.Time) (events.Sequence, e
 	return 0, nil
 }
 
-// statedBefore is Stated, except that it can go around damage: if the log is damaged between the checkpoint and
-// through, it returns the checkpoint for the state just before the damage, and the damage as damaged.
+// statedBefore returns the checkpoint (a record with the whole state) from which to read stream s to record through,
+// like Stated. If the log is damaged between the two, it returns the checkpoint for the state just before the damage,
+// and the damage as damaged.
 func statedBefore(ctx context.Context, src Source, s events.Stream, through events.Sequence) (from events.Sequence, damaged, err error) {
 	from, damaged = Stated(ctx, src, s, through)
 	var bad *store.CorruptError
-	if errors.As(damaged, &bad) && bad.At > 1 { // the state just before the damage is known
+	if errors.As(damaged, &bad) && bad.At > 1 { // read up to the record before the damage
 		if from, err = Stated(ctx, src, s, bad.At-1); err != nil {
 			return 0, nil, damaged
 		}
@@ -81,8 +82,8 @@ func statedBefore(ctx context.Context, src Source, s events.Stream, through even
 	return from, nil, damaged
 }
 
-// CronJobAt returns the state of a CronJob as of a point. If damage of the log hides the point, it returns the error
-// and, if possible, the state as of the last record before the damage.
+// CronJobAt returns the state of a CronJob as of a point in the log. If the log is damaged before the point, it returns
+// the error and, if possible, the state as of the last record before the damage.
 func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job CronJob, err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -140,7 +141,8 @@ func CronJobAt(ctx context.Context, src Source, s events.Stream, at Point) (job 
 	return job, errors.Join(failed, job.setNext(ctx, src, account.job))
 }
 
-// noCronJob returns the error if no state was found: the damage, which may hide the CronJob, or else ErrNoCronJob.
+// noCronJob returns the error for a CronJob of which no state was found: damage, which may hide it, or ErrNoCronJob if
+// damage is nil.
 func noCronJob(s events.Stream, damage error) error {
 	if damage != nil {
 		return damage
@@ -148,8 +150,8 @@ func noCronJob(s events.Stream, damage error) error {
 	return fmt.Errorf("%s: %w", s, ErrNoCronJob)
 }
 
-// runsSince completes the states of Jobs that had not finished when the CronJob was deleted. Later news of them is only
-// in the records of the Jobs. A Job without records gets the state Unseen.
+// runsSince updates the states of the Jobs of a deleted CronJob that had not finished at its deletion. What happened to
+// them since is only in the records of the Jobs themselves. A Job without records gets the state Unseen.
 func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed error) {
 	for i := range j.Runs {
 		r := &j.Runs[i]
@@ -173,7 +175,8 @@ func (j *CronJob) runsSince(ctx context.Context, src Source, at Point) (failed e
 }
 
 // OfCronJob returns the records of a CronJob and of the controller in log order. Each of the two begins with a
-// checkpoint at or before record at, so that a fold of them is complete from at on.
+// checkpoint (a record with the whole state) at or before record at. So a reader has the complete state from record at
+// on.
 func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Sequence) (iter.Seq2[events.Record, error], error) {
 	from, err := Stated(ctx, src, s, at)
 	if err != nil {
@@ -186,8 +189,8 @@ func OfCronJob(ctx context.Context, src Source, s events.Stream, at events.Seque
 	return merged(src.ReadStream(ctx, events.Controller, begin, store.Forward), src.ReadStream(ctx, s, from, store.Forward)), nil
 }
 
-// foldCron folds the records of a CronJob from sequence from up to a point. If a later record is damaged, it returns
-// the fold of the records before it, and the damage as unread.
+// foldCron reads the records of a CronJob from sequence from to point at into a Fold; asOf is a last record, 0 for
+// none. If a later record is damaged, it returns the state before it, and the damage as unread.
 func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, asOf events.Sequence) (
 	fold *Fold, last events.Record, unread, err error,
 ) {
@@ -215,8 +218,8 @@ func foldCron(ctx context.Context, src Source, s events.Stream, from events.Sequ
 	return fold, last, nil, nil
 }
 
-// cronGapAt returns the gap of the watch that contains time t; nil if the cluster was watched then. from is the first
-// record after t.
+// cronGapAt returns the gap (a time in which nobody watched the cluster) that contains time t; nil if the cluster was
+// watched then. from is the first record after t.
 func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.Time) (*Gap, error) {
 	begin, err := Stated(ctx, src, events.Controller, from-1)
 	if err != nil {
@@ -235,7 +238,8 @@ func cronGapAt(ctx context.Context, src Source, from events.Sequence, t events.T
 	return gapAt(ctx, src, &g, from, t)
 }
 
-// setNext updates the state and the open due time to the time of the answer, and computes the next due time.
+// setNext brings state and open due time up to the time of the answer, and computes the next due time. c is the state
+// by the records.
 func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob) error {
 	if c == nil {
 		return nil
@@ -274,8 +278,8 @@ func (j *CronJob) setNext(ctx context.Context, src Source, c *projector.CronJob)
 	return nil
 }
 
-// idleState returns the name of a state in which a CronJob has no next due time, such as Suspended. It is empty for the
-// other states.
+// idleState returns the name of a state in which a CronJob has no next due time, such as Suspended; empty for other
+// states.
 func idleState(s CronState) string {
 	switch s {
 	case CronSuspended, CronDeleting, CronDeleted, CronUnseen, CronInvalid:

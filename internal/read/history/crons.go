@@ -17,12 +17,12 @@ type CronJobsQuery struct {
 	States    []CronState // empty for all
 	Name      string      // prefix of the name; empty for all
 	UID       string      // prefix of the UID; empty for all
-	Since     events.Time // only CronJobs that have a record at or after this time
+	Since     events.Time // only CronJobs with a record at or after this time
 	Limit     int         // largest size of a page; 0 for no limit
-	Continue  string      // CronJobsPage.Continue of the page before; empty for the first page
+	Continue  string      // the Continue of the page before; empty for the first page
 }
 
-// Wants reports whether the query selects a CronJob; it ignores Since, Limit and Continue.
+// Wants reports whether the query selects the CronJob of summary s. It does not check Since, Limit and Continue.
 func (q *CronJobsQuery) Wants(s *CronSummary) bool {
 	return (q.Namespace == "" || s.Namespace == q.Namespace) && (len(q.States) == 0 || slices.Contains(q.States, s.State)) &&
 		strings.HasPrefix(s.Name, q.Name) && strings.HasPrefix(s.UID, q.UID)
@@ -34,30 +34,32 @@ type CronJobsPage struct {
 	Items []CronSummary `json:"items"`
 	// Continue is the value of CronJobsQuery.Continue for the next page; absent on the last page.
 	Continue string `json:"continue,omitempty"`
-	// PrunedBefore is the oldest record, if older ones are pruned. CronJobs that were deleted before it are not known.
+	// PrunedBefore is the oldest record, if older ones are pruned (deleted with old log files). CronJobs that were
+	// deleted before it are not known.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver lists namespaces that are over their log budget. CronJobs there may be missing or shown in an older
-	// state.
+	// PassedOver lists namespaces that are over their log budget (how much log they may fill in an hour). CronJobs
+	// there may be missing or shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
-// CronListQuery is a CronJobsQuery with sequences in place of times.
+// CronListQuery is a CronJobsQuery for Lists, with record numbers (From, Before) in place of Since and Continue.
 type CronListQuery struct {
 	CronJobsQuery
 	From events.Sequence // only CronJobs that have a record at or after this one
-	// Settle updates all summaries to the present time before the query filters them by state. If nil, the query
-	// filters by the states in the records.
+	// Settle brings summaries up to the present time, before the query filters them by state. If nil, the query filters
+	// by the states in the records.
 	Settle func([]CronSummary)
-	Before events.Sequence // CronListPage.Next of the page before; 0 for the first page
+	Before events.Sequence // the Next of the page before; 0 for the first page
 }
 
 // CronListPage is one page of CronJobs, the newest first.
 type CronListPage struct {
 	CronJobs []CronSummary
-	Next     events.Sequence // CronListQuery.Before of the next page; 0 on the last page
+	Next     events.Sequence // value of Before for the next page; 0 on the last page
 }
 
-// CronJobs implements Source.
+// CronJobs implements Source: it returns a page of summaries of CronJobs, from the lists of the log. It fails without
+// Local.Lists.
 func (l Local) CronJobs(ctx context.Context, q CronJobsQuery) (CronJobsPage, error) {
 	if l.Lists == nil {
 		return CronJobsPage{}, errNoLists

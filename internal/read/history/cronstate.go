@@ -16,18 +16,19 @@ type CronState string
 
 // The states of a CronJob.
 const (
-	CronUnseen    CronState = "Unseen"    // known only from Jobs that name it, or from its Job template
+	CronUnseen    CronState = "Unseen"    // known only from Jobs that it owns, or from its Job template
 	CronInvalid   CronState = "Invalid"   // its schedule or time zone cannot be parsed: it is never due
 	CronSuspended CronState = "Suspended" //
-	CronHeld      CronState = "Held"      // it is due, and the start is held back, as by concurrencyPolicy
-	CronOverdue   CronState = "Overdue"   // it was due and did not start, for no known reason
+	CronHeld      CronState = "Held"      // it is due, and the start is held back, for example by concurrencyPolicy
+	CronOverdue   CronState = "Overdue"   // a due time has passed without a start, for no known reason
 	CronRunning   CronState = "Running"   // one of its Jobs runs
 	CronWaiting   CronState = "Waiting"   // none of its Jobs runs: it waits for its next due time
 	CronDeleting  CronState = "Deleting"
 	CronDeleted   CronState = "Deleted" // its object is gone
 )
 
-// removed reports whether the CronJob's object is gone: the watch reported its deletion, or a read did not find it.
+// removed reports whether the CronJob's object is gone: the watch reported the deletion, or a read did not find the
+// object.
 func (a *CronAccount) removed() bool { return a.Deleted != 0 || a.job != nil && a.job.Gone }
 
 // CronStates lists all states.
@@ -35,7 +36,7 @@ var CronStates = []CronState{
 	CronUnseen, CronInvalid, CronSuspended, CronHeld, CronOverdue, CronRunning, CronWaiting, CronDeleting, CronDeleted,
 }
 
-// cronStateOf returns the state, and a reason if the state alone does not tell.
+// cronStateOf returns the state of a CronJob, and a reason if the state alone does not tell enough.
 func cronStateOf(a *CronAccount) (state CronState, reason string) {
 	c := a.job
 	switch {
@@ -77,12 +78,12 @@ func running(c *projector.CronJob) (n int) {
 }
 
 // Unreadable returns an error that says why a CronJob is never due: its schedule cannot be parsed, or the log lacks the
-// rules of its time zone. It returns nil if the CronJob is fine.
+// rules of its time zone. It returns nil if both are fine.
 func Unreadable(seen *events.CronJobSeen) error {
 	rules := func(name string) (*time.Location, error) {
 		for _, z := range seen.Zones {
 			if z.Name == name {
-				return time.UTC, nil // the location does not matter here
+				return time.UTC, nil // any time zone will do: only the error matters
 			}
 		}
 		return nil, schedule.UnknownZone(name)
@@ -117,21 +118,22 @@ type CronSummary struct {
 	LastSchedule recordjson.Instant `json:"lastScheduleTime,omitzero"`
 	LastSuccess  recordjson.Instant `json:"lastSuccessfulTime,omitzero"`
 	LastDue      *Tick              `json:"lastDue,omitempty"` // newest due time with an outcome
-	LastRun      string             `json:"lastRun,omitempty"` // how its newest remaining Job ended: Complete or Failed
-	Due          *OpenDue           `json:"due,omitempty"`     // due time that is neither started nor skipped
+	LastRun      string             `json:"lastRun,omitempty"` // how its newest existing Job ended: Complete or Failed
+	Due          *OpenDue           `json:"due,omitempty"`     // due time without an outcome: not started, not skipped
 	// Next is the next due time; absent if there is none, for example while suspended.
 	Next recordjson.Instant `json:"next,omitzero"`
 
 	First uint64 `json:"first,omitempty"`
 	Last  uint64 `json:"last"`
 
-	// DueThrough is the time up to which every due time has an outcome or can no longer start. If Jobledger runs the
-	// CronJob and a due time is open, DueThrough is that due time.
+	// DueThrough is the time up to which every due time is settled: it has an outcome, or can no longer start. If
+	// Jobledger runs the CronJob and a due time has no outcome yet, DueThrough is that due time.
 	DueThrough recordjson.Instant `json:"dueThrough,omitzero"`
-	// DueAfter is the newest due time that started, unless lastScheduleTime shows it already. The next due time is
+	// DueAfter is the newest due time that started, if lastScheduleTime does not show it yet. The next due time is
 	// later.
 	DueAfter recordjson.Instant `json:"dueAfter,omitzero"`
-	// Hold says why another controller, which runs the CronJob, does not start it now, by the newest record.
+	// Hold says why the controller of the CronJob does not start it now, by the newest record. It is only for a
+	// controller other than Jobledger.
 	Hold     string `json:"hold,omitempty"`
 	Deadline *int64 `json:"startingDeadlineSeconds,omitempty"`
 
@@ -139,7 +141,7 @@ type CronSummary struct {
 	ZoneHash string `json:"zoneRules,omitempty"`
 }
 
-// CronSummaryOf returns the summary of an account, without the next due time.
+// CronSummaryOf returns the summary of the CronJob with account a. Next, the next due time, is not set.
 func CronSummaryOf(a *CronAccount) CronSummary {
 	if a.summary != nil {
 		s := *a.summary
@@ -174,7 +176,7 @@ func CronSummaryOf(a *CronAccount) CronSummary {
 	return s
 }
 
-// lastResult returns the result of the newest Job that has ended; empty if there is none.
+// lastResult returns how the newest ended Job of the CronJob ended; empty if none has.
 func lastResult(c *projector.CronJob) string {
 	var newest *cronjob.Run
 	for _, r := range c.SortedRuns() {

@@ -1,11 +1,11 @@
-// Package history answers questions about Jobs and CronJobs from a log: their records, the state of one at any point,
-// its account, and lists.
+// Package history answers questions about Jobs and CronJobs from a log: their records, their state at any point, and
+// lists of them.
 //
 // A [Source] returns records. [Local] reads a log that this process has open; package serve has a Source that asks a
-// running controller. [JobAt] folds the records of one Job up to a [Point]. [Fold] folds records into projections, as
-// the controller does. For each Job it also keeps an [Account] with what the projection lacks, such as the last
-// decision. [JobOf] and [SummaryOf] make answers from the two. Source.Jobs lists Jobs by page; [Lists] makes these
-// pages.
+// running controller. [JobAt] folds the records of one Job up to a [Point]: it makes the Job's state from them, one
+// after the other. [Fold] makes the same states (projections) as the controller. For each Job it also keeps an
+// [Account] with facts that the projection lacks, such as the last decision. [JobOf] and [SummaryOf] make answers from
+// the two. Source.Jobs lists Jobs by page; [Lists] makes these pages.
 //
 // For example, the state of a Job after record 120:
 //

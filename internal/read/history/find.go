@@ -11,10 +11,11 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// mostLooked is the largest number of Jobs that are searched for a pod.
+// mostLooked is the largest number of Jobs whose records are searched for a pod.
 const mostLooked = 64
 
-// ErrManyJobs is returned if more than mostLooked Jobs may have had the pod, and the newest of them did not.
+// ErrManyJobs is returned if the newest 64 Jobs (mostLooked) that may have had the pod did not have it, and there are
+// older ones.
 var ErrManyJobs = errors.New("only the newest Jobs that may have had the pod were looked at")
 
 // JobOfPod returns the stream of the Job that had the pod; ok is false if no Job is known to have had it. The name of a
@@ -64,8 +65,8 @@ const (
 
 var indexed = regexp.MustCompile(`^(.+)-[0-9]+-.{5}$`)
 
-// cutNames returns prefixes of possible Job names, for a pod whose Job's name was shortened to fit into 63 characters.
-// It returns none for a shorter pod name.
+// cutNames returns prefixes of possible Job names, for a pod name of 63 characters: the controller shortens the name of
+// the Job to fit the pod name into this length. It returns none for a shorter pod name.
 func cutNames(pod string) (stems []string) {
 	if len(pod) != longestName {
 		return nil
@@ -76,17 +77,18 @@ func cutNames(pod string) (stems []string) {
 	return append(stems, pod[:longestName-random])
 }
 
-// looking is one search for the Job of a pod.
+// looking is one search for the Job that had a pod.
 type looking struct {
 	ctx  context.Context
 	src  Source
 	pod  string
-	seen map[events.Stream]bool // the streams that were searched already
+	seen map[events.Stream]bool // streams (records of one Job each) that were searched
 
-	unread error // damage of the log that may hide records of the pod
+	unread error // damage of the log that may hide records of the pod; returned if no Job is found
 }
 
-// beside remembers damage, which is returned only if the search finds no Job. It returns other errors at once.
+// beside keeps err for later if it is damage of the log, and returns nil: the damage matters only if the search finds
+// no Job. It returns other errors at once.
 func (l *looking) beside(err error) error {
 	if !l.src.Beside(err) {
 		return err
@@ -95,7 +97,7 @@ func (l *looking) beside(err error) error {
 	return nil
 }
 
-// among searches streams, and returns the first that has a record of the pod.
+// among searches the streams (records of one Job each) in order, and returns the first that has a record of the pod.
 func (l *looking) among(streams []events.Stream) (s events.Stream, ok bool, err error) {
 	for _, s := range streams {
 		if l.seen[s] {
@@ -112,7 +114,7 @@ func (l *looking) among(streams []events.Stream) (s events.Stream, ok bool, err 
 	return s, false, nil
 }
 
-// had reports whether a stream has a record of the pod.
+// had reports whether stream s (the records of one Job) has a record of the pod.
 func (l *looking) had(s events.Stream) (bool, error) {
 	kinds := []events.Kind{events.KindPodAdded, events.KindPodChanged, events.KindPodDeleted, events.KindCommandEnded}
 	for r, err := range l.src.Records(l.ctx, Query{Stream: &s, Kinds: kinds}) {

@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Fold folds records into the states of Jobs and CronJobs, like the controller does. It also keeps an [Account] or a
-// [CronAccount] of each, and remembers how a Job ended, while the controller forgets the Job. Not safe for concurrent
-// use.
+// Fold makes the states of Jobs and CronJobs from records, as the controller does. For each object it also keeps an
+// [Account] or a [CronAccount] with more facts. It remembers how a Job ended, while the controller forgets the Job. Not
+// safe for concurrent use.
 type Fold struct {
-	// Brief keeps only what summaries need, and of a finished Job only its Summary. It saves memory in folds of many
-	// Jobs.
+	// Brief saves memory in folds of many Jobs: set it if only summaries are needed. Of a finished Job, only the
+	// Summary is kept.
 	Brief bool
 
 	world    *projector.World
@@ -25,41 +25,42 @@ type Fold struct {
 	crons    map[events.Stream]*CronAccount
 }
 
-// Account holds facts about one Job that the projection does not keep, such as its newest decision. Fold keeps an
-// Account for each Job.
+// Account holds facts about one Job that its projection (the state made from its records) does not keep, such as its
+// newest decision. Fold keeps one for each Job.
 type Account struct {
 	Stream      events.Stream
 	First, Last events.Sequence // the Job's first and newest record; First is 0 if the first one was not folded
 	LastAt      events.Time
 	Records     uint64
 	Decision    *events.Record  // the newest decision
-	Trouble     failures        // for each sort of command: the newest failure, if no such command succeeded since
-	Retired     events.Sequence // record JobRetired: nothing is left to do for the Job; 0 before
-	Deleted     events.Sequence // record that says that the object is gone
-	Rewound     events.Sequence // record of a new epoch (a restored cluster), if the Job was not seen since; else 0
+	Trouble     failures        // for each sort of command: its newest failure; nil if a later one succeeded
+	Retired     events.Sequence // record that nothing is left to do for the Job; 0 before
+	Deleted     events.Sequence // record of the object's deletion; 0 while it exists
+	Rewound     events.Sequence // record of a new epoch (a restored cluster) since which the Job was not seen; else 0
 
-	pods    map[types.UID]*podNote    // facts about pods that the projection does not hold; nil with Brief
-	gone    []goneFrom                // pods whose objects are gone, in the order in which they went
-	said    map[events.CommandID]said // error texts of failed commands that are being retried
+	pods    map[types.UID]*podNote    // facts about pods that the projection lacks; nil with Brief
+	gone    []goneFrom                // last states of pods that were deleted, in the order of their deletion
+	said    map[events.CommandID]said // error texts of failed commands that will be tried again
 	writing said                      // error text of the newest failed status write
 	job     *projector.Job
-	summary *Summary // set with Brief when the Job is over; job is nil then
-	ended   ended    // set if the Job was over before the first folded record
+	summary *Summary // set instead of job when the Job is over, if Fold.Brief is set
+	ended   ended    // what is known of a Job that was over before the first record of the fold
 	names   words.Names
 }
 
-// failures holds the newest failure for each sort of command; nil for none.
+// failures has, for each sort of command (an index), the newest failure; nil for none.
 type failures [events.MaxSort + 1]*Failure
 
 // NewFold returns an empty Fold.
 func NewFold() *Fold { return FoldOn(projector.NewWorld()) }
 
-// FoldOn returns a Fold that continues from the projections in w, and takes ownership of w. It has no accounts yet.
+// FoldOn returns a Fold that continues from the states in w. The caller must not use w any more. Accounts appear with
+// the first new record of each object.
 func FoldOn(w *projector.World) *Fold {
 	return &Fold{world: w, accounts: map[events.Stream]*Account{}, crons: map[events.Stream]*CronAccount{}}
 }
 
-// Apply folds the next record of the log.
+// Apply updates the states with the next record of the log.
 func (f *Fold) Apply(r *events.Record) {
 	before, cronBefore := f.world.Job(r.Stream), f.world.CronJob(r.Stream)
 	if a := f.accounts[r.Stream]; a != nil && !f.Brief {
@@ -96,7 +97,7 @@ func (f *Fold) Apply(r *events.Record) {
 		a.job, a.summary = after, nil
 	case after == nil && before != nil && a.tells(before):
 		a.job = before
-	default: // a.ended counts only if nothing else is known of the Job
+	default: // nothing else is known of the Job
 		a.end(f.world.Retired(r.Stream), r)
 	}
 	a.mark(r)
@@ -110,20 +111,21 @@ func (f *Fold) Apply(r *events.Record) {
 	}
 }
 
-// tells reports whether projection j is worth keeping in the account. A pod that a watch delivers after the end of its
-// Job opens an empty projection; this must not replace the known state of the Job.
+// tells reports whether account a should take over state j. A watch may report a pod after the end of its Job: this
+// makes an empty state, which must not replace what is known of the Job.
 func (a *Account) tells(j *projector.Job) bool {
 	known := a.job != nil && a.job.Known() || a.summary != nil && a.summary.State != StateUnseen
 	return j.Known() || j == a.job || !known
 }
 
-// ended has what is known of a Job that was over before the first folded record.
+// ended is what is known of a Job that was over before the first record of the fold: its name and its end.
 type ended struct {
 	ref      events.JobRef
 	finished events.Time // 0 if unknown
 }
 
-// end updates a.ended from a record.
+// end updates a.ended, what is known of a Job that was already over. r is what the World remembers of a Job that was
+// over, nil for nothing; rec is the newest record of the Job.
 func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	switch {
 	case r != nil:
@@ -135,8 +137,8 @@ func (a *Account) end(r *projector.Retired, rec *events.Record) {
 	}
 }
 
-// Recall adds the account of a Job whose records are not folded again, from its stored summary. The caller puts the
-// projection of an active Job into the World itself.
+// Recall continues from summary s of a Job whose older records are not read again. If the Job is active, the caller
+// puts its state into the World.
 func (f *Fold) Recall(s Summary) {
 	a := &Account{
 		Stream: events.JobStream(types.UID(s.UID)), First: events.Sequence(s.First), Last: events.Sequence(s.Last), Records: s.Records,
@@ -148,14 +150,14 @@ func (f *Fold) Recall(s Summary) {
 	f.accounts[a.Stream] = a
 }
 
-// World returns the projections that were folded. The caller must not change them.
+// World returns the current states of all objects. The caller must not change them.
 func (f *Fold) World() *projector.World { return f.world }
 
 // Account returns the account of a Job, or nil if the fold has seen no record of it.
 func (f *Fold) Account(s events.Stream) *Account { return f.accounts[s] }
 
-// Projected returns the projection of the Job; after the World dropped it, its last state. It is nil if the World never
-// had the Job, and with Fold.Brief for a finished Job. The caller must not change it.
+// Projected returns the newest state of the Job that was made from records, also after its end. It is nil if no record
+// told the state, and with Fold.Brief for a finished Job. The caller must not change it.
 func (a *Account) Projected() *projector.Job { return a.job }
 
 // Accounts returns the accounts of all Jobs, ordered by their first records.
@@ -170,7 +172,8 @@ func (f *Fold) Accounts() []*Account {
 	return out
 }
 
-// mark updates Retired, Deleted and Rewound: has the Job ended, was it deleted, or was it seen again?
+// mark updates Retired, Deleted and Rewound if record r says that nothing is left to do for the Job, that its object is
+// gone, or that it was seen again.
 func (a *Account) mark(r *events.Record) {
 	switch r.Facts.(type) {
 	case *events.JobRetired:
@@ -182,7 +185,8 @@ func (a *Account) mark(r *events.Record) {
 	}
 }
 
-// note keeps what the projection does not: the newest decision, the failures, and the names of objects.
+// note keeps from record r what the projection (the state) lacks: the newest decision, failures of commands, and the
+// names of objects.
 func (a *Account) note(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.Decision:
@@ -200,7 +204,8 @@ func (a *Account) note(r *events.Record) {
 	}
 }
 
-// commandEnded keeps the failure of a command. Success of a command of the same sort clears the failure.
+// commandEnded updates Trouble at the end of a command: it keeps a failure, and a success of the same sort of command
+// clears it.
 func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	sort := events.SortChange
 	if t := f.Type.Traits(); t != nil {
@@ -218,14 +223,14 @@ func (a *Account) commandEnded(r *events.Record, f *events.CommandEnded) {
 	}
 }
 
-// hear keeps the error text of a failed command, for as long as the command is retried.
+// hear keeps the error text in record r of a failed command, for as long as the controller tries the command again.
 func (a *Account) hear(sort events.Sort, r *events.Record, f *events.CommandEnded) {
 	s := said{r.Sequence, r.Evidence.Message}
 	if s.text == "" {
 		s.text = r.Evidence.Sentence
 	}
 	stands := false
-	if a.job != nil { // if nil, a later record brings the state
+	if a.job != nil { // if nil, a later record tells the state
 		flight, _ := a.job.Retrying(f.Command)
 		stands = flight != nil
 	}

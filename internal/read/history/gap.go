@@ -12,23 +12,24 @@ import (
 
 // Gap is a time in which nobody watched the cluster. Changes in it were noticed when it ended, or never.
 type Gap struct {
-	From    recordjson.Instant `json:"from,omitzero"`     // end of the watch before; unset if there was none
-	Until   recordjson.Instant `json:"until,omitzero"`    // start of the next watch; unset while the gap lasts
+	From    recordjson.Instant `json:"from,omitzero"`     // when the watch before it ended; unset if there was none
+	Until   recordjson.Instant `json:"until,omitzero"`    // when the next watch began; unset while the gap lasts
 	Reason  string             `json:"reason"`            // why the controller listed then: start, gap, relist
 	Orderly bool               `json:"orderly,omitempty"` // the controller before had stopped in good order
-	Listing uint64             `json:"listing"`           // record with which the listing begins
-	Synced  uint64             `json:"synced,omitempty"`  // record with which the listing ends; absent until then
+	Listing uint64             `json:"listing"`           // record of the start of the listing after the gap
+	Synced  uint64             `json:"synced,omitempty"`  // record of the end of this listing; absent until then
 
 	pending []events.Resource
 }
 
-// Gaps finds gaps in the controller's records. The zero Gaps has read no record.
+// Gaps finds the gaps (times in which nobody watched the cluster) in the controller's records: give each to Learn. The
+// zero Gaps is ready to use.
 type Gaps struct {
-	open *Gap // the gap whose listing has not ended
+	open *Gap // the gap whose end is not known yet, because the listing after it has not ended
 }
 
-// Learn processes the next record of the controller. If the record begins a listing, Learn returns its gap, otherwise
-// nil. The end of the returned gap is filled in by a later call.
+// Learn processes the next record of the controller. If the record starts a listing, a gap ends: Learn returns the gap
+// (a time in which nobody watched), otherwise nil. It completes a returned gap when the listing ends.
 func (g *Gaps) Learn(r *events.Record) *Gap {
 	switch f := r.Facts.(type) {
 	case *events.ListingStarted:
@@ -50,8 +51,8 @@ func (g *Gaps) Learn(r *events.Record) *Gap {
 	return nil
 }
 
-// gapAt returns the gap that contains time t; nil if the cluster was watched then. from is the controller's first
-// record after t; g must have learned all records before it.
+// gapAt returns the gap (a time in which nobody watched) that contains time t; nil if the cluster was watched then.
+// from is the controller's first record after t; g must have learned all records before it.
 func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t events.Time) (*Gap, error) {
 	found := g.open
 	for r, err := range src.ReadStream(ctx, events.Controller, from, store.Forward) {
@@ -72,7 +73,8 @@ func gapAt(ctx context.Context, src Source, g *Gaps, from events.Sequence, t eve
 	return found, nil
 }
 
-// GapsAt returns the gaps in which at least one of the moments lies, in log order.
+// GapsAt returns the gaps (times in which nobody watched the cluster) that contain at least one of the moments, in log
+// order. It leaves out the time before the first watch.
 func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, error) {
 	all, err := AllGaps(ctx, src)
 	return slices.DeleteFunc(all, func(g *Gap) bool {
@@ -80,14 +82,15 @@ func GapsAt(ctx context.Context, src Source, moments ...events.Time) ([]*Gap, er
 	}), err
 }
 
-// AllGaps returns the gaps of the log, in log order. If the log is damaged, it returns the error and the gaps that it
-// can read. If the end of a gap is damaged, the gap ends with the next readable record.
+// AllGaps returns the gaps (times in which nobody watched the cluster), in log order. If the log is damaged, it returns
+// the error and the gaps that it can read. If the end of a gap is damaged, the gap ends with the next readable record.
 func AllGaps(ctx context.Context, src Source) ([]*Gap, error) {
 	gaps, _, err := Unrecorded(ctx, src)
 	return gaps, err
 }
 
-// Unrecorded is AllGaps that also returns the times in which namespaces were over their log budgets.
+// Unrecorded returns all times that the records may not cover: the gaps in which nobody watched, as AllGaps does, and
+// the times in which namespaces were over their log budgets.
 func Unrecorded(ctx context.Context, src Source) ([]*Gap, *PassedOver, error) {
 	var passed PassedOver
 	var gaps Gaps
@@ -117,7 +120,7 @@ func Unrecorded(ctx context.Context, src Source) ([]*Gap, *PassedOver, error) {
 	return all, &passed, unread
 }
 
-// has reports whether moment t lies inside the gap. At its first and last instant the cluster was watched.
+// has reports whether time t lies inside the gap. At its first and its last instant the cluster was watched.
 func (g *Gap) has(t events.Time) bool {
 	return t > events.Time(g.From) && (g.Until == 0 || t < events.Time(g.Until))
 }

@@ -10,37 +10,39 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Job is the answer of `jobledger get job/NAME`: the projected state as of one record of the log. Its JSON changes only
+// Job is the answer of `jobledger get job/NAME`: the state of a Job as of one record of the log. Its JSON changes only
 // by adding fields. Times are RFC 3339 with nanoseconds, UTC. Unset and empty fields are absent.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
 
-	AsOf Place `json:"asOf"` // the newest record that was read, of any object
+	AsOf Place `json:"asOf"` // the newest record that was read, which may be about another object
 	// Clock says where the time of AsOf comes from: "controller" if it is the clock of the running controller, "log" if
 	// it is the time of the newest record. It is absent for an answer about an earlier time.
 	Clock string `json:"clock,omitempty"`
-	// LastRecord is the time of the newest record of the log. It is set only if Clock is "controller".
+	// LastRecord is the time of the newest record of the log. It is set only if the time of AsOf is from the
+	// controller's clock.
 	LastRecord recordjson.Instant `json:"lastRecord,omitzero"`
 	First      uint64             `json:"first,omitempty"`   // first record of the Job
 	Last       uint64             `json:"last,omitempty"`    // newest record of the Job
 	Records    uint64             `json:"records"`           // number of records of the Job
-	Retired    uint64             `json:"retired,omitempty"` // record JobRetired: nothing is left to do for the Job
+	Retired    uint64             `json:"retired,omitempty"` // record that nothing is left to do for the Job
 
 	State     State  `json:"state"`
-	Reason    string `json:"reason,omitempty"`  // of the condition from which State follows
-	Message   string `json:"message,omitempty"` // of the condition from which State follows
+	Reason    string `json:"reason,omitempty"`  // reason of the condition that determines State
+	Message   string `json:"message,omitempty"` // message of the condition that determines State
 	Gone      bool   `json:"gone,omitempty"`    // the object was deleted
 	Managed   bool   `json:"managed"`
 	ManagedBy string `json:"managedBy,omitempty"`
 	// Gap is set if nobody watched the cluster at the time asked for. The state is then the last one seen before the
 	// gap.
 	Gap *Gap `json:"gap,omitempty"`
-	// PassedOver is set while the Job's namespace is over its log budget: changes then have no record, so the state may
-	// be out of date.
+	// PassedOver is set while the Job's namespace is over its log budget (how much log it may fill in an hour): changes
+	// then have no record, so the state may be out of date.
 	PassedOver []Passed `json:"passedOver,omitempty"`
-	// Listing is set if the controller was just listing the cluster: it makes no decisions then.
+	// Listing is set if the controller was listing the cluster at that time: it makes no decisions until the listing
+	// ends.
 	Listing bool `json:"listing,omitempty"`
 
 	Origin *Origin `json:"origin,omitempty"` // owner and labels
@@ -50,7 +52,7 @@ type Job struct {
 	Finished recordjson.Instant `json:"finished,omitzero"`
 	Deleted  recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
 
-	Spec      json.RawMessage `json:"spec,omitempty"`   // the newest spec, as far as decisions depend on it
+	Spec      json.RawMessage `json:"spec,omitempty"`   // the newest spec, with the fields that decisions need
 	Published json.RawMessage `json:"status,omitempty"` // newest status that the API server is known to have stored
 	Counts    Counts          `json:"counts"`
 	Pods      []Pod           `json:"pods,omitempty"` // also deleted pods; ordered by their first records
@@ -58,15 +60,15 @@ type Job struct {
 	InFlight []Command `json:"inFlight,omitempty"`
 	Waits    []Wait    `json:"waits,omitempty"`
 	Refused  []Refusal `json:"refused,omitempty"`
-	Notes    []string  `json:"notes,omitempty"` // what status cannot show, as sentences
+	Notes    []string  `json:"notes,omitempty"` // what the Job's status cannot show, as sentences
 	// Trouble has, for each sort of command, the newest failure if no such command succeeded since.
 	Trouble      []Failure `json:"trouble,omitempty"`
 	LastDecision *Decision `json:"lastDecision,omitempty"`
 }
 
-// Origin says who created a Job: its owner, and its labels.
+// Origin says where a Job comes from: its owner, and its labels.
 type Origin struct {
-	Kind         string            `json:"kind,omitempty"` // kind of the owner that controls it, such as CronJob
+	Kind         string            `json:"kind,omitempty"` // kind of the owner with controller: true, such as CronJob
 	Name         string            `json:"name,omitempty"`
 	UID          string            `json:"uid,omitempty"`
 	GenerateName string            `json:"generateName,omitempty"` // metadata.generateName
@@ -88,13 +90,13 @@ func originOf(o *events.Origin) *Origin {
 	return v
 }
 
-// Place is a record and its time.
+// Place is a place in the log: a record and its time.
 type Place struct {
 	Sequence uint64             `json:"sequence"`
 	Time     recordjson.Instant `json:"time,omitzero"`
 }
 
-// Counts has the numbers of the Job's pods by the records of the log. They may be ahead of the published status.
+// Counts has the numbers of the Job's pods by the records of the log. The status of the Job may show them later.
 type Counts struct {
 	Active      int32 `json:"active"`
 	Ready       int32 `json:"ready"`
@@ -107,12 +109,12 @@ type Counts struct {
 
 // Command is a command to the API server that has not ended.
 type Command struct {
-	// Command identifies the command by its decision record and its position there, such as "41/0". It is absent while
-	// the command waits for its next try.
+	// Command is the number of the decision record and the position in the decision, such as "41/0". It is absent while
+	// the command waits to be tried again.
 	Command string             `json:"command,omitempty"`
 	Does    string             `json:"does"`
 	Since   recordjson.Instant `json:"since,omitzero"`
-	Doubt   bool               `json:"inDoubt,omitempty"` // it was sent, and its outcome is unknown
+	Doubt   bool               `json:"inDoubt,omitempty"` // no answer came: it may have been carried out
 }
 
 // Wait is one thing that the Job waits for.
@@ -120,7 +122,7 @@ type Wait struct {
 	For   string             `json:"for"`
 	Until recordjson.Instant `json:"until,omitzero"`
 
-	// Since and Record are for a backoff: when it began, and the record with the failure that caused it, if known.
+	// Since and Record are set for a backoff: when it began, and the record of the failure that caused it, if known.
 	Since  recordjson.Instant `json:"since,omitzero"`
 	Record uint64             `json:"record,omitempty"`
 }
@@ -144,7 +146,7 @@ type Decision struct {
 	Steps    []Step             `json:"steps"`
 }
 
-// Step is what one rule of the reconciler added to a decision.
+// Step is a part of a decision: the commands that one rule of the reconciler asked for, and its reason.
 type Step struct {
 	Stage    string   `json:"stage"`
 	Rule     string   `json:"rule"`
@@ -162,8 +164,8 @@ func (s State) over() bool {
 	return s == StateComplete || s == StateFailed || s == StateFinished || s == StateDeleted
 }
 
-// JobOf returns the state of the Job of an account. asOf and now are the record and the time of the answer; now must
-// not be before the account's newest record.
+// JobOf returns the state of the Job with account a, as of record asOf, at time now. The time decides which waits are
+// over; it must not be before the newest record of the Job.
 func JobOf(f *Fold, a *Account, asOf events.Sequence, now events.Time) Job {
 	v := Job{
 		UID: a.Stream.ID, AsOf: Place{Sequence: uint64(asOf), Time: recordjson.Instant(now)},

@@ -19,16 +19,16 @@ type JobsQuery struct {
 	Name      string          // prefix of the name; empty for all
 	UID       string          // prefix of the UID; empty for all. If set, all Jobs come on one page
 	Labels    labels.Selector // by the labels that the log keeps; nil for all
-	Since     events.Time     // only Jobs that have a record at or after this time
+	Since     events.Time     // only Jobs with a record at or after this time
 	Limit     int             // largest size of a page; 0 for no limit
-	Continue  string          // JobsPage.Continue of the page before; empty for the first page
+	Continue  string          // the Continue of the page before; empty for the first page
 }
 
 func (q *JobsQuery) list() ListQuery {
 	return ListQuery{Namespace: q.Namespace, States: q.States, Name: q.Name, UID: q.UID, Labels: q.Labels, Limit: q.Limit}
 }
 
-// Wants reports whether the query selects a Job; it ignores Since, Limit and Continue.
+// Wants reports whether the query selects the Job of summary s. It does not check Since, Limit and Continue.
 func (q *JobsQuery) Wants(s *Summary) bool {
 	l := q.list()
 	return l.Wants(s)
@@ -38,10 +38,12 @@ func (q *JobsQuery) Wants(s *Summary) bool {
 // fields.
 type JobsPage struct {
 	Items    []Summary `json:"items"`
-	Continue string    `json:"continue,omitempty"` // JobsQuery.Continue for the next page; absent on the last page
-	// PrunedBefore is the oldest record, if older ones are pruned. Jobs that were over before it are not known.
+	Continue string    `json:"continue,omitempty"` // JobsQuery.Continue of the next page; absent on the last
+	// PrunedBefore is the oldest record, if older ones are pruned (deleted with old log files). Jobs that were over
+	// before it are not known.
 	PrunedBefore *Place `json:"prunedBefore,omitempty"`
-	// PassedOver lists namespaces that are over their log budget. Jobs there may be missing or shown in an older state.
+	// PassedOver lists namespaces that are over their log budget (how much log they may fill in an hour). Jobs there
+	// may be missing or shown in an older state.
 	PassedOver []Passed `json:"passedOver,omitempty"`
 }
 
@@ -50,7 +52,8 @@ var ErrQuery = errors.New("there is no such page")
 
 var errNoLists = errors.New("there are no lists of the log's Jobs")
 
-// Jobs implements Source.
+// Jobs implements Source: it returns a page of summaries of Jobs, from the lists of the log. It fails without
+// Local.Lists.
 func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	if l.Lists == nil {
 		return JobsPage{}, errNoLists
@@ -83,8 +86,8 @@ func (l Local) Jobs(ctx context.Context, q JobsQuery) (JobsPage, error) {
 	return out, cmp.Or(err, unread)
 }
 
-// firstAt returns the first record at or after time t. If all records are older, it returns the sequence after the last
-// one.
+// firstAt returns the first record at or after time t. If all records are older, it returns the sequence after the
+// newest one.
 func (l Local) firstAt(ctx context.Context, t events.Time) (events.Sequence, error) {
 	spans, err := l.spans(ctx, 0, t, 0)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Learn prepares world w for record r, if w has not folded the whole log. The log stores equal specs once, often in the
-// stream of another Job. If r refers to a spec that w does not know, Learn reads the spec by calling record, and adds
-// it to w. A pruned spec is not an error, because the checkpoint of its Job contains the spec.
+// Learn makes sure that world w knows the spec to which record r refers. The log stores equal specs once, often in the
+// stream of another Job, which a reader of one Job does not see. Learn then reads the spec by calling record, and adds
+// it to w. A pruned (deleted) spec is not an error, because the checkpoint of the Job has the spec.
 func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (events.Record, error)) error {
 	if w.Check(r) == nil {
 		return nil
@@ -47,8 +47,8 @@ func Learn(w *projector.World, r *events.Record, record func(events.Sequence) (e
 	return nil
 }
 
-// learnPolicies adds the policies of a spec to w: podFailurePolicy and successPolicy have a record of their own, which
-// is one of the causes of the spec's record.
+// learnPolicies adds podFailurePolicy and successPolicy of a spec to w. They have a record of their own, which is one
+// of the causes of r, the record of the spec.
 func learnPolicies(w *projector.World, r *events.Record, spec *events.JobSpec, record func(events.Sequence) (events.Record, error)) error {
 	if spec.Policies == "" {
 		return nil
@@ -72,8 +72,8 @@ func unlessPruned(err error) error {
 	return err
 }
 
-// complete reads what the account lacks if the fold began at a checkpoint: the first record, the newest decision, and
-// failures. If the log is damaged there, it returns the damage as damaged.
+// complete reads what account a lacks if the fold began at a checkpoint: the number of the first record, the newest
+// decision, and failures. If the log is damaged there, it returns the damage as damaged.
 func (a *CronAccount) complete(ctx context.Context, src Source) (damaged, err error) {
 	if err := firstOf(ctx, src, a); err != nil {
 		return nil, err
@@ -85,11 +85,11 @@ func (a *CronAccount) complete(ctx context.Context, src Source) (damaged, err er
 	return nil, err
 }
 
-// firstOf finds the CronJob's first record, if the fold began at a checkpoint.
+// firstOf finds the first record of the CronJob with account a. It is not known if the fold began at a checkpoint.
 func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	for r, err := range src.ReadStream(ctx, a.Stream, 0, store.Forward) {
 		if src.Beside(err) {
-			break // damage: the first record stays unknown
+			break // a damaged record: the first record stays unknown
 		}
 		if err != nil {
 			return fmt.Errorf("read the CronJob's first record: %w", err)
@@ -102,8 +102,9 @@ func firstOf(ctx context.Context, src Source, a *CronAccount) error {
 	return nil
 }
 
-// recall reads the newest decision and the newest failures if they are older than the fold: a checkpoint has the
-// numbers of their records. If they are pruned, they stay unknown.
+// recall reads the newest decision and the newest failures of commands, if they are older than the first record of the
+// fold. The checkpoint there has the numbers of their records. If these are pruned (deleted), the decision and the
+// failures stay unknown.
 func (a *CronAccount) recall(ctx context.Context, src Source) error {
 	if a.recalled || a.told == nil {
 		return nil
@@ -133,13 +134,13 @@ func (a *CronAccount) recall(ctx context.Context, src Source) error {
 	return failed
 }
 
-// failure returns the failure that record at has; nil if the record is pruned.
+// failure returns the failure of a command in record at, read by calling read; nil if the record is pruned (deleted).
 func (a *CronAccount) failure(at events.Sequence, read func(events.Sequence) (*events.Record, error)) (*Failure, error) {
 	r, err := read(at)
 	if r == nil {
 		return nil, err
 	}
-	var names words.Names // of this record alone: objects may have other names by now
+	var names words.Names // from this record alone: objects may have other names by now
 	if f, ok := r.Facts.(*events.CommandEnded); ok {
 		decided, err := read(f.Command.Decided)
 		if err != nil {

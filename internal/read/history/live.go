@@ -9,9 +9,9 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Live keeps the states of Jobs, or of CronJobs, up to date with new records. It reads the earlier records of an object
-// only when a new record of the object arrives, so the cost grows with the objects that change. Not safe for concurrent
-// use.
+// Live keeps the states of Jobs, or of CronJobs, up to date with new records: give each to Take. It reads the earlier
+// records of an object only when a new record of the object arrives, so the cost grows with the number of objects that
+// change. Not safe for concurrent use.
 type Live struct {
 	src   Source
 	kind  events.StreamKind
@@ -35,7 +35,8 @@ func LiveCronJobs(src Source) *Live {
 	return &Live{src: src, kind: events.StreamCronJob, brief: true, folds: map[events.Stream]*Fold{}}
 }
 
-// Take processes the next record of the log. It reports whether the record may have changed an object of the Live.
+// Take processes the next record of the log. It reports whether the record may have changed the state of an object that
+// this Live keeps.
 func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	if err := readable(r); err != nil {
 		return false, err
@@ -55,8 +56,8 @@ func (l *Live) Take(ctx context.Context, r *events.Record) (bool, error) {
 	return true, l.begin(ctx, r.Stream, r.Sequence)
 }
 
-// records returns the records that must be folded to get the state at record through: those of the object and of the
-// controller.
+// records returns the records from which the state of the object s follows: its own, and those of the controller. For a
+// Job they begin at from; for a CronJob, at a checkpoint before through.
 func (l *Live) records(ctx context.Context, s events.Stream, from, through events.Sequence) (iter.Seq2[events.Record, error], error) {
 	if s.Kind == events.StreamCronJob {
 		return OfCronJob(ctx, l.src, s, through)
@@ -64,8 +65,9 @@ func (l *Live) records(ctx context.Context, s events.Stream, from, through event
 	return OfJob(ctx, l.src, s, from), nil
 }
 
-// begin folds the records of an object up to sequence through. After damage it starts again with the next file of the
-// log, since each file has checkpoints and can be read alone.
+// begin reads the earlier records of an object, up to sequence through. If a part of the log is damaged, it begins
+// again with the next file of the log, because each file has checkpoints (records with the whole state) and can be read
+// alone.
 func (l *Live) begin(ctx context.Context, s events.Stream, through events.Sequence) error {
 	for from := events.Sequence(0); ; {
 		err := l.beginAt(ctx, s, from, through)
@@ -111,8 +113,8 @@ func (l *Live) apply(ctx context.Context, f *Fold, r *events.Record) error {
 	return nil
 }
 
-// Job returns the state of a Job as of record after, which must be the record that Take got last. ok is false if the
-// Job has no record yet.
+// Job returns the state of a Job as of record after, the record that was last given to Take. ok is false if Take got no
+// record of the Job.
 func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 	f := l.folds[s]
 	if f == nil || f.Account(s) == nil {
@@ -121,8 +123,8 @@ func (l *Live) Job(s events.Stream, after *events.Record) (Job, bool) {
 	return JobOf(f, f.Account(s), after.Sequence, max(after.Time, f.Account(s).LastAt)), true
 }
 
-// CronJob returns the state of a CronJob as of record after, which must be the record that Take got last. ok is false
-// if the CronJob has no record yet.
+// CronJob returns the state of a CronJob as of record after, the record that was last given to Take. ok is false if
+// Take got no record of the CronJob.
 func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Record) (job CronJob, ok bool, err error) {
 	f := l.folds[s]
 	if f == nil || f.CronAccount(s) == nil {
@@ -141,7 +143,8 @@ func (l *Live) CronJob(ctx context.Context, s events.Stream, after *events.Recor
 	return job, true, job.setNext(ctx, l.src, a.job)
 }
 
-// CronSummary returns the summary of a CronJob without its next due time. ok is false if the CronJob has no record yet.
+// CronSummary returns the summary of a CronJob without its next due time. ok is false if Take got no record of the
+// CronJob.
 func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
 	f := l.folds[s]
 	if f == nil || f.CronAccount(s) == nil {
@@ -150,8 +153,8 @@ func (l *Live) CronSummary(s events.Stream) (CronSummary, bool) {
 	return CronSummaryOf(f.CronAccount(s)), true
 }
 
-// Summary returns the summary of a Job. If the Job is over, Live then forgets it. ok is false if the Job has no record
-// yet.
+// Summary returns the summary of a Job. If the Job is over, its state is then freed. ok is false if Take got no record
+// of the Job since.
 func (l *Live) Summary(s events.Stream) (Summary, bool) {
 	f := l.folds[s]
 	if f == nil || f.Account(s) == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// firstWindow is the number of records that Newest reads first, at the end of the log; it reads 2n if n is more than
-// half of firstWindow. Each further window is twice as large: 256, 512, 1024 records.
+// firstWindow is the number of records at the end of the log that Newest reads first. If it finds too few, it reads the
+// 512 records before them, then the 1024 before those. To find n records, it reads at least 2n first: 400 for n = 200.
 const firstWindow = 256
 
-// Newest returns the last n records that q selects, in log order, and none after sequence through. It reads windows of
-// doubling size from the end of the log back, and so at most about twice the records that it must read.
+// Newest returns the last n records that q selects, in log order, and none after sequence through. It reads from the
+// end of the log back, each time twice as many records, so it reads at most about twice the records that it must.
 func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequence) ([]events.Record, error) {
 	if q.Stream != nil {
 		return newestOf(ctx, src, q, n, through)
@@ -26,7 +26,7 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 		window, err := lastOf(ctx, src, q, n-len(got), from, through)
 		if errors.Is(err, store.ErrPruned) && from > q.From {
 			window, err = lastOf(ctx, src, q, n-len(got), 0, through)
-			from = first // older records are pruned
+			from = first // older records are pruned (deleted): this was the last window
 		}
 		got = append(window, got...)
 		if err != nil || len(got) >= n || from <= first {
@@ -36,7 +36,7 @@ func Newest(ctx context.Context, src Source, q Query, n int, through events.Sequ
 	}
 }
 
-// lastOf returns the last n records between from and through that a query selects.
+// lastOf returns the last n records that query q selects, from sequence from to through.
 func lastOf(ctx context.Context, src Source, q Query, n int, from, through events.Sequence) (last []events.Record, err error) {
 	q.From, q.Limit = from, 0
 	for r, err := range src.Records(ctx, q) {
@@ -57,7 +57,8 @@ func trim(all []events.Record, n int) []events.Record {
 	return slices.Clone(all[max(0, len(all)-n):])
 }
 
-// newestOf is Newest for a query about one stream. It reads the stream backward, and continues past damage.
+// newestOf returns the last n records of one stream that q selects, in log order, and none after sequence through. It
+// reads the stream backward. If a part of the log is damaged, it notes the damage and goes on before it.
 func newestOf(ctx context.Context, src Source, q Query, n int, through events.Sequence) (got []events.Record, err error) {
 	names := NamesOf(ctx, src)
 	for through > 0 {

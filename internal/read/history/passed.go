@@ -13,21 +13,21 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Passed is a time in which a namespace was over its log budget. Meanwhile some changes of its objects got no record:
-// they were passed over. Its JSON changes only by adding fields.
+// Passed is a time in which a namespace was over its log budget (how much log it may fill in an hour). Meanwhile some
+// changes of its objects got no record: they were passed over. Its JSON changes only by adding fields.
 type Passed struct {
 	Namespace string             `json:"namespace,omitempty"` // absent if it is about nodes and namespaces
 	From      recordjson.Instant `json:"from"`
 	Until     recordjson.Instant `json:"until,omitzero"` // unset while the namespace is still over its budget
 	// Went counts the objects that were created and deleted without any record.
 	Went []Went `json:"went,omitempty"`
-	// Versions counts the passed-over versions that no later record of their object counts: those of the objects in
-	// Went, and a few others.
+	// Versions counts changes without a record that are counted nowhere else. The later records of an object have the
+	// number of its own; Versions has those of the objects in Went, and a few others.
 	Versions uint64 `json:"versions,omitempty"`
-	// Uncounted is set if passed-over versions since this time are not in the numbers above. They are counted later, or
-	// never if the controller ended before it recorded them.
+	// Uncounted is the time since which changes without a record are not in the numbers above. They are counted by a
+	// later record, or never if the controller ended before it wrote one.
 	Uncounted recordjson.Instant `json:"uncountedSince,omitzero"`
-	Records   []uint64           `json:"records"` // its first and last record
+	Records   []uint64           `json:"records"` // first and last record about this time
 }
 
 // Went is the number of objects of one resource that were created and deleted without a record.
@@ -36,18 +36,20 @@ type Went struct {
 	Objects  uint64 `json:"objects"`
 }
 
-// PassedOver collects the times of type Passed from the controller's records. The zero PassedOver has read no record.
+// PassedOver collects, from the controller's records, the times in which namespaces were over their log budgets. Give
+// each record to Learn. The zero PassedOver is ready to use.
 type PassedOver struct {
 	All  []*Passed // in the order in which they began
 	open map[string]*Passed
 }
 
-// Learn processes the next record of the controller.
+// Learn processes the next record of the controller: it begins or ends a time in which a namespace is over its log
+// budget.
 func (p *PassedOver) Learn(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.PassedOver:
 		p.count(r, f)
-	// A new process counts from 0. What the old process had counted but not recorded is lost.
+	// A new process counts from 0. Changes that the old process had counted and not yet recorded stay unknown.
 	case *events.ControllerStarted:
 		for _, x := range p.open {
 			x.Until = recordjson.Instant(r.Time)
@@ -87,9 +89,9 @@ func (p *PassedOver) count(r *events.Record, f *events.PassedOver) {
 	delete(p.open, namespace)
 }
 
-// Touching returns the times that overlap from..until (0 means no bound) and are about the namespace, or about nodes
-// and namespaces. With all set, it returns those of every namespace. Times in which nothing was passed over are left
-// out.
+// Touching returns the times over the log budget that overlap from..until (0 for no bound) and are about the namespace,
+// or about nodes and namespaces. If all is set, it returns those of every namespace. It leaves out times in which every
+// change was recorded.
 func (p *PassedOver) Touching(namespace string, all bool, from, until events.Time) (out []Passed) {
 	for _, x := range p.All {
 		switch {
@@ -103,8 +105,8 @@ func (p *PassedOver) Touching(namespace string, all bool, from, until events.Tim
 	return out
 }
 
-// Text describes the time: "namespace ci was over its budget of log. 3012 pods came and went without a record (3013
-// versions)".
+// Text describes the time over the log budget: "namespace ci was over its budget of log. 3012 pods came and went
+// without a record (3013 versions)". moment writes times.
 func (p *Passed) Text(moment func(events.Time) string) string {
 	text := "nodes and namespaces were over their budget of log."
 	if p.Namespace != "" {
@@ -138,12 +140,12 @@ func (p *Passed) Text(moment func(events.Time) string) string {
 	return text
 }
 
-// passedWithin is more than the longest time between two records about a namespace that is over its budget. The
-// controller writes one a minute; a busy turn of its loop can delay it.
+// passedWithin is how far back a reader must look to find out whether a namespace is over its log budget. The
+// controller writes a record about such a namespace once a minute, but a busy turn of its loop can delay it.
 const passedWithin = 5 * time.Minute
 
-// PassedSince returns the times of type Passed since time since, or all if since is 0. If the log is damaged, it
-// returns the error and the times that it can read.
+// PassedSince returns the times from since on (0 for all) in which namespaces were over their log budgets. If the log
+// is damaged, it returns the error and the times that it can read.
 func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOver, error) {
 	from := events.Sequence(0)
 	if since != 0 {
@@ -167,9 +169,10 @@ func PassedSince(ctx context.Context, src Source, since events.Time) (*PassedOve
 	return &p, unread
 }
 
-// PassedAt returns the times of type Passed that last at record at. They are about the namespace, or about nodes and
-// namespaces; with all set, about any namespace. PassedAt reads back 5 minutes, because such a time has a record each
-// minute. If the log is damaged, it returns the error and what it can read.
+// PassedAt returns the times over the log budget that have not ended at record at. They are about the namespace, or
+// about nodes and namespaces; if all is set, about any namespace. It reads only the controller's records of the 5
+// minutes before, because the controller writes one each minute about such a time. If the log is damaged, it returns
+// the error and what it can read.
 func PassedAt(ctx context.Context, src Source, at Place, namespace string, all bool) (now []Passed, err error) {
 	var recent []events.Record
 	for r, bad := range src.ReadStream(ctx, events.Controller, events.Sequence(at.Sequence), store.Backward) {

@@ -18,40 +18,40 @@ type Pod struct {
 	UID      string             `json:"uid"`
 	Phase    string             `json:"phase"` // newest known phase
 	Index    *int32             `json:"index,omitempty"`
-	Ordinal  uint64             `json:"ordinal,omitempty"` // number of the create command that made it, counted per Job
+	Ordinal  uint64             `json:"ordinal,omitempty"` // number of the create command for it, counted per Job
 	Node     string             `json:"node,omitempty"`
 	Ready    bool               `json:"ready,omitempty"`
 	Created  recordjson.Instant `json:"created,omitzero"`
 	Finished recordjson.Instant `json:"finished,omitzero"`
 
 	Deleted recordjson.Instant `json:"deleted,omitzero"` // when its deletion was requested
-	// DeletedAtLatest is set if the deletion may have been requested before Deleted; the log does not have the exact
-	// time.
+	// DeletedAtLatest is set if Deleted is only the latest possible time of the request; the log does not have the
+	// exact time.
 	DeletedAtLatest bool   `json:"deletedAtLatest,omitempty"`
-	Grace           *int64 `json:"deletionGracePeriodSeconds,omitempty"` // time it was given to stop
-	Gone            bool   `json:"gone,omitempty"`                       // its object is gone, or no longer belongs to the Job
-	GoneAt          uint64 `json:"goneAt,omitempty"`                     // record that says that it is gone
+	Grace           *int64 `json:"deletionGracePeriodSeconds,omitempty"` // time it was given to stop, in seconds
+	Gone            bool   `json:"gone,omitempty"`                       // gone, or not owned by the Job any more
+	GoneAt          uint64 `json:"goneAt,omitempty"`                     // record that shows that it is gone
 
 	// Waiting says why the pod does not run: "Unschedulable", "ImagePullBackOff".
 	Waiting string          `json:"waiting,omitempty"`
-	Sandbox string          `json:"sandbox,omitempty"` // with Waiting: what the kubelet says about the pod's sandbox
+	Sandbox string          `json:"sandbox,omitempty"` // while it waits: what the kubelet says about the pod's sandbox
 	Waits   []ContainerWait `json:"waits,omitempty"`   // why containers do not run
-	// Running is when the last regular container started, by the node's clock. It is unset unless all containers run.
+	// Running is when the last regular container started, by the node's clock. It is set only while all containers run.
 	Running    recordjson.Instant `json:"runningSince,omitzero"`
-	Conditions []PodCondition     `json:"conditions,omitempty"` // conditions that explain Waiting
+	Conditions []PodCondition     `json:"conditions,omitempty"` // conditions that explain why it does not run
 	Finalizers []string           `json:"finalizers,omitempty"` // finalizers of others, while it is being deleted
 	Gates      []string           `json:"gates,omitempty"`      // names of its scheduling gates
-	// StillRun names the containers that delay the pod: it cannot end, or cannot start its regular containers, before
-	// they have ended or started (events.Evidence).
+	// StillRun names the containers for which the pod waits. A pod that ends waits for their end; a pod that starts
+	// waits for init containers to end and sidecars to start.
 	StillRun []string `json:"stillRun,omitempty"`
 
 	Reason     string          `json:"reason,omitempty"`  // status.reason: "Evicted"
 	Message    string          `json:"message,omitempty"` // status.message
 	Restarts   uint32          `json:"restarts,omitempty"`
 	Exits      json.RawMessage `json:"exits,omitempty"`      // exit codes, of containers with a code other than 0
-	Containers []ContainerEnd  `json:"containers,omitempty"` // last end of each container, even if restarted
-	Tracked    bool            `json:"tracked,omitempty"`    // has our finalizer until the status counts it
-	Account    string          `json:"account,omitempty"`    // whether status counts it: "not counted yet"
+	Containers []ContainerEnd  `json:"containers,omitempty"` // the last end of each container, also of restarted ones
+	Tracked    bool            `json:"tracked,omitempty"`    // has our finalizer, until the status counts it
+	Account    string          `json:"account,omitempty"`    // whether the Job's status counts it: "not counted yet"
 }
 
 // ContainerEnd is the last termination of a container. Its times are by the node's clock, in whole seconds.
@@ -72,11 +72,11 @@ type ContainerEnd struct {
 // ContainerWait says why a container does not run.
 type ContainerWait struct {
 	Name    string `json:"name"`
-	Kind    string `json:"kind,omitempty"` // like ContainerEnd.Kind
+	Kind    string `json:"kind,omitempty"` // "init" or "sidecar"; empty for a regular container
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
 
-	MessageWithheld bool `json:"messageWithheld,omitempty"` // like ContainerEnd.MessageWithheld
+	MessageWithheld bool `json:"messageWithheld,omitempty"` // the log does not keep the message, or only its first line
 }
 
 // PodCondition is one condition of a pod.
@@ -88,20 +88,21 @@ type PodCondition struct {
 	Since   recordjson.Instant `json:"since,omitzero"`
 }
 
-// podNote holds facts about a pod that the projection does not hold.
+// podNote holds facts about one pod that the projection (the state made from records) lacks.
 type podNote struct {
-	asked events.Time     // the latest time at which its deletion may have been requested; 0 if it was not
-	exact bool            // the deletion was requested at asked, and not earlier
-	last  events.Evidence // what its newest record says besides the facts that decisions need
+	asked events.Time     // latest possible time of the request to delete it; 0 for none
+	exact bool            // asked is the exact time of the request
+	last  events.Evidence // messages and other details in its newest record
 }
 
-// goneFrom is the last state of a pod whose object is gone, and the number of the pod's arrival.
+// goneFrom is the last state of a deleted pod, and a number that gives its place among the Job's pods: they are ordered
+// by their first records.
 type goneFrom struct {
 	arrived uint64
 	pod     Pod
 }
 
-// accounts has Pod.Account for each stage of a pod's counting in package projector.
+// accounts has the text of Pod.Account, whether the Job's status counts the pod, for each stage of counting.
 var accounts = map[projector.Stage]string{
 	projector.Unlisted: "not counted yet",
 	projector.Released: "counted",
@@ -110,7 +111,8 @@ var accounts = map[projector.Stage]string{
 	projector.Stopping: "not counted yet: may end by itself",
 }
 
-// notePod keeps what a record of a pod says beyond the projection.
+// notePod keeps what record r of a pod says and the projection (the state) lacks: messages, and when the deletion was
+// requested.
 func (a *Account) notePod(r *events.Record) {
 	f, ok := r.Facts.(*events.PodSeen)
 	if !ok {
@@ -127,7 +129,7 @@ func (a *Account) notePod(r *events.Record) {
 	n.last = r.Evidence
 	asked, exact := f.Asked()
 	if f.DeletionGracePeriodSeconds == nil {
-		asked = min(asked, r.Time) // its deletion was requested before r.Time, when it was seen
+		asked = min(asked, r.Time) // seen at r.Time, so it was requested before
 	}
 	switch {
 	case asked == 0:
@@ -136,7 +138,8 @@ func (a *Account) notePod(r *events.Record) {
 	}
 }
 
-// farewell keeps the last state of a pod before the record of its removal (PodGone) is folded.
+// farewell keeps the last state of a pod in a.gone, if record r says that the pod is gone. It must be called before r
+// is folded, while j still has the pod.
 func (a *Account) farewell(j *projector.Job, r *events.Record) {
 	f, ok := r.Facts.(*events.PodGone)
 	if !ok || j == nil {
@@ -156,7 +159,7 @@ func (a *Account) podsOf(j *projector.Job) []Pod {
 	var all []goneFrom
 	there := map[string]bool{}
 	for _, p := range j.Pods() {
-		if !p.Gone { // a.gone has the gone pods, also those that the projection still counts
+		if !p.Gone { // pods that are gone follow from a.gone, even if j still counts them
 			there[string(p.UID)] = true
 			all = append(all, goneFrom{p.Arrived(), a.podOf(p)})
 		}
@@ -193,7 +196,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 		v.tell(&n.last)
 		asked, exact = n.asked, n.exact
 	}
-	if v.Containers == nil { // after a checkpoint only the exit codes are known
+	if v.Containers == nil { // after a checkpoint, only names and exit codes are known
 		for _, e := range p.Exits {
 			v.Containers = append(v.Containers, ContainerEnd{Name: e.Name, ExitCode: e.Code})
 		}
@@ -202,7 +205,7 @@ func (a *Account) podOf(p *projector.Pod) Pod {
 	return v
 }
 
-// tell copies what the pod's newest record says besides the facts.
+// tell copies details from the pod's newest record: messages, conditions, and how containers ended or wait.
 func (v *Pod) tell(e *events.Evidence) {
 	v.Reason, v.Message, v.Running, v.Finalizers = e.Reason, e.Message, recordjson.Instant(e.Running), e.Finalizers
 	v.Gates, v.StillRun = e.Gates, e.StillRun

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Point is a point in the history of a log: after a record, at a time, or after a record with a given later time. The
-// zero Point is the present time, or the end of the log if no controller runs.
+// Point is the point of a log as of which an answer is: after record Sequence, at Time, or after record Sequence at a
+// later Time. The zero Point is the present time, or the end of the log if no controller runs.
 type Point struct {
 	Sequence events.Sequence
 	Time     events.Time
@@ -27,12 +27,12 @@ func (p Point) passed(r *events.Record) bool {
 	return p.Time != 0 && r.Time > p.Time
 }
 
-// ErrNoJob is returned if the log has no record of the Job up to the point that was asked for.
+// ErrNoJob is returned if the log has no record of the Job, or none up to the requested point.
 var ErrNoJob = errors.New("the log knows no such Job")
 
-// JobAt returns the state of a Job as of a point. It folds only the records of the Job and of the controller, so its
-// cost does not grow with the log. If the log is damaged, JobAt returns the error, and what is known of the Job in
-// spite of it (see Watch).
+// JobAt returns the state of a Job as of a point in the log. It reads only the records of the Job and of the
+// controller, so its cost does not grow with the log. If the log is damaged, JobAt returns the error, and the state by
+// the readable records (Watch says which).
 func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, error) {
 	w, err := Watch(ctx, src, s, at, func() nobody { return nobody{} })
 	if w.Job.UID == "" || err != nil && !src.Beside(err) {
@@ -46,24 +46,25 @@ func JobAt(ctx context.Context, src Source, s events.Stream, at Point) (Job, err
 	return w.Job, err
 }
 
-// A Watcher is called before and after each record that Watch folds.
+// A Watcher sees each record from which Watch makes the state of a Job: Before is called with the state before the
+// record, After with the state after it.
 type Watcher interface {
 	Before(f *Fold, r *events.Record)
 	After(f *Fold, r *events.Record)
 }
 
-// Watched is the result of Watch: a Job as of a point, and the Watcher that saw the records from which its state
-// follows.
+// Watched is the result of Watch: the state of a Job as of a point, and the Watcher that saw its records.
 type Watched[W Watcher] struct {
 	Job     Job
 	Watcher W
-	Resumed events.Sequence // after damage: the record at which the fold began anew; 0 if it read from the start
-	Cut     bool            // damage hides later records: the Job is as of the last record before the damage
+	Resumed events.Sequence // after damage: the record at which the fold began anew; 0 if it did not
+	Cut     bool            // damage hides later records: the state is that of the last record before the damage
 }
 
-// Watch is JobAt with a Watcher. If damage ends where a file of the log ends, Watch starts the fold again with the next
-// file, since each file can be read alone. It then calls begin for a new Watcher. If the later files say less about a
-// Job that was over before the damage, Watch returns the state from before the damage.
+// Watch returns the state of a Job as of a point, as JobAt does, and shows each record to a Watcher. If a part of the
+// log is damaged, Watch starts again with the next file, because each file can be read alone, and calls begin for a new
+// Watcher. If the Job was over before the damage and the later files say less about it, Watch returns the state from
+// before the damage.
 func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point, begin func() W) (out Watched[W], err error) {
 	view, err := settle(ctx, src, at)
 	if err != nil {
@@ -89,7 +90,7 @@ func Watch[W Watcher](ctx context.Context, src Source, s events.Stream, at Point
 	}
 }
 
-// saysLess reports whether before tells how the Job ended, while behind, which was folded after damage, does not.
+// saysLess reports whether the state before damage tells how the Job ended, and the state behind the damage does not.
 func saysLess(behind, before *Job) bool {
 	known := before.State == StateComplete || before.State == StateFailed || before.State == StateDeleted
 	return known && (behind.State == StateUnseen || behind.State == StateFinished)
@@ -100,8 +101,8 @@ type nobody struct{}
 func (nobody) Before(*Fold, *events.Record) {}
 func (nobody) After(*Fold, *events.Record)  {}
 
-// jobFrom folds the records from sequence from on. If the error is store.ErrCorrupt, the state up to the damage may be
-// returned with it.
+// jobFrom makes the state of a Job from the records from sequence from on, up to point at. view is the same point as
+// record and time. If the error is store.ErrCorrupt, the returned state may be that before the damage.
 func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Sequence, at Point, view Moment, w Watcher) (Job, error) {
 	asOf, now := events.Sequence(view.Sequence), events.Time(view.Time)
 	fold := NewFold()
@@ -110,14 +111,14 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	var watched Gaps
 	for r, err := range OfJob(ctx, src, s, from) {
 		if at.Sequence != 0 && place(&r, err) > at.Sequence {
-			break // also if r is damaged: the damage lies after the point
+			break // also if r is damaged, because the damage lies after the point
 		}
 		if last.Sequence != 0 && src.Beside(err) {
 			failed, asOf = err, last.Sequence
 			break
 		}
 		if err != nil {
-			return Job{}, err // err names what could not be read
+			return Job{}, err // err says which record cannot be read
 		}
 		if at.passed(&r) || (asOf != 0 && r.Sequence > asOf) {
 			break
@@ -157,7 +158,7 @@ func jobFrom(ctx context.Context, src Source, s events.Stream, from events.Seque
 	return job, failed
 }
 
-// readable returns an error if only a newer version of this program can fold the record.
+// readable returns an error if the record needs a newer version of this program.
 func readable(r *events.Record) error {
 	if err := projector.Readable(r); err != nil {
 		return fmt.Errorf("fold record %d: %w", r.Sequence, err)
@@ -165,14 +166,14 @@ func readable(r *events.Record) error {
 	return nil
 }
 
-// OfJob returns the records of a Job and of the controller from sequence from on, in log order. The Job's state and
-// decisions follow from them alone, except that a spec may be stored in another Job's stream (Learn). OfJob ends after
-// the first error.
+// OfJob returns the records of a Job and of the controller from sequence from on, in log order. The Job's state follows
+// from them alone, except that a spec may be stored with another Job (Learn reads it). OfJob ends after the first
+// error.
 func OfJob(ctx context.Context, src Source, s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return merged(src.ReadStream(ctx, events.Controller, from, store.Forward), src.ReadStream(ctx, s, from, store.Forward))
 }
 
-// LearnFrom is Learn that reads specs from src.
+// LearnFrom makes sure that world w knows the spec to which record r refers, like Learn. It reads the spec from src.
 func LearnFrom(ctx context.Context, src Source, w *projector.World, r *events.Record) error {
 	return Learn(w, r, func(at events.Sequence) (events.Record, error) { return Record(ctx, src, at) })
 }
@@ -183,15 +184,15 @@ const (
 	ClockLog        = "log"        // no controller runs: the time of the newest record
 )
 
-// Moment is the record and the time of an answer.
+// Moment says as of when an answer is: a record, a time, and the clock of this time.
 type Moment struct {
 	Place
-	Clock      string             // for an answer about the present: ClockController or ClockLog
+	Clock      string             // for an answer about the present: "controller" or "log", the source of the time
 	LastRecord recordjson.Instant // time of the newest record, if Clock is ClockController
 }
 
-// settle returns the record and the time for a point. If the point is a time, the sequence is 0: the caller folds all
-// records up to that time.
+// settle returns the record and the time for a point. If the point is only a time, the sequence is 0: the caller then
+// reads all records up to that time.
 func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	_, head, err := src.Head(ctx)
 	switch {
@@ -201,7 +202,8 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 		return m, fmt.Errorf("there is no record %d: the log ends with record %d", at.Sequence, head.Sequence)
 	case at.Sequence != 0:
 		r, err := Record(ctx, src, at.Sequence)
-		// src shows only a part of the log (package permit), without this record: use the time of the record before.
+		// src shows only a part of the log (package permit) without this record: use the time of the newest record
+		// before it.
 		if errors.Is(err, ErrNoRecord) {
 			err = nil
 			for x, bad := range src.Records(ctx, Query{From: at.Sequence - min(at.Sequence-1, firstWindow)}) {
@@ -221,7 +223,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	m = Moment{Place: Place{uint64(head.Sequence), recordjson.Instant(head.Time)}, Clock: ClockLog}
 	switch {
 	case now == 0 || err != nil:
-	case at.Time != 0 && at.Time < now: // between the newest record and the present
+	case at.Time != 0 && at.Time < now: // later than the newest record, which has the state
 		m.Time, m.Clock = recordjson.Instant(at.Time), ""
 	default:
 		m.Time, m.Clock, m.LastRecord = recordjson.Instant(max(now, head.Time)), ClockController, recordjson.Instant(head.Time)
@@ -229,7 +231,7 @@ func settle(ctx context.Context, src Source, at Point) (m Moment, err error) {
 	return m, err
 }
 
-// place returns the sequence of r, or of the damage if err is damage; 0 for other errors.
+// place returns the sequence of r, or if err is damage of the log, that of the damaged record; 0 for other errors.
 func place(r *events.Record, err error) events.Sequence {
 	var bad *store.CorruptError
 	switch {

@@ -22,8 +22,8 @@ type Query struct {
 	Limit     int             // largest number of records; 0 for no limit
 }
 
-// Wants reports whether the query selects r; it does not check Through, Stream and Limit. It asks names for the
-// namespace of the record's object, so names must have learned the earlier records of the stream.
+// Wants reports whether the query selects r; it does not check Through, Stream and Limit. names returns the namespace
+// of the record's object, so it must have learned the earlier records of the stream.
 func (q *Query) Wants(r *events.Record, names *words.Names) bool {
 	switch {
 	case r.Sequence < q.From, q.Since != 0 && r.Time < q.Since, q.Until != 0 && r.Time > q.Until,
@@ -37,7 +37,7 @@ func (q *Query) Wants(r *events.Record, names *words.Names) bool {
 	return names.Job(r.Stream).Namespace == q.Namespace
 }
 
-// Records implements Source.
+// Records implements Source: it returns the records that query q selects, in log order.
 func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		names, n := NamesOf(ctx, l), 0
@@ -64,8 +64,8 @@ func (l Local) Records(ctx context.Context, q Query) iter.Seq2[events.Record, er
 	}
 }
 
-// around returns the records that must be searched for those of the query: one stream, or the parts of the log that
-// overlap the times of the query.
+// around returns the records among which are all that query q selects: those of one stream, or of the parts of the log
+// that overlap the times of the query.
 func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, error] {
 	switch {
 	case q.Stream != nil:
@@ -81,7 +81,7 @@ func (l Local) around(ctx context.Context, q *Query) iter.Seq2[events.Record, er
 		}
 		for _, s := range spans {
 			for r, err := range l.noted().Read(ctx, s.from) {
-				if r.Sequence > s.through { // an error has no sequence
+				if r.Sequence > s.through { // after an error, r is the zero Record
 					break
 				}
 				if !yield(r, err) || err != nil {

@@ -9,26 +9,27 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Refusal is a command that is retried, because the API server refused it or because its outcome is unknown.
+// Refusal is a command that will be tried again, because the API server refused it, or because no answer came and its
+// outcome is unknown.
 type Refusal struct {
 	Does string `json:"does"`
-	// Class is the kind of the newest refusal, such as Forbidden; absent if the outcome of the newest try is unknown.
+	// Class is the kind of the newest refusal, such as Forbidden; absent if no answer came to the newest try.
 	Class  string             `json:"class,omitempty"`
 	Since  recordjson.Instant `json:"since,omitzero"`
-	Tries  uint32             `json:"tries"`            // failed tries in a row, and those due without a record yet
+	Tries  uint32             `json:"tries"`            // failed tries in a row, also due ones without a record
 	Record uint64             `json:"record,omitempty"` // record of the newest failed try
 	Says   string             `json:"says,omitempty"`   // the API server's message in that record
 	Next   recordjson.Instant `json:"next,omitzero"`
 }
 
-// said is the newest failure of a command: its record and its message.
+// said is the newest failure of a command: the record, and the error text in it.
 type said struct {
 	at   events.Sequence
 	text string
 }
 
-// refusals returns the commands that wait for a retry or are being retried at time now, ordered by their decisions. A
-// refused status write comes last.
+// refusals returns the commands that failed and will be tried again, or are being tried again at time now, ordered by
+// their decisions. A refused status write comes last.
 func refusals(a *Account, now events.Time) []Refusal {
 	j := a.job
 	var out []Refusal
@@ -57,7 +58,8 @@ func refusal(does string, retry *commands.Retry, s said) Refusal {
 	return r
 }
 
-// notes returns sentences about what the published status cannot show.
+// notes returns sentences about what the status in the cluster cannot show, as when the API server refuses a lower
+// status.succeeded.
 func notes(j *projector.Job) []string {
 	var out []string
 	if n := j.Completed().Len(); j.Indexed && !j.Finished() && n < j.Base.Succeeded && j.Completions != j.Parallelism {

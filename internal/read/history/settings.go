@@ -9,9 +9,9 @@ import (
 	pb "github.com/jobledger/jobledger/proto/gen/jobledger/v1"
 )
 
-// SettingsIn returns the settings that a controller uses from record r on; nil if r has none. Settings are in the
-// record ControllerStarted, and in the controller's checkpoint at the beginning of each file of the log. So readers
-// find settings even if the start is pruned or damaged.
+// SettingsIn returns the controller's settings that record r has; nil if it has none. They are in the record of the
+// controller's start, and in its checkpoint (a record with its whole state) at the beginning of each file of the log.
+// So a reader finds them even if the record of the start is pruned or damaged.
 func SettingsIn(r *events.Record) (*events.Settings, error) {
 	switch f := r.Facts.(type) {
 	case *events.ControllerStarted:

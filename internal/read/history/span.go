@@ -15,10 +15,10 @@ import (
 // span is a range of records, both ends included.
 type span struct{ from, through events.Sequence }
 
-// spans returns the parts of the log, from sequence from on, that hold all records with since <= time <= until (0 means
-// no bound). Record times only grow, except where the clock was set back, and a ClockStepped record marks such a place.
-// So spans does a binary search in each part between two marks. It includes a damaged part unless the records around it
-// show that its times are out of range.
+// spans returns the parts of the log, from sequence from on, that hold all records with since <= time <= until (0 for
+// no bound). The times of records only grow, except where the clock was set back, which a ClockStepped record marks. So
+// spans does a binary search between each two such marks. It includes a damaged part, unless the records around it show
+// that its times are out of range.
 func (l Local) spans(ctx context.Context, from events.Sequence, since, until events.Time) ([]span, error) {
 	head := l.Log.Head().Sequence
 	first, err := l.firstKept(ctx)
@@ -47,7 +47,7 @@ func (l Local) spans(ctx context.Context, from events.Sequence, since, until eve
 	return out, nil
 }
 
-// firstKept returns the oldest record that is not pruned; 0 for an empty log.
+// firstKept returns the oldest record that is still in the log; 0 for an empty log.
 func (l Local) firstKept(ctx context.Context) (events.Sequence, error) {
 	for r, err := range l.noted().Read(ctx, 0) {
 		var bad *store.CorruptError
@@ -59,8 +59,8 @@ func (l Local) firstKept(ctx context.Context) (events.Sequence, error) {
 	return 0, nil
 }
 
-// PrunedBefore returns the first record of a log whose oldest records are pruned. It returns nil for a log from record
-// 1 on, and for one that begins with damage.
+// PrunedBefore returns the first record of a log whose older records are pruned (deleted). It returns nil for a log
+// that begins with record 1, and for one that begins with damage.
 func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
 	for r, err := range src.Read(ctx, 0) {
 		switch {
@@ -76,14 +76,14 @@ func PrunedBefore(ctx context.Context, src Source) (*Place, error) {
 	return nil, nil
 }
 
-// growing returns where the parts of the log begin in which times only grow: at from, after each damaged part, and at
-// each place where the clock was set.
+// growing returns the first record of each part of the log in which times only grow. Parts begin at from, after each
+// damaged part, and wherever the clock was set.
 func (l Local) growing(ctx context.Context, from events.Sequence) ([]events.Sequence, error) {
 	begins := []events.Sequence{from}
 	for r, err := range PastDamage(ctx, l, events.Controller, from) {
 		var bad *store.CorruptError
 		if errors.As(err, &bad) && bad.Next > from {
-			begins = append(begins, bad.Next) // the clock may have been set back by a damaged record
+			begins = append(begins, bad.Next) // a damaged record may hide that the clock was set back
 		}
 		if l.Beside(err) {
 			continue
@@ -101,14 +101,15 @@ func (l Local) growing(ctx context.Context, from events.Sequence) ([]events.Sequ
 			return nil, err
 		}
 		if err == nil && before.Sequence >= from && before.Time == r.Time {
-			at-- // a new file begins with the controller's checkpoint, which comes before the ClockStepped record
+			at-- // the checkpoint at the start of a file comes before the ClockStepped record
 		}
 		begins = append(begins, at)
 	}
 	return slices.Compact(begins), nil
 }
 
-// narrow returns the range of records of s with since <= time <= until. Times must only grow within s.
+// narrow returns the records of s, a part of the log, with since <= time <= until, as a span. In s, times must only
+// grow.
 func (l Local) narrow(ctx context.Context, s span, since, until events.Time) ([]span, error) {
 	n := int(s.through - s.from + 1)
 	if n <= 0 {
@@ -141,8 +142,9 @@ func (l Local) narrow(ctx context.Context, s span, since, until events.Time) ([]
 	return []span{{s.from + events.Sequence(from), s.from + events.Sequence(behind) - 1}}, nil
 }
 
-// besideDamage is narrow for a part with a damaged record. It searches the parts before and behind the damage
-// separately.
+// besideDamage searches s, a part of the log with a damaged record, for the records with since <= time <= until. It
+// searches the parts before and behind the damage separately. unread is the damaged record, failed the error of its
+// read.
 func (l Local) besideDamage(ctx context.Context, s span, unread events.Sequence, failed error, since, until events.Time) ([]span, error) {
 	damage := span{unread, s.through}
 	if bad := (*store.CorruptError)(nil); errors.As(failed, &bad) && bad.Next > unread {
@@ -159,7 +161,8 @@ func (l Local) besideDamage(ctx context.Context, s span, unread events.Sequence,
 	return append(out, behind...), err
 }
 
-// older reports whether all records of a damaged part are older than since, because the record behind it is older.
+// older reports whether all records in a damaged part are older than since: the first record after it is. in is the
+// part of the log around the damage.
 func (l Local) older(ctx context.Context, damage span, since events.Time, in span) bool {
 	if since == 0 || damage.through >= in.through {
 		return false
@@ -168,11 +171,12 @@ func (l Local) older(ctx context.Context, damage span, since events.Time, in spa
 	return err == nil && r.Time < since
 }
 
-// newer reports whether all records of a damaged part are newer than until, because the record before it is newer.
+// newer reports whether all records in a damaged part are newer than until: the last record before it is. in is the
+// part of the log around the damage.
 func (l Local) newer(ctx context.Context, damage span, until events.Time, in span) bool {
 	if until == 0 || damage.from <= in.from {
 		return false
 	}
-	r, _ := Record(ctx, l, damage.from-1) // if it cannot be read, its time is 0
+	r, _ := Record(ctx, l, damage.from-1) // if the record cannot be read, its time is 0, which is not newer
 	return r.Time > until
 }

@@ -14,18 +14,19 @@ type State string
 
 // The states of a Job.
 const (
-	StateUnseen    State = "Unseen"    // known only from pods that name it, or from a spec record
+	StateUnseen    State = "Unseen"    // known only from pods that it owns, or from the record of its spec
 	StateUnmanaged State = "Unmanaged" // another controller manages it
 	StateWaiting   State = "Waiting"   // it is active, and none of its pods runs
 	StateRunning   State = "Running"
 	StateSuspended State = "Suspended"
-	StateFailing   State = "Failing"   // it will be Failed: its pods are being deleted
-	StateFinishing State = "Finishing" // it will be Complete: its pods are terminating
+	StateFailing   State = "Failing"   // it will be Failed, and its pods are being deleted
+	StateFinishing State = "Finishing" // it will be Complete, and its pods are stopping
 	StateComplete  State = "Complete"
 	StateFailed    State = "Failed"
-	StateFinished  State = "Finished" // Complete or Failed: the records that say which are pruned or damaged
-	StateDeleting  State = "Deleting"
-	StateDeleted   State = "Deleted" // its object was deleted before it finished
+	// Complete or Failed, but which of the two is unknown: the records that say it are pruned (deleted) or damaged
+	StateFinished State = "Finished"
+	StateDeleting State = "Deleting"
+	StateDeleted  State = "Deleted" // its object was deleted before it finished
 )
 
 // States lists all states.
@@ -34,7 +35,7 @@ var States = []State{
 	StateDeleting, StateDeleted,
 }
 
-// stateOf returns the state of a Job, and reason and message of the condition from which the state follows.
+// stateOf returns the state of a Job, and the reason and the message of the condition that determines the state.
 func stateOf(a *Account) (state State, reason, message string) {
 	j := a.job
 	for _, row := range []struct {
@@ -47,7 +48,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 	} {
 		if j.Base.True(row.condition) {
 			if row.state == StateSuspended && j.Spec != nil && !j.Spec.Suspend {
-				break // it was resumed, but its status still has the condition
+				break // it was resumed, and only its status still says Suspended
 			}
 			c := j.Base.Condition(row.condition)
 			state, reason, message = row.state, c.Reason, c.Message
@@ -78,7 +79,7 @@ func stateOf(a *Account) (state State, reason, message string) {
 	return StateWaiting, "", ""
 }
 
-// removed reports whether the Job's object is gone: the watch reported its deletion, or a read did not find it.
+// removed reports whether the Job's object is gone: the watch reported the deletion, or a read did not find the object.
 func (a *Account) removed() bool { return a.Deleted != 0 || a.job != nil && a.job.Gone }
 
 // NoPodGroup is the reason of a Waiting Job that gets no pods, because the API server refuses its PodGroup or Workload.
@@ -90,7 +91,7 @@ func anyRuns(j *projector.Job) bool {
 	return t.Ready > 0 || t.Active+t.Terminating > 0 && slices.ContainsFunc(j.Pods(), func(p *projector.Pod) bool { return p.Phase == events.PodRunning && !p.Gone })
 }
 
-// finished returns when the Job became Complete or Failed, by its condition; 0 if it did not.
+// finished returns when the Job became Complete or Failed, by the time of its condition; 0 if it has not.
 func finished(j *projector.Job) events.Time {
 	for _, kind := range []string{status.Complete, status.Failed} {
 		if j.Base.True(kind) {
@@ -122,12 +123,13 @@ type Summary struct {
 
 // Why says in one line why a Job ended as it did, or what it waits for.
 type Why struct {
-	Text    string   `json:"text"`
-	Whole   string   `json:"whole,omitempty"`   // Text without cuts, if Text cuts a message of a user or the API server
+	Text string `json:"text"`
+	// Whole is Text with the full messages of users or of the API server, if Text cuts one.
+	Whole   string   `json:"whole,omitempty"`
 	Records []uint64 `json:"records,omitempty"` // records that prove Text
 }
 
-// SummaryOf returns the summary of an account.
+// SummaryOf returns the summary of the Job with account a.
 func SummaryOf(a *Account) Summary {
 	if a.summary != nil {
 		s := *a.summary
@@ -135,7 +137,7 @@ func SummaryOf(a *Account) Summary {
 		if s.Gone && !s.State.over() {
 			s.State = StateDeleted
 		}
-		if s.Name == "" { // the first records may lack the name, which a later record has
+		if s.Name == "" { // the first records may lack the name; a later one has it
 			s.Namespace, s.Name = a.ended.ref.Namespace, a.ended.ref.Name
 		}
 		return s

@@ -16,7 +16,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
-// waits returns what the Job waits for at time now, the earliest end first.
+// waits returns what the Job waits for at time now, such as the end of a backoff; the wait that ends first comes first.
 func waits(j *projector.Job, now events.Time) []Wait {
 	if !j.Known() || !j.Managed || j.Spec == nil || j.Finished() {
 		return nil
@@ -29,7 +29,7 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	}
 	decision := rules.DecideAt(j, now)
 	more := makesMore(j, &decision)
-	if next := j.NextPodWait(); more { // without failed pods, Until is 0 and add does nothing
+	if next := j.NextPodWait(); more { // without failed pods, Until is 0, and add ignores it
 		add(next.Until, "the next pod: backoff after %s", words.Count(next.Failures, "failed pod"))
 	}
 	if j.RetryingCreate() == nil && more {
@@ -60,8 +60,8 @@ func waits(j *projector.Job, now events.Time) []Wait {
 	return out
 }
 
-// makesMore reports whether the Job may create more pods. A suspended Job may not, and neither may a Job whose end is
-// decided. due is what the controller would decide now.
+// makesMore reports whether the Job may create more pods: it is not suspended, and its end is not decided. due is what
+// the controller would decide now.
 func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	if j.Spec.Suspend || j.Ending() {
 		return false
@@ -79,8 +79,8 @@ func makesMore(j *projector.Job, due *reconciler.Decision) bool {
 	})
 }
 
-// dropsInDoubt returns the time until which a finalizer may still disappear from a pod: an earlier removal, whose
-// outcome is unknown, may still take effect. It returns 0 if there is no such removal.
+// dropsInDoubt returns the time until which the tracking finalizer may still disappear from a pod: no answer came to an
+// earlier removal, so it may still take effect. It returns 0 if there is no such removal.
 func dropsInDoubt(j *projector.Job) (until events.Time) {
 	for _, p := range j.Unremoved() {
 		until = max(until, p.DropDoubt)
@@ -88,7 +88,7 @@ func dropsInDoubt(j *projector.Job) (until events.Time) {
 	return until
 }
 
-// retried describes the failures before a wait: "refused (Forbidden, 3 failures in a row)".
+// retried describes the failures before a retry: "refused (Forbidden, 3 failures in a row)".
 func retried(r commands.Retry) string {
 	if r.Class == 0 {
 		return fmt.Sprintf("outcome of the last try unknown (%s in a row)", words.Count(int(r.Count), "failure"))

@@ -9,12 +9,12 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/zones"
 )
 
-// ZoneRules holds rules of time zones (TZif data) by the hash with which the log names them. The zero ZoneRules is
-// empty.
+// ZoneRules holds the rules of time zones (TZif data) by their hash, which is how the log names them. The zero
+// ZoneRules is empty.
 type ZoneRules struct{ tzif map[string][]byte }
 
-// Find loads the wanted rules. It takes them from this program's time zone database if the hash is the same, else from
-// the log. Rules that neither has stay absent.
+// Find loads the wanted rules. It takes them from this program's time zone database if they have the same hash,
+// otherwise from the log. Rules that neither has are left out.
 func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneName) error {
 	if z.tzif == nil {
 		z.tzif = map[string][]byte{}
@@ -47,8 +47,8 @@ func (z *ZoneRules) Find(ctx context.Context, src Source, wanted ...events.ZoneN
 	return nil
 }
 
-// Schedule parses a schedule in its time zone. timeZone is spec.timeZone; hash returns the hash of a zone's rules by
-// the zone's name. Schedule also returns the location in which the schedule is written.
+// Schedule parses a schedule, and returns it with its time zone. timeZone is spec.timeZone; hash returns the hash of a
+// zone's rules by the name of the zone.
 func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name string) string) (schedule.Schedule, *time.Location, error) {
 	locate := func(name string) (*time.Location, error) {
 		tzif := z.tzif[hash(name)]
@@ -59,7 +59,7 @@ func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name strin
 	}
 	in := time.UTC
 	var given *time.Location
-	named := schedule.NamesZone(text) // a zone in the schedule (CRON_TZ=) overrides spec.timeZone (C-041)
+	named := schedule.NamesZone(text) // the zone: CRON_TZ= in the schedule overrides spec.timeZone (C-041)
 	if timeZone != nil && !named {
 		var err error
 		if in, err = schedule.Locate(*timeZone, locate); err != nil {
@@ -81,12 +81,13 @@ func (z *ZoneRules) Schedule(text string, timeZone *string, hash func(name strin
 // Timing has the fields of a CronJob that determine its due times.
 type Timing struct {
 	Schedule string
-	TimeZone *string             // spec.timeZone
+	TimeZone *string             // spec.timeZone; nil if it is not set
 	Hash     func(string) string // returns the hash of a zone's rules, by the zone's name
-	Anchor   events.Time         // newest due time that started, else the creation time: @every counts from it (C-033)
+	// Anchor is the time from which @every counts (C-033): the newest due time that started, else the creation time.
+	Anchor events.Time
 }
 
-// TimingOf returns the Timing of a CronJob, by the newest version that was seen.
+// TimingOf returns the fields that determine the due times of a CronJob. seen is the newest version that was seen.
 func TimingOf(seen *events.CronJobSeen) Timing {
 	t := Timing{Schedule: seen.Schedule, TimeZone: seen.TimeZone, Anchor: seen.LastSchedule, Hash: func(name string) string {
 		for _, z := range seen.Zones {
@@ -103,7 +104,8 @@ func TimingOf(seen *events.CronJobSeen) Timing {
 }
 
 // Next returns the first n due times after an instant, and the time zone of the schedule. An @every schedule counts
-// from the Anchor, like in a controller. A cron schedule whose Anchor lies in the future counts from after.
+// from the Anchor, as in a controller. If the Anchor of a cron schedule lies after that instant, Next still counts from
+// the instant.
 func (z *ZoneRules) Next(t Timing, after time.Time, n int) (due []time.Time, zone *time.Location, err error) {
 	s, zone, err := z.Schedule(t.Schedule, t.TimeZone, t.Hash)
 	if err != nil {

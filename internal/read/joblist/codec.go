@@ -8,7 +8,7 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errMalformed is returned if a file is not a list of Jobs, or if it is damaged.
+// errMalformed is returned if a file is damaged, or is not a list (the .jobs index file of one log file).
 var errMalformed = errors.New("it is malformed")
 
 // seal appends the CRC-32C checksum of b to b.
@@ -28,8 +28,8 @@ func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// decoder decodes numbers and texts from the beginning of rest, and removes them from rest. If the input is malformed,
-// it sets bad.
+// decoder reads numbers and texts one after the other from the bytes in rest, and removes from rest what it has read.
+// If the bytes are malformed, it sets bad, and all later reads return nothing.
 type decoder struct {
 	rest []byte
 	bad  bool
@@ -51,8 +51,8 @@ func (d *decoder) varint() int64 {
 	return v
 }
 
-// take removes the first n bytes, which a number took. It returns false if n <= 0, which means that there was no
-// number.
+// take removes from rest the n bytes of a number that was just decoded. It returns false if n <= 0, which means that
+// there was no valid number.
 func (d *decoder) take(n int) bool {
 	d.bad = d.bad || n <= 0
 	return d.bytes(uint64(n)) != nil

@@ -16,13 +16,16 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// A CronJob lives for years, and each file of the log has a checkpoint of it. So each list has all CronJobs, while it
-// has only the Jobs with records in its file. A page of CronJobs reads the CronJobs of all lists, since there are few.
+// A CronJob lives for years, and each file of the log has a checkpoint of it: a record with its whole state. So the
+// list of each file (its .jobs index file) has all CronJobs, while it has only the Jobs with records in this file. A
+// page of CronJobs reads the CronJobs of all lists, since there are few.
 
-// cronRow is the row of one CronJob in a list.
+// cronRow is one CronJob in a list (the .jobs index file of one log file): its key, its summary, and its state.
 type cronRow struct {
-	key          events.Sequence // first record of the CronJob that is not pruned
-	state, names []byte          // encoded projection, if a fold can continue from the list; nil for a deleted CronJob
+	// key is the first record of the CronJob that the log holds, or if older records are pruned (deleted), the record
+	// before that one.
+	key          events.Sequence
+	state, names []byte // encoded state, if a fold can continue from the list; nil for a deleted CronJob
 	history.CronSummary
 }
 
@@ -45,7 +48,8 @@ func decodeCronRow(content []byte) (r cronRow, err error) {
 	return r, nil
 }
 
-// cronJob returns the row of the CronJob with stream s.
+// cronJob returns from the list the row of the CronJob with stream s (its records in the log). ok is false if there is
+// none.
 func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	content, ok, err := l.crons.find([]byte(s.ID))
 	if !ok {
@@ -55,8 +59,8 @@ func (l *list) cronJob(s events.Stream) (r cronRow, ok bool, err error) {
 	return r, true, err
 }
 
-// CronJobs returns the CronJobs that a query selects. If the error is store.ErrCorrupt, CronJobs also returns those in
-// the files that can be read.
+// CronJobs returns the CronJobs that query q selects, the newest first. If files of the log are damaged, the error is
+// store.ErrCorrupt, and the page has the CronJobs of the readable files.
 func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page history.CronListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +71,7 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	m := newMerge(ctx, &l.config, files)
 	m.keep = &l.keep
 	defer m.close()
-	found := map[string]cronRow{} // by UID; from the newest file with the CronJob
+	found := map[string]cronRow{} // by UID; each row is from the newest file that has the CronJob
 	for _, f := range slices.Backward(m.files) {
 		if err := ctx.Err(); err != nil {
 			return page, err
@@ -103,7 +107,8 @@ func (l *Lists) CronJobs(ctx context.Context, q history.CronListQuery) (page his
 	return page, m.unread(nil)
 }
 
-// settle updates the rows to the present time by calling how, if it is set.
+// settle updates the rows to the present time: it calls how (ListQuery's Settle) with their summaries. If how is nil,
+// it does nothing.
 func settle(rows []cronRow, how func([]history.CronSummary)) {
 	if how == nil || len(rows) == 0 {
 		return
@@ -118,8 +123,8 @@ func settle(rows []cronRow, how func([]history.CronSummary)) {
 	}
 }
 
-// pastCrons sorts CronJobs whose first records are pruned behind all others, by creation. It replaces their keys,
-// because lists of different age have different keys for them.
+// pastCrons makes the CronJobs whose first records are pruned (deleted with old log files) the oldest of the page,
+// ordered by creation. It gives them new keys, because lists of different age have different keys for them.
 func (m *merge) pastCrons(found map[string]cronRow) {
 	var past []cronRow
 	for _, r := range found {
@@ -135,7 +140,8 @@ func (m *merge) pastCrons(found map[string]cronRow) {
 	}
 }
 
-// cronsOf calls take for the rows of a file's CronJobs. If a CronJob has two rows, the newer one comes first.
+// cronsOf calls take with each row of the CronJobs in file f of the log: first with the rows from newer records, then
+// with the rows of the file's list. So of two rows of a CronJob, the newer one comes first.
 func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -156,7 +162,7 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 		if err == nil {
 			r, err = decodeCronRow(it.content)
 		}
-		if err != nil { // a list is derived data: fold the records instead
+		if err != nil { // the list is only a copy of what the records say: read the records instead
 			m.forget(f)
 			p, err := m.fold(f, nil)
 			if err != nil {
@@ -172,7 +178,8 @@ func (m *merge) cronsOf(f store.File, take func(*cronRow)) error {
 	return nil
 }
 
-// recallCron gives the fold what is known of a CronJob from before r, the CronJob's first record in the fold.
+// recallCron adds to the fold what was known of a CronJob before record r. Record r is the first one of the CronJob in
+// this fold (the fold reads only a part of the log).
 func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
 	if r.Previous == 0 {
@@ -190,7 +197,7 @@ func (p *part) recallCron(ctx context.Context, r *events.Record) error {
 	return p.restoreCron(r.Stream, &k)
 }
 
-// restoreCron gives the fold the state and summary of a CronJob from a list.
+// restoreCron adds the state and the summary of a CronJob, which row k of a list has, to the fold.
 func (p *part) restoreCron(s events.Stream, k *cronRow) error {
 	if len(k.state) > 0 {
 		if err := p.restore(s, k.state, k.names); err != nil {
@@ -202,7 +209,8 @@ func (p *part) restoreCron(s events.Stream, k *cronRow) error {
 	return nil
 }
 
-// cronBefore returns the row of a CronJob from the list of the file that holds the CronJob's record before r.
+// cronBefore returns the row that a list has for the CronJob of record r. It uses the list of the log file that holds
+// the record before r of the same CronJob. ok is false if that list lacks the CronJob, or cannot be used.
 func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if p.base != nil && r.Previous >= p.file.First {
 		return p.base.cronJob(r.Stream)
@@ -211,13 +219,14 @@ func (p *part) cronBefore(r *events.Record) (cronRow, bool, error) {
 	if l == nil || err != nil {
 		return cronRow{}, false, err
 	}
-	k, ok, damaged := l.cronJob(r.Stream) // if that list is damaged, the file's checkpoint is enough
-	k.state, k.names = nil, nil           // this file has a checkpoint of its own
+	k, ok, damaged := l.cronJob(r.Stream) // if that list is damaged, the checkpoint in this file is enough
+	k.state, k.names = nil, nil           // this file has a checkpoint with the state
 	return k, ok && damaged == nil, nil
 }
 
-// cronHistory returns a row with the first record of a CronJob that is in no list, because the file's checkpoint lacks
-// it. If the record is damaged, it stays unset. If it is pruned, the key says so (pastCrons).
+// cronHistory returns a row for a CronJob that is in no list. The row has only the key, the UID and the number of the
+// first record. If that record is damaged, First stays 0. If it is pruned (deleted), the key is lower than every record
+// of the log, and pastCrons finds the CronJob by it.
 func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, err error) {
 	k.key, k.UID = r.Previous, r.Stream.ID
 	for old, unread := range p.log.ReadStream(ctx, r.Stream, 0, store.Forward) {
@@ -230,8 +239,8 @@ func (p *part) cronHistory(ctx context.Context, r *events.Record) (k cronRow, er
 	return k, nil
 }
 
-// failedRead returns err if it may be gone at the next try. It returns nil for damage and pruned records, without which
-// a list can be written. A list that was written in spite of another error would stay wrong.
+// failedRead returns err if a later read may succeed, and nil if err says that records are damaged or pruned (deleted).
+// A list can be written without such records. A list that was written in spite of another error would stay wrong.
 func failedRead(err error) error {
 	if errors.Is(err, store.ErrPruned) || errors.Is(err, store.ErrCorrupt) {
 		return nil
@@ -239,7 +248,7 @@ func failedRead(err error) error {
 	return err
 }
 
-// cronRows returns the rows of the CronJobs in the fold.
+// cronRows returns a row for each CronJob with a record in the fold.
 func (p *part) cronRows() []cronRow {
 	accounts := p.fold.CronAccounts()
 	out := make([]cronRow, len(accounts))
@@ -249,9 +258,9 @@ func (p *part) cronRows() []cronRow {
 	return out
 }
 
-// mergeCrons calls add for the CronJobs of the old list and of the fold, in the order of their UIDs. The fold's row
-// replaces the old one of the same CronJob. If states is set, the rows have the projections of existing CronJobs, from
-// which a fold can continue.
+// mergeCrons calls add for all CronJobs, in the order of their UIDs: those of the old list, and those of the fold of
+// newer records. If both have a CronJob, only the fold's row counts. If states is set, the rows also have the states of
+// existing CronJobs, from which the next fold can continue.
 func (p *part) mergeCrons(states bool, add func(key, content []byte) error) error {
 	all := map[string]cronRow{}
 	for it, err := range p.old(func(l *list) *table { return &l.crons }) {
@@ -284,13 +293,13 @@ func (p *part) mergeCrons(states bool, add func(key, content []byte) error) erro
 	return nil
 }
 
-// cronState returns the encoded projection of an existing CronJob from the fold.
+// cronState returns the encoded state of an existing CronJob, as of the newest record in the fold.
 func (p *part) cronState(uid string) (state, names []byte) {
 	state, names, _ = p.fold.World().StreamState(events.CronJobStream(types.UID(uid)))
 	return state, names
 }
 
-// restoreCrons gives the fold the states of the old list's CronJobs that have no record in the fold.
+// restoreCrons adds to the fold the states of the CronJobs that are in the old list and have no record in the fold.
 func (p *part) restoreCrons() error {
 	for it, err := range p.base.crons.all {
 		if err != nil {

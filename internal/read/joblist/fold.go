@@ -12,23 +12,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// part is a fold of those records of a file that its list does not cover yet; of all records if there is no list. Each
-// file can be read alone. From earlier files a part only needs the summaries of Jobs that are over.
+// part reads the records of one log file into the states of Jobs and CronJobs. It reads only the records that the
+// file's list (its .jobs index file) does not cover yet, or all records if there is no list. Each log file can be read
+// alone. Of earlier files a part only needs the summaries of Jobs that are over.
 type part struct {
 	log  store.Reader
 	file store.File
-	base *list // the file's list, after which the fold continues; nil for none
-	// earlier returns the list of the file that holds a record, if the list covers this file to its end; otherwise nil.
+	base *list // the file's list, from whose states the fold continues; nil to fold the whole file
+	// earlier returns the list of the log file that holds record at. It returns nil if that list does not cover its
+	// file to the end, or cannot be used.
 	earlier func(at events.Sequence) (*list, error)
 
 	fold    *history.Fold
 	through events.Sequence
 	keys    map[events.Stream]events.Sequence
-	whole   bool // all states of base were restored, because a record concerned every object
+	whole   bool // all states in base were restored, because a record concerned every object (spread)
 }
 
-// newPart returns a part that continues after the list of a file. If a fold cannot continue from the list, the part
-// begins at the start of the file.
+// newPart returns a part that continues after the last record of a file's list, base. If base is nil, or has no states
+// that this program can read, the part begins at the start of the file.
 func newPart(log store.Reader, file store.File, base *list, earlier func(events.Sequence) (*list, error)) *part {
 	p := &part{
 		log: log, file: file, earlier: earlier, fold: history.NewFold(), through: file.First - 1,
@@ -47,8 +49,9 @@ func newPart(log store.Reader, file store.File, base *list, earlier func(events.
 	return p
 }
 
-// advance folds the records up to sequence through, and the rest of the batch with this record, since the state of an
-// object may be incomplete in the middle of a batch. If there is an error, the records before it are folded.
+// advance folds the records up to sequence through. It goes on to the end of the batch of that record (the records that
+// were stored together), because in the middle of a batch the state of an object may be incomplete. If there is an
+// error, the records before it are folded.
 func (p *part) advance(ctx context.Context, through events.Sequence) error {
 	if p.through >= through {
 		return nil
@@ -89,14 +92,16 @@ func (p *part) take(ctx context.Context, r *events.Record) error {
 	return apply(ctx, p.log, p.fold, r)
 }
 
-// apply folds a record. If it refers to a spec that was stored before the fold began, apply adds the spec first.
+// apply folds a record. The log stores equal specs once: if r refers to a spec that was stored before the fold began,
+// apply reads that spec first.
 func apply(ctx context.Context, log store.Reader, fold *history.Fold, r *events.Record) error {
 	err := history.Learn(fold.World(), r, func(at events.Sequence) (events.Record, error) { return one(ctx, log, at) })
 	fold.Apply(r)
 	return err
 }
 
-// spread restores the states of all Jobs from the list, if record r concerns every Job (such as a restart).
+// spread restores the states of all Jobs and CronJobs from the list, if record r concerns every object: a restart, a
+// step of the clock, or a new epoch (a restored cluster). For other records it does nothing.
 func (p *part) spread(r *events.Record) error {
 	switch r.Facts.(type) {
 	case *events.ControllerStarted, *events.ClockStepped, *events.EpochChanged:
@@ -105,7 +110,7 @@ func (p *part) spread(r *events.Record) error {
 	return nil
 }
 
-// restoreAll gives the fold the states of the list's Jobs that have no record in the fold.
+// restoreAll adds to the fold the states of all Jobs and CronJobs in the list that have no record in the fold yet.
 func (p *part) restoreAll() error {
 	if p.base == nil || p.whole {
 		return nil
@@ -131,7 +136,7 @@ func (p *part) restoreAll() error {
 	return p.restoreCrons()
 }
 
-// recall gives the fold what is known of a Job from before r, the Job's first record in the fold.
+// recall adds to the fold what was known of a Job before record r. Record r is the first one of the Job in this fold.
 func (p *part) recall(ctx context.Context, r *events.Record) error {
 	p.keys[r.Stream] = cmp.Or(r.Previous, r.Sequence)
 	if r.Previous == 0 {
@@ -157,8 +162,8 @@ func (p *part) recall(ctx context.Context, r *events.Record) error {
 	return nil
 }
 
-// restore gives the fold a state from the list. If the state cannot be decoded, it returns errMalformed, and the caller
-// folds the file without the list.
+// restore adds to the fold the state of one object: state and names are its encoded form in a list. If they cannot be
+// decoded, it returns errMalformed, and the caller folds the file without the list.
 func (p *part) restore(s events.Stream, state, names []byte) error {
 	if err := p.fold.World().RestoreStream(s, state, names); err != nil {
 		return fmt.Errorf("%w: %w", errMalformed, err)
@@ -166,7 +171,8 @@ func (p *part) restore(s events.Stream, state, names []byte) error {
 	return nil
 }
 
-// before returns what the list of the file that holds a Job's record before r says about the Job.
+// before returns what a list says about the Job of record r. It uses the list of the log file that holds the record
+// before r of the same Job. It returns false if that list lacks the Job, or cannot be used.
 func (p *part) before(r *events.Record) (known, bool, error) {
 	if p.base != nil && r.Previous >= p.file.First {
 		return p.base.job(r.Stream)
@@ -175,13 +181,13 @@ func (p *part) before(r *events.Record) (known, bool, error) {
 	if l == nil || err != nil {
 		return known{}, false, err
 	}
-	k, ok, damaged := l.job(r.Stream) // if that list is damaged, the Job's own records are read
-	k.state, k.names = nil, nil       // this file has a checkpoint of its own
+	k, ok, damaged := l.job(r.Stream) // if that list is damaged, the Job's own records are read instead
+	k.state, k.names = nil, nil       // this file has a checkpoint with the state
 	return k, ok && damaged == nil, nil
 }
 
-// history returns the row of a Job that is in no list, by a fold of the records of the Job and of the controller before
-// r. Its cost grows with the records of the Job.
+// history returns the row of a Job that is in no list. It folds the records of the Job and of the controller up to the
+// one before r, so its cost grows with the records of the Job. It returns false if none of them can be read.
 func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error) {
 	past, first, key := history.NewFold(), events.Sequence(0), events.Sequence(0)
 	past.Brief = true
@@ -189,7 +195,7 @@ func (p *part) history(ctx context.Context, r *events.Record) (row, bool, error)
 		if failed := failedRead(err); failed != nil {
 			return row{}, false, failed
 		}
-		if err == nil { // the loop below meets the error again
+		if err == nil { // if the first read fails, the loop below meets the same error
 			first, key = old.Sequence, cmp.Or(old.Previous, old.Sequence)
 		}
 		break
@@ -227,7 +233,7 @@ func one(ctx context.Context, log store.Reader, at events.Sequence) (events.Reco
 	return events.Record{}, store.ErrPruned // the log has no such record
 }
 
-// rows returns the rows of the Jobs in the fold, in key order.
+// rows returns a row for each Job with a record in the fold, ordered by key (the first record of the Job).
 func (p *part) rows() []row {
 	accounts := p.fold.Accounts()
 	out := make([]row, len(accounts))

@@ -21,21 +21,24 @@ import (
 
 const defaultEvery = 32 << 10
 
-// look is the time between two checks of a Keeper: are there enough new records to extend a list?
+// look is the time between two checks of a Keeper. Each check looks whether a list is behind the log by enough records
+// (Config.Every).
 const look = 2 * time.Second
 
-// Keeper writes the lists of a log while a controller writes the log. Create it with NewKeeper. It belongs to one
-// goroutine.
+// Keeper writes the lists of a log (one .jobs index file for each log file) while a controller writes the log. Create
+// it with NewKeeper. It belongs to one goroutine.
 type Keeper struct {
 	config Config
 	every  events.Sequence
 	logger *slog.Logger
-	told   bool // the last failure was logged
+	told   bool // the last step failed, and a warning was logged
 
-	checked map[events.Sequence]bool // lists of earlier processes that this process has checked already
+	// checked has the files, by their first record, whose list an earlier process wrote and this process has checked.
+	checked map[events.Sequence]bool
 }
 
-// NewKeeper returns the Keeper of a log. Config.Dir is required. A nil logger discards messages.
+// NewKeeper returns a Keeper, which writes the lists of the log in c. Config.Dir is required. A nil logger discards
+// messages.
 func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -45,8 +48,8 @@ func NewKeeper(c Config, logger *slog.Logger) *Keeper {
 	}
 }
 
-// Run keeps the lists up to date until ctx ends. It logs failures and tries again. A missing list costs readers only
-// time.
+// Run extends the lists whenever they are Config.Every records behind the log, until ctx ends. It logs failures and
+// tries again: without a list, readers need only more time.
 func (k *Keeper) Run(ctx context.Context) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -61,7 +64,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		k.told = err != nil
 		rest := tick.C
-		if more && err == nil { // it works through a long log: use a quarter of one CPU
+		if more && err == nil { // many records are left: use at most a quarter of one CPU
 			rest = time.After(3 * time.Since(began))
 		}
 		select {
@@ -72,10 +75,11 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// CatchUp brings the lists up to date, like Run: the newest list may be Config.Every records behind.
+// CatchUp extends the lists once, as Run does: after it, the newest list is less than Config.Every records behind the
+// log.
 func (k *Keeper) CatchUp(ctx context.Context) error { return k.all(ctx, k.every) }
 
-// Finish brings the lists up to date with the end of the log. Call it at an orderly stop.
+// Finish extends the lists to the end of the log. Call it when the controller stops in good order.
 func (k *Keeper) Finish(ctx context.Context) error { return k.all(ctx, 1) }
 
 func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
@@ -86,7 +90,9 @@ func (k *Keeper) all(ctx context.Context, behind events.Sequence) error {
 	}
 }
 
-// step extends the oldest list that is behind, by at most k.every records. more is false if no list was behind.
+// step does one piece of work: it checks a list of an earlier process, or extends the oldest list that lacks records of
+// its file, by at most k.every of them. The list of the newest file counts only if it lacks at least behind records.
+// more is false if there was nothing to do.
 func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, err error) {
 	files, err := k.config.files()
 	if err != nil {
@@ -119,8 +125,8 @@ func (k *Keeper) step(ctx context.Context, behind events.Sequence) (more bool, e
 	return false, nil
 }
 
-// check reads all of a list that an earlier process wrote. Lists are written without fsync, so a power cut may have
-// damaged one. check removes a damaged list; a later step writes it again.
+// check reads all of a list that an earlier process wrote, and removes the list if it is damaged; a later step writes
+// it again. Lists are written without fsync, so a power cut may have damaged one.
 func (l *list) check() error {
 	err := errors.Join(l.rows.check(), l.streams.check(), l.crons.check())
 	if errors.Is(err, errMalformed) {
@@ -129,8 +135,8 @@ func (l *list) check() error {
 	return err
 }
 
-// extend writes the list of a file again, with further records. It removes a malformed list, so that the next step
-// writes it from the start of the file.
+// extend writes the list of file f again, with up to k.every more records. l is the old list; nil for none. If l is
+// malformed, extend removes it, and the next step begins at the start of the file.
 func (k *Keeper) extend(m *merge, f store.File, l *list) (err error) {
 	defer func() {
 		if errors.Is(err, errMalformed) && l != nil {
@@ -162,8 +168,8 @@ func (k *Keeper) extend(m *merge, f store.File, l *list) (err error) {
 	})
 }
 
-// mergeRows calls add for the rows of the old list and of the fold, in key order. The fold's row replaces the old one
-// with the same key.
+// mergeRows calls add for all rows, ordered by key: those of the old list, and those of the fold of newer records. If
+// both have a row with the same key, only the fold's row counts.
 func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error {
 	for it, err := range p.old(func(l *list) *table { return &l.rows }) {
 		if err != nil {
@@ -190,8 +196,9 @@ func (p *part) mergeRows(rows []row, add func(key, content []byte) error) error 
 	return nil
 }
 
-// mergeStreams is mergeRows for the table of streams. If states is set, the entries have the projections of active
-// Jobs, from which a fold can continue.
+// mergeStreams calls add for all entries of the table streams (by UID of the Job), from the old list and from the fold
+// of newer records. The fold's entry replaces an old one. If states is set, the entries have the states of active Jobs,
+// from which the next fold can continue.
 func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byte) error) error {
 	fresh := map[string]events.Sequence{}
 	for i := range rows {
@@ -233,8 +240,8 @@ func (p *part) mergeStreams(rows []row, states bool, add func(key, content []byt
 	return nil
 }
 
-// state returns the encoded projection of an active Job from the fold. If the fold has only parts of it so far, it
-// returns these.
+// state returns the encoded state of an active Job, as of the newest record in the fold. If the checkpoint of the Job
+// is split over several records, and the fold has only some of them, it returns these.
 func (p *part) state(uid string) (state, names []byte) {
 	s := events.Stream{Kind: events.StreamJob, ID: uid}
 	if p.fold.World().Job(s) == nil {
@@ -244,7 +251,8 @@ func (p *part) state(uid string) (state, names []byte) {
 	return state, names
 }
 
-// kept returns the new entry of a stream that has no record in the fold.
+// kept returns the new content of an entry of the old list whose Job has no record in the fold. The entry keeps its
+// key. If states is false, it loses its state; if all states were restored into the fold, it gets the fold's state.
 func (p *part) kept(it item, states bool) ([]byte, error) {
 	d := decoder{rest: it.content}
 	key := d.bytes(8)
@@ -261,7 +269,7 @@ func (p *part) kept(it item, states bool) ([]byte, error) {
 	return appendText(appendText(slices.Clone(key), state), names), nil
 }
 
-// old returns the entries of one table of the list that the fold continues; none without a list.
+// old returns the entries of one table of the old list; none if the fold began without a list. of selects the table.
 func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
 	if p.base == nil {
 		return func(func(item, error) bool) {}
@@ -269,7 +277,7 @@ func (p *part) old(of func(*list) *table) iter.Seq2[item, error] {
 	return of(p.base).all
 }
 
-// tidy removes the lists of files that are pruned.
+// tidy removes the lists of log files that no longer exist, because they were pruned (deleted).
 func (k *Keeper) tidy(files []store.File) error {
 	entries, err := os.ReadDir(k.config.Dir)
 	if err != nil {

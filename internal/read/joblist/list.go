@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/store/regular"
 )
 
-// list is the list of one file of the log. A fold can continue after the last record of the list if the list has the
-// state of the controller. The format on disk:
+// list is an open list: the .jobs index file of one log file. A fold (a read of records into states) can continue after
+// the last record of the list, if the list has the state of the controller. The format on disk:
 //
 //	rows      table: key 8 bytes, big endian: the Job's first record, or the one before the first not pruned; a row
 //	streams   table: the Job's UID; 8 bytes, the key of its row; to continue a fold: state and names of an active Job
@@ -26,15 +26,15 @@ import (
 //	          state of the controller; positions of the blocks of each table; CRC-32C
 //	8 bytes   position of the footer, little endian
 //
-// A head is a uvarint sequence, a varint time and a chain value of 32 bytes. Texts and states are a uvarint length and
-// bytes.
+// A head names the last record that the list covers: a uvarint sequence, a varint time and a chain value (hash over all
+// records so far) of 32 bytes. Texts and states are a uvarint length and bytes.
 type list struct {
 	file    *os.File
 	first   events.Sequence
 	through store.Head
 
 	foldVersion uint64
-	controller  []byte // state of the controller; nil if a fold cannot continue from the list
+	controller  []byte // encoded state of the controller; nil if a fold cannot continue from the list
 	rows        table
 	streams     table
 	crons       table
@@ -52,7 +52,8 @@ func listPath(dir string, first events.Sequence) string {
 	return filepath.Join(dir, fmt.Sprintf("%020d%s", uint64(first), suffix))
 }
 
-// openList opens the list of a file. It returns nil if there is no list, and an error if the list cannot be used.
+// openList opens the list of log file f. It returns nil if there is no list. It returns an error if the list cannot be
+// used: it is damaged, of another version, or of other records than those of the log.
 func openList(dir string, id events.Identity, f store.File, log store.Reader) (*list, error) {
 	file, err := regular.Open(listPath(dir, f.First))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +72,7 @@ func openList(dir string, id events.Identity, f store.File, log store.Reader) (*
 
 func (l *list) close() {
 	if l != nil {
-		_ = l.file.Close() // nothing was written
+		_ = l.file.Close() // the file was only read, so nothing can be lost
 	}
 }
 
@@ -110,7 +111,8 @@ func (l *list) open(id events.Identity, f store.File, log store.Reader) error {
 	return err
 }
 
-// readFooter returns the footer of a list and its position.
+// readFooter returns the footer of a list (the tables' positions and what the list covers), and the footer's position
+// in the file.
 func readFooter(file *os.File) ([]byte, int64, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -136,19 +138,21 @@ func readFooter(file *os.File) ([]byte, int64, error) {
 	return content, int64(at), err
 }
 
-// goesOn reports whether a fold can continue from the list: it has the states, and this program can read them.
+// goesOn reports whether a fold can continue from the list: the list has the states of the objects, and they are in the
+// format of this program.
 func (l *list) goesOn() bool {
 	return l != nil && len(l.controller) > 0 && l.foldVersion == projector.FoldVersion
 }
 
-// known is what a list knows about one Job.
+// known is what a list knows about one Job: its row, and its state if the Job is active.
 type known struct {
 	row   row
-	state []byte // encoded projection; nil for a Job that is over
+	state []byte // encoded state; nil for a Job that is over, and in the finished list of a sealed file
 	names []byte
 }
 
-// job returns what the list knows about the Job with stream s. Like all reads of a list, it fails with errMalformed.
+// job returns what the list knows about the Job with stream s (its records in the log). ok is false if the list lacks
+// the Job. If the list is malformed, the error is errMalformed.
 func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 	content, ok, err := l.streams.find([]byte(s.ID))
 	if !ok {
@@ -175,12 +179,12 @@ func (l *list) job(s events.Stream) (k known, ok bool, err error) {
 
 func keyBytes(key events.Sequence) []byte { return binary.BigEndian.AppendUint64(nil, uint64(key)) }
 
-// streamEntry returns the content of a Job's entry in the table streams.
+// streamEntry returns the content of an entry in the table streams: the key of the Job's row, and the Job's state.
 func streamEntry(key events.Sequence, state, names []byte) []byte {
 	return appendText(appendText(keyBytes(key), state), names)
 }
 
-// header has all fields of the footer except the positions of the tables.
+// header has the fields of a list's footer, except the positions of the tables.
 type header struct {
 	id         events.Identity
 	first      events.Sequence
@@ -188,8 +192,9 @@ type header struct {
 	controller []byte
 }
 
-// writeList writes a list and renames it into place. It does not fsync, because a list is derived data: if a power cut
-// damages it, readers ignore it and the next Keeper writes it again.
+// writeList writes the list of a log file: it writes a temporary file, and renames it. It does not fsync, because a
+// list can be made again from the log: readers ignore a list that a power cut damaged, and the next Keeper writes it
+// again.
 func writeList(dir string, h header, tables ...fillTable) (err error) {
 	path := listPath(dir, h.first)
 	file, err := regular.OpenFile(path+tempSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -207,7 +212,7 @@ func writeList(dir string, h header, tables ...fillTable) (err error) {
 	return nil
 }
 
-// fillTable calls add for each entry of a table, in key order.
+// fillTable is a function that writes one table of a list: it calls add for each entry, in the order of the keys.
 type fillTable func(add func(key, content []byte) error) error
 
 func (h *header) write(out *bufio.Writer, tables []fillTable) error {

@@ -14,16 +14,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Config configures Lists and Keeper. Log is required.
+// Config configures Lists (which reads) and Keeper (which writes). Log is required.
 type Config struct {
 	Log store.Reader
 	// Files returns the files of the log, oldest first. It is nil for a log that is not stored in files.
 	Files func() ([]store.File, error)
-	// Dir is the directory with the lists; empty for none.
+	// Dir is the directory with the lists, one .jobs index file for each log file; empty for none. Without it, a page
+	// reads the records themselves.
 	Dir string
-	// Every is how many records the list of the newest file may be behind, which a page must then fold. 0 means 32,768.
+	// Every is the number of new records after which the Keeper extends the list of the newest file. A page must read
+	// the records that the list lacks. 0 means 32,768.
 	Every int
-	// Keep stores in memory what a page folds, for use by the next page. Set it for a log that does not grow any more.
+	// Keep keeps in memory what a page has read from records, so that the next page need not read them again. Set it
+	// only for a log that does not grow any more.
 	Keep bool
 }
 
@@ -34,10 +37,11 @@ func (c *Config) files() ([]store.File, error) {
 	return []store.File{{First: 1, End: c.Log.Head()}}, nil
 }
 
-// Lists implements history.Lists. Create it with New.
+// Lists returns the Jobs and CronJobs of a log by page (it implements history.Lists), from the lists: one .jobs index
+// file for each log file. Create it with New.
 type Lists struct {
 	config Config
-	mu     sync.Mutex // for one page at a time, to limit the memory for folds
+	mu     sync.Mutex // held for a whole page: only one page at a time needs memory for a fold
 	keep   keep
 }
 
@@ -46,14 +50,15 @@ var _ history.Lists = (*Lists)(nil)
 // New returns the Lists of the log in c.
 func New(c Config) *Lists { return &Lists{config: c, keep: keep{on: c.Keep}} }
 
-// wanted is a quick test whether a query may select a row: it uses only fields that are decoded without the whole row.
+// wanted reports whether query q may select row r. It is a quick test before the whole row is decoded: it uses only the
+// namespace, the state and the newest record.
 func wanted(q *history.ListQuery, r *stored) bool {
 	return (q.Namespace == "" || string(r.namespace) == q.Namespace) && r.last >= q.Since &&
 		(len(q.States) == 0 || slices.ContainsFunc(q.States, func(s history.State) bool { return string(s) == string(r.state) }))
 }
 
-// Page returns the Jobs that a query selects. If the error is store.ErrCorrupt, Page also returns those in the files
-// that can be read.
+// Page returns the Jobs that query q selects, the newest first. If files of the log are damaged, the error is
+// store.ErrCorrupt, and the page has the Jobs of the readable files.
 func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.ListPage, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +102,8 @@ func (l *Lists) Page(ctx context.Context, q history.ListQuery) (page history.Lis
 	}
 }
 
-// job returns the next Job that a query selects, and the key of its row. ok is false after the last one.
+// job returns the next Job that query q selects, and the key by which rows are ordered (the first record of the Job).
+// ok is false after the last Job.
 func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequence, ok bool, err error) {
 	for {
 		r, ok, err := m.row()
@@ -119,8 +125,8 @@ func (m *merge) job(q *history.ListQuery) (s history.Summary, key events.Sequenc
 	}
 }
 
-// distrust replaces all open lists by folds of their files, from the row with the key on. It is called if this row is
-// malformed in spite of a correct checksum, because it is not known which list has the row.
+// distrust reads the records instead of all open lists, for the rows with this key and lower ones. It is called if a
+// row is malformed although its checksum is right, because it is not known which of the lists has the row.
 func (m *merge) distrust(key events.Sequence) error {
 	for _, s := range m.sources {
 		if s.list == nil {
@@ -133,29 +139,31 @@ func (m *merge) distrust(key events.Sequence) error {
 	return nil
 }
 
-// merge yields the rows of all files, the newest first. If a Job has rows in several files, it yields the row of the
-// newest file. It opens a file only when it comes to rows that may be in the file.
+// merge yields the Jobs of a log as rows, the newest first. Each log file has rows: from its list (.jobs index file),
+// or from its records. If a Job has rows in several files, merge yields the one of the newest file. It opens a file
+// only when it needs the file's rows.
 type merge struct {
 	ctx    context.Context
-	log    store.Reader // collects damage in merge.damage
+	log    store.Reader // the log; damage that a read meets is added to damage
 	config *Config
 	files  []store.File
-	next   int // index of the file to open next; -1 if all are open
+	next   int // index in files of the file to open next; -1 if all are open
 	since  events.Sequence
 	before events.Sequence
 
-	first    events.Sequence // first record of a pruned log; 0 if nothing is pruned
+	first    events.Sequence // first record of the log if older ones are pruned (deleted); otherwise 0
 	after    *history.PastJob
-	past     []row // Jobs whose first record is pruned, the newest last
+	past     []row // Jobs whose first record is pruned, the last to show first
 	gathered bool
 
-	sources []*source // the newest file first
+	sources []*source // rows of the opened files, the newest file first
 	open    map[events.Sequence]*list
-	damage  store.Damage // damage of the log met so far
+	damage  store.Damage // all damage of the log that was met so far
 	keep    *keep
 }
 
-// newMerge returns a merge of the rows of all files. It continues past damage of the log, and notes it.
+// newMerge returns a merge, which yields the rows of all files. It reads on after damage of the log, and notes the
+// damage for the page's error.
 func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	m := &merge{ctx: ctx, config: config, files: files, next: len(files) - 1, keep: &keep{}}
 	m.log = store.Noting(config.Log, &m.damage)
@@ -165,13 +173,13 @@ func newMerge(ctx context.Context, config *Config, files []store.File) *merge {
 	return m
 }
 
-// unread joins err with the damage that was met, which says why the page may be incomplete.
+// unread returns err together with all damage of the log that was met: it says why the page may be incomplete.
 func (m *merge) unread(err error) error {
 	return errors.Join(append([]error{err}, m.damage.Met()...)...)
 }
 
-// beside reports whether err is damage of the log, and notes it. The page is then made without the unreadable records,
-// and its error names the damage.
+// beside reports whether err is damage of the log, and notes it. The caller then makes the page without the unreadable
+// records, and the page's error names the damage.
 func (m *merge) beside(err error) bool {
 	m.damage.Note(err)
 	return errors.Is(err, store.ErrCorrupt)
@@ -183,7 +191,7 @@ func (m *merge) close() {
 	}
 }
 
-// row returns the next row; ok is false after the last one.
+// row returns the next row of the page, the newest first; ok is false after the last one.
 func (m *merge) row() (r stored, ok bool, err error) {
 	for {
 		if err := m.ctx.Err(); err != nil {
@@ -223,7 +231,7 @@ func (m *merge) row() (r stored, ok bool, err error) {
 	}
 }
 
-// openNext opens the next older file of the log.
+// openNext adds the rows of the next older log file to the merge.
 func (m *merge) openNext() error {
 	f := m.files[m.next]
 	m.next--
@@ -247,7 +255,7 @@ func (m *merge) openNext() error {
 	return m.begin(&source{file: f, list: l}, m.before)
 }
 
-// begin adds a source of rows, at its last row before a key.
+// begin adds s, the rows of one log file, to the merge. It starts at the last row with a key lower than before.
 func (m *merge) begin(s *source, before events.Sequence) error {
 	m.sources = append(m.sources, s)
 	if err := s.seek(before); err != nil {
@@ -256,7 +264,8 @@ func (m *merge) begin(s *source, before events.Sequence) error {
 	return nil
 }
 
-// fold folds those records of a file that its list l does not cover. Damage ends the fold, and is noted for the page.
+// fold reads those records of file f that its list l does not cover. If l is nil, it reads the whole file. At damage it
+// stops, and notes the damage for the page.
 func (m *merge) fold(f store.File, l *list) (*part, error) {
 	through := f.End.Sequence
 	if through == 0 { // damage hides the end of the file
@@ -267,7 +276,7 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 		err := p.advance(m.ctx, through)
 		switch {
 		case errors.Is(err, errMalformed) && l != nil:
-			m.forget(f) // fold the whole file instead
+			m.forget(f) // the list is malformed: fold the whole file instead
 			l = nil
 			continue
 		case m.beside(err):
@@ -277,7 +286,8 @@ func (m *merge) fold(f store.File, l *list) (*part, error) {
 	}
 }
 
-// replace makes a fold of a file take the place of its damaged list.
+// replace replaces the damaged list of source s by a fold of its whole file, and continues with the rows whose keys are
+// lower than before.
 func (m *merge) replace(s *source, before events.Sequence) error {
 	m.forget(s.file)
 	p, err := m.fold(s.file, nil)
@@ -288,7 +298,7 @@ func (m *merge) replace(s *source, before events.Sequence) error {
 	return s.seek(before)
 }
 
-// endOf returns the last sequence that can be in a file.
+// endOf returns the last sequence that can be in file f: the one before the next file, or the end of the log.
 func (m *merge) endOf(f store.File) events.Sequence {
 	for _, other := range m.files {
 		if other.First > f.First {
@@ -298,7 +308,8 @@ func (m *merge) endOf(f store.File) events.Sequence {
 	return m.config.Log.Head().Sequence
 }
 
-// list returns the list of a file, which it opens at the first call. It returns nil if no list can be used.
+// list returns the list (.jobs index file) of log file f. It opens each list once. It returns nil if there is none that
+// can be used.
 func (m *merge) list(f store.File) *list {
 	if m.config.Dir == "" {
 		return nil
@@ -309,12 +320,12 @@ func (m *merge) list(f store.File) *list {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
 	}
-	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log) // without a list, the records are read
+	l, _ := openList(m.config.Dir, m.log.Identity(), f, m.log) // if it cannot be used, the records are read instead
 	m.open[f.First] = l
 	return l
 }
 
-// forget closes the list of a file; it is not used again.
+// forget closes the list of log file f, so that the merge does not use it again.
 func (m *merge) forget(f store.File) {
 	if m.open == nil {
 		m.open = map[events.Sequence]*list{}
@@ -323,7 +334,8 @@ func (m *merge) forget(f store.File) {
 	m.open[f.First] = nil
 }
 
-// complete returns the list of the file that holds record at, if the list covers the file to its end; otherwise nil.
+// complete returns the list of the log file that holds record at. It returns nil if that list does not cover its file
+// to the end, or cannot be used.
 func (m *merge) complete(at events.Sequence) (*list, error) {
 	i := sort.Search(len(m.files), func(i int) bool { return m.files[i].First > at }) - 1
 	if i < 0 {
@@ -335,21 +347,22 @@ func (m *merge) complete(at events.Sequence) (*list, error) {
 	return nil, nil
 }
 
-// source yields the rows of one file, the newest first. They come from a list or from a fold.
+// source yields the rows of one log file, the newest first. They come from the file's list (.jobs index file), or from
+// its records if list is nil.
 type source struct {
 	file  store.File
 	list  *list
-	block []item    // entries of the current block that are still to come
+	block []item    // entries of the current block that were not yielded yet
 	next  int       // index of the block to read next; it counts down
-	read  [2][]byte // buffers of the last two blocks: row may still use the older one
+	read  [2][]byte // buffers of the last two blocks: the row that was yielded last may still use the older one
 	items []item    // all entries of the current block
-	fresh []row     // rows of a fold that are still to come
+	fresh []row     // rows made from records that were not yielded yet, the newest last
 
 	row stored
 	ok  bool
 }
 
-// seek moves to the last row with a key less than before.
+// seek moves to the last row with a key lower than before, and puts it into s.row. s.ok is false if there is none.
 func (s *source) seek(before events.Sequence) error {
 	if s.list == nil {
 		n, _ := slices.BinarySearchFunc(s.fresh, before, func(r row, key events.Sequence) int { return cmp.Compare(r.key, key) })
@@ -364,7 +377,7 @@ func (s *source) seek(before events.Sequence) error {
 	}
 }
 
-// step moves to the next row. After the last one, s.ok is false.
+// step moves to the next row, which it puts into s.row. After the last one, s.ok is false.
 func (s *source) step() (err error) {
 	s.ok = false
 	if s.list == nil {

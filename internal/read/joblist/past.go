@@ -14,12 +14,13 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Pruning removes the first records of active Jobs, from which their keys follow. Lists of different age then have
-// different keys for such a Job: the number of its first record, or of the record before the first that was not pruned.
-// Each such key is lower than every record of the log, and belongs to one Job. So these Jobs come last. They are merged
-// by UID, and show what the remaining records say, so that a page does not depend on which lists exist.
+// A Job's key is its first record. Pruning (deleting old log files) removes the first records of active Jobs. Lists of
+// different age then have different keys for such a Job: its first record, or the record before the first that was not
+// pruned. Each such key is lower than every record of the log, and belongs to one Job. So these Jobs come last on a
+// page. They are merged by UID, and show what the remaining records say, so that a page does not depend on which lists
+// exist.
 
-// pastRow returns the next row of the Jobs whose first record is pruned.
+// pastRow returns the next row of the Jobs whose first record is pruned (deleted). ok is false after the last one.
 func (m *merge) pastRow() (r stored, ok bool, err error) {
 	if !m.gathered {
 		if err := m.gather(); err != nil {
@@ -34,8 +35,8 @@ func (m *merge) pastRow() (r stored, ok bool, err error) {
 	return r, true, nil
 }
 
-// gather collects the remaining rows of all lists, which are those of Jobs whose first record is pruned. If a Job is in
-// several lists, the newest list counts.
+// gather collects the rows that are left in all lists: they are of Jobs whose first record is pruned (deleted). If a
+// Job is in several lists, the row of the newest list counts.
 func (m *merge) gather() error {
 	m.gathered = true
 	known := map[string]bool{}
@@ -53,7 +54,7 @@ func (m *merge) gather() error {
 			if err == nil {
 				continue
 			}
-			// The fold takes the place of the whole list, from this row on: the row's UID may be unreadable.
+			// Read all rows from here on from the records instead of the list: the UID in this row may be unreadable.
 			if err := m.replace(s, m.first); err != nil {
 				return err
 			}
@@ -72,8 +73,8 @@ func (m *merge) gather() error {
 	return nil
 }
 
-// pastOf returns the position of a Job among the Jobs whose first record is pruned. If the log does not tell when the
-// Job was created, the position follows from its end.
+// pastOf returns the position of a Job among the Jobs whose first record is pruned (deleted). They are ordered by their
+// creation; if the log does not tell it, by their end.
 func pastOf(s *history.Summary) *history.PastJob {
 	return &history.PastJob{Created: events.Time(cmp.Or(s.Created, s.Finished)), UID: s.UID}
 }
@@ -82,8 +83,8 @@ func comparePast(a, b *history.PastJob) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), strings.Compare(a.UID, b.UID))
 }
 
-// asKept removes from a row what only pruned records tell: the first record of the Job, and how the Job ended if this
-// was before the first record of the log.
+// asKept removes from row r what only pruned (deleted) records tell: the Job's first record, and how the Job ended if
+// this was before the first record of the log.
 func (m *merge) asKept(r *row) error {
 	r.First = 0
 	switch r.State {
@@ -115,18 +116,18 @@ func (m *merge) asKept(r *row) error {
 			return err
 		}
 		if err != nil {
-			break // show what can be read
+			break // a damaged record: show what the records before it say
 		}
 		fold.Apply(&rec)
 	}
 	if fold.World().Job(s) == nil && fold.Account(s).Projected() == nil {
-		r.Summary = history.SummaryOf(a) // count sets the number of records
+		r.Summary = history.SummaryOf(a) // the caller then sets Records (method count)
 	}
 	return nil
 }
 
-// readable returns the records of a stream from sequence from on. It fails at a record that only a newer program can
-// read.
+// readable returns the records of stream s (one Job) from sequence from on. Its last error is for a record that only a
+// newer program can read.
 func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range m.log.ReadStream(m.ctx, s, from, store.Forward) {
@@ -140,7 +141,7 @@ func (m *merge) readable(s events.Stream, from events.Sequence) iter.Seq2[events
 	}
 }
 
-// count sets s.Records to the number of the Job's records that are not pruned.
+// count sets s.Records to the number of the Job's records that are still in the log.
 func (m *merge) count(s *history.Summary) error {
 	s.Records = 0
 	for _, err := range m.log.ReadStream(m.ctx, events.JobStream(types.UID(s.UID)), 0, store.Forward) {

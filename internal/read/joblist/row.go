@@ -10,10 +10,10 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// row is the row of one Job in a list.
+// row is one Job in a list (the .jobs index file of one log file): its key and its summary.
 type row struct {
-	// key is the first record of the Job, or if that was pruned when the row was written, the record before the oldest
-	// one.
+	// key orders the rows: it is the first record of the Job. If that record was pruned (deleted) before the row was
+	// written, key is the record before the oldest one that is left.
 	key events.Sequence
 	history.Summary
 }
@@ -44,13 +44,13 @@ func (r *row) encode() []byte {
 	return b
 }
 
-// stored is a row as it is stored in a list. Only the fields that filters need are decoded.
+// stored is a row of a list of which only some fields are decoded: those by which a query filters.
 type stored struct {
 	key              events.Sequence
 	namespace, state []byte
 	last             events.Sequence
 	rest             decoder
-	fresh            *history.Summary // for a row from a fold, where rest is unset
+	fresh            *history.Summary // the whole summary of a row that is made from records, without rest
 }
 
 func decodeRow(key events.Sequence, content []byte) (stored, error) {
@@ -62,7 +62,7 @@ func decodeRow(key events.Sequence, content []byte) (stored, error) {
 	return r, nil
 }
 
-// summary decodes the whole row.
+// summary decodes the rest of the row, and returns all of it.
 func (r *stored) summary() (history.Summary, error) {
 	if r.fresh != nil {
 		return *r.fresh, nil
@@ -95,7 +95,7 @@ func (r *stored) summary() (history.Summary, error) {
 	return s, nil
 }
 
-// freshRow returns a stored for a row from a fold.
+// freshRow wraps a row that was made from records as a stored, the type of the rows of lists.
 func freshRow(r *row) stored {
 	return stored{
 		key: r.key, namespace: []byte(r.Namespace), state: []byte(r.State), last: events.Sequence(r.Last), fresh: &r.Summary,

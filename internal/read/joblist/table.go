@@ -13,18 +13,18 @@ import (
 
 // A table is a sequence of entries in key order, in blocks of about 16 KiB. Each block has a checksum.
 //
-//	block  entries, CRC-32C
-//	entry  uvarint length of the key, the key, uvarint length of the content, the content
-//	where  number of blocks, then for each block its length and the key of its first entry
+// 	block  entries, CRC-32C
+// 	entry  uvarint length of the key, the key, uvarint length of the content, the content
+// 	where  number of blocks, then for each block its length and the key of its first entry
 //
-// The footer of the list holds where.
+// The footer, at the end of the list's file, holds where of each table.
 
-const blockBytes = 16 << 10 // approximate size of a block: an entry is never split
+const blockBytes = 16 << 10 // approximate size in bytes; a larger entry has a block of its own
 
-// item is an entry of a table.
+// item is one entry of a table: a key, and its content as bytes.
 type item struct{ key, content []byte }
 
-// tableWriter writes a table. Entries must be added in ascending order of their keys.
+// tableWriter writes a table (sorted entries in blocks) to out. Entries must be added in ascending order of their keys.
 type tableWriter struct {
 	out    io.Writer
 	block  []byte
@@ -46,7 +46,7 @@ func (w *tableWriter) add(key, content []byte) error {
 	return nil
 }
 
-// flush writes the block that was filled so far.
+// flush writes the block with the entries that were added since the last block.
 func (w *tableWriter) flush() error {
 	if len(w.block) == 0 {
 		return nil
@@ -60,17 +60,17 @@ func (w *tableWriter) flush() error {
 	return nil
 }
 
-// end writes the last block, and returns the positions of the blocks for the footer.
+// end writes the last block, and returns the part of the footer with the positions of all blocks.
 func (w *tableWriter) end() ([]byte, error) {
 	err := w.flush()
 	return append(binary.AppendUvarint(nil, uint64(w.blocks)), w.where...), err
 }
 
-// table reads the entries of a table.
+// table reads a table (sorted entries in blocks) from a file.
 type table struct {
 	file   io.ReaderAt
 	blocks []blockPlace
-	found  []byte // buffer of find
+	found  []byte // buffer with the block that find read last
 }
 
 type blockPlace struct {
@@ -79,8 +79,8 @@ type blockPlace struct {
 	length uint32
 }
 
-// openTable returns a table from the positions of its blocks, which d decodes from a footer. at is the offset of the
-// table in the file. openTable also returns the offset of the table's end.
+// openTable returns the table that begins at offset at of the file, and the offset of its end. It decodes the positions
+// of the blocks from d, the footer of the list.
 func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	t := table{file: file}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
@@ -94,19 +94,20 @@ func openTable(file io.ReaderAt, at int64, d *decoder) (table, int64) {
 	return t, at
 }
 
-// read reads block i into buffer, which grows as needed, and verifies the checksum.
+// read reads block i, verifies its checksum, and returns its entries as bytes. It uses the memory of buffer if that is
+// large enough.
 func (t *table) read(i int, buffer []byte) ([]byte, error) {
 	p := t.blocks[i]
 	buffer = slices.Grow(buffer[:0], int(p.length))[:p.length]
 	if _, err := t.file.ReadAt(buffer, p.at); err != nil {
-		// errMalformed is right for every error here: the caller then does without the list, and the Keeper writes it
-		// again.
+		// Every error here becomes errMalformed: the caller then reads the records instead of the list, and the Keeper
+		// writes the list again.
 		return nil, fmt.Errorf("read a list of Jobs: %w: %w", errMalformed, err)
 	}
 	return unseal(buffer)
 }
 
-// split appends the entries of a block to items.
+// split appends the entries in a block to items. The entries share memory with the block.
 func split(block []byte, items []item) ([]item, error) {
 	for d := (decoder{rest: block}); len(d.rest) > 0; {
 		it := item{key: d.text(), content: d.text()}
@@ -118,7 +119,7 @@ func split(block []byte, items []item) ([]item, error) {
 	return items, nil
 }
 
-// before returns the last block that may have keys less than key; -1 if there is none.
+// before returns the index of the last block that may have keys lower than key; -1 if there is none.
 func (t *table) before(key []byte) int {
 	return sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, key) >= 0 }) - 1
 }
@@ -147,7 +148,7 @@ func (t *table) find(key []byte) (content []byte, ok bool, err error) {
 	return nil, false, nil
 }
 
-// check verifies the checksums of all blocks.
+// check reads all blocks and verifies their checksums.
 func (t *table) check() (err error) {
 	var block []byte
 	for i := range t.blocks {

@@ -14,10 +14,10 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// byUID adds to a page the Jobs whose UID has the prefix in the query, the newest first. A list has its streams sorted
+// byUID adds to a page the Jobs whose UID begins with q.UID, the newest first. In a list, the table streams is sorted
 // by UID, so byUID reads only one or two blocks of each list.
 func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
-	found := map[string]row{} // by UID; from the newest file with the Job
+	found := map[string]row{} // by UID; each row is from the newest file that has the Job
 	enough := func() bool { return q.Limit > 0 && len(page.Jobs) >= q.Limit }
 	take := func(r row) {
 		if _, known := found[r.UID]; !known && events.Sequence(r.Last) >= q.Since {
@@ -58,7 +58,8 @@ func (m *merge) byUID(q *history.ListQuery, page *history.ListPage) error {
 	return nil
 }
 
-// uidsOf calls take for each Job of a file whose UID has the prefix.
+// uidsOf calls take with each Job in log file f whose UID may have the prefix. take must check the UID: rows that come
+// from records are not filtered.
 func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	l := m.list(f)
 	if l == nil || l.through.Sequence != f.End.Sequence {
@@ -75,7 +76,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 		return nil
 	}
 	rows, err := l.jobsLike([]byte(prefix))
-	if err != nil { // a list is derived data: fold the records instead
+	if err != nil { // the list is only a copy of what the records say: read the records instead
 		m.forget(f)
 		p, err := m.fold(f, nil)
 		if err != nil {
@@ -89,7 +90,7 @@ func (m *merge) uidsOf(f store.File, prefix string, take func(row)) error {
 	return nil
 }
 
-// jobsLike returns the rows of the Jobs in the list whose UID has the prefix.
+// jobsLike returns the rows of the Jobs in the list whose UID begins with prefix.
 func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 	uids, err := l.streams.like(prefix)
 	if err != nil {
@@ -105,7 +106,7 @@ func (l *list) jobsLike(prefix []byte) (rows []row, err error) {
 	return rows, nil
 }
 
-// like returns the keys of the table that have the prefix.
+// like returns the keys in the table that begin with prefix.
 func (t *table) like(prefix []byte) (keys []string, err error) {
 	from := max(0, sort.Search(len(t.blocks), func(i int) bool { return bytes.Compare(t.blocks[i].first, prefix) > 0 })-1)
 	for i := from; i < len(t.blocks); i++ {

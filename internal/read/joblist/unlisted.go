@@ -4,24 +4,25 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// unlisted has the rows of one file that its list does not cover.
+// unlisted has the rows of one log file that its list (.jobs index file) lacks, because their records are newer than
+// the list.
 type unlisted struct {
-	from, through store.Head // end of the list, and end of the file
-	alone         bool       // the rows are of the whole file: it has no list from which a fold can continue
+	from, through store.Head // last record that the list covers, and last record of the file
+	alone         bool       // the rows are of the whole file, which has no list that a fold can continue
 
 	rows  []row
 	crons []cronRow
 }
 
-// keep is what a page stores in memory for the next page.
+// keep is what one page leaves in memory for the next page.
 type keep struct {
 	on       bool      // value of Config.Keep
-	unlisted *unlisted // result of the method unlisted for one file; nil for none
+	unlisted *unlisted // rows that the method unlisted made for one file; nil for none
 }
 
-// unlisted folds the records of a file that its list does not cover. It also returns the list, for the other rows, or
-// nil if the fold covers the whole file. If the log has not grown, the next page uses this fold again. A fold that met
-// damage is not stored, because each page must name the damage.
+// unlisted returns the rows of file f that its list l lacks, made from the records after the list. It also returns the
+// list, for the other rows; nil if the rows are of the whole file. If the log has not grown, the next page gets the
+// same rows without reading. This is not so after damage, because each page must name the damage.
 func (m *merge) unlisted(f store.File, l *list) (*unlisted, *list, error) {
 	u := &unlisted{through: f.End}
 	if l != nil {

@@ -17,18 +17,19 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Checked is the result of Check.
+// Checked is the result of Check: how many rows of the lists are right, and which lists are wrong or not used.
 type Checked struct {
 	Rows int // number of rows that match the records
-	// Wrong has an error for each list with a wrong row: the first row that does not match the records. A buggy program
-	// or an intruder wrote such a list, and readers show its wrong Jobs.
+	// Wrong has an error for each list with a row that does not match the records. It names the first such row. A buggy
+	// program or an intruder wrote such a list, and readers show its wrong Jobs.
 	Wrong []error
 	// Notes says which lists are not used or could not be compared, and why. Such a list costs readers only time.
 	Notes []string
 }
 
-// Check compares each list of a log with a fold of the records of its file. If some records of a Job are pruned or
-// damaged, Check compares only the Job's state, because the list knows more than these records.
+// Check compares each list (the .jobs index file of one log file) with what the records of the log file say. If some
+// records of a Job are pruned (deleted) or damaged, it compares only the Job's name, state and last record, because the
+// list knows more than the remaining records.
 func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	files, err := c.files()
 	if err != nil {
@@ -69,12 +70,13 @@ func Check(ctx context.Context, c Config) (checked Checked, err error) {
 	return checked, nil
 }
 
-// rowError says how a row differs from the records.
+// rowError is the error for a row that differs from the records. says has the difference.
 type rowError struct{ says string }
 
 func (e *rowError) Error() string { return e.says }
 
-// compare folds the records of a file up to the end of its list, and compares all tables of the list with the fold.
+// compare compares all tables of list l with the records of its file f, up to the end of the list. It returns how many
+// rows are equal.
 func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	p := newPart(m.config.Log, f, nil, m.complete)
 	if err := p.advance(m.ctx, l.through.Sequence); err != nil {
@@ -89,12 +91,13 @@ func (m *merge) compare(f store.File, l *list) (rows int, err error) {
 	return c.n, nil
 }
 
-// comparison compares one list with a fold of the records.
+// comparison is the comparison of one list (.jobs index file) with part, which was made from the records of the same
+// log file.
 type comparison struct {
 	merge  *merge
 	part   *part
 	list   *list
-	states bool // the list has the states of active Jobs, in the format of this program
+	states bool // the list has the states of active objects, and in the format of this program: compare them, too
 	n      int
 }
 
@@ -105,7 +108,8 @@ func (c *comparison) controller() error {
 	return nil
 }
 
-// rows compares the rows of the Jobs, in key order.
+// rows compares the list's rows of Jobs with those that the records give. It returns a rowError for the first
+// difference.
 func (c *comparison) rows() error {
 	fresh := c.part.rows()
 	byUID := make(map[string]*row, len(fresh))
@@ -150,8 +154,8 @@ func (c *comparison) rows() error {
 	return nil
 }
 
-// sameEnd compares the summaries of a Job some of whose records are pruned or damaged. The records of a finished Job
-// may lack how it ended.
+// sameEnd compares two summaries of a Job: own from the records, listed from the list. Some records are pruned or
+// damaged, so own may lack the Job's name, and how the Job ended.
 func sameEnd(own, listed *history.Summary) bool {
 	over := listed.State == history.StateComplete || listed.State == history.StateFailed
 	switch {
@@ -163,8 +167,8 @@ func sameEnd(own, listed *history.Summary) bool {
 	return own.State == listed.State && own.Gone == listed.Gone
 }
 
-// cut reports whether the list knows more about a stream than the records: the first ones are pruned, or a later record
-// of the stream or of the controller cannot be read.
+// cut reports whether the list knows more about stream s (one Job or CronJob) than the records do: the first ones are
+// pruned (deleted), or a later record of the stream or of the controller cannot be read.
 func (c *comparison) cut(s events.Stream) bool {
 	first := events.Sequence(0)
 	for r, err := range c.records(s, 0) {
@@ -181,7 +185,7 @@ func (c *comparison) cut(s events.Stream) bool {
 	return first == 0
 }
 
-// records returns the records of a stream from sequence from to the end of the list.
+// records returns the records of stream s from sequence from on, up to the last one that the list covers.
 func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[events.Record, error] {
 	return func(yield func(events.Record, error) bool) {
 		for r, err := range c.merge.config.Log.ReadStream(c.merge.ctx, s, from, store.Forward) {
@@ -192,7 +196,8 @@ func (c *comparison) records(s events.Stream, from events.Sequence) iter.Seq2[ev
 	}
 }
 
-// streams compares the table of streams: the keys of the rows, and the states of active Jobs.
+// streams compares the list's table of Jobs by UID with the records: the keys of the rows, and the states of active
+// Jobs.
 func (c *comparison) streams() error {
 	keys := map[string]string{}
 	err := c.part.mergeStreams(c.part.rows(), c.states, func(key, content []byte) error {
@@ -221,7 +226,7 @@ func (c *comparison) streams() error {
 	return nil
 }
 
-// crons compares the rows of CronJobs.
+// crons compares the list's rows of CronJobs with those that the records give.
 func (c *comparison) crons() error {
 	all := map[string][]byte{}
 	err := c.part.mergeCrons(c.states, func(key, content []byte) error {

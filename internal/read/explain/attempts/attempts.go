@@ -18,26 +18,27 @@ import (
 // Attempt is one try (pod) of a Job, as a row of a list. Its JSON changes only by adding fields.
 type Attempt struct {
 	Index *int32 `json:"index,omitempty"`
-	Try   int    `json:"try"` // from 1, within the index; within the Job if it has no indexes
+	Try   int    `json:"try"` // number from 1 within the index; within the Job if it has no indexes
 	Pod   string `json:"pod"`
 	UID   string `json:"uid"`
 	Node  string `json:"node,omitempty"`
 
 	Created recordjson.Instant `json:"created,omitzero"` // by the API server's clock
-	// Started is by the node's clock, in whole seconds; if unknown, it is the time at which the pod was seen running.
+	// Started is when its containers started, by the node's clock, in whole seconds. If the node did not tell, it is
+	// the time at which the pod was seen running.
 	Started   recordjson.Instant `json:"started,omitzero"`
-	Ran       string             `json:"ran,omitempty"` // duration, as Go writes it
+	Ran       string             `json:"ran,omitempty"` // how long it ran, such as "2m3s"
 	RanAtMost bool               `json:"ranAtMost,omitempty"`
 
-	EndedBy try.By `json:"endedBy,omitempty"` // absent while it has not ended
+	EndedBy try.By `json:"endedBy,omitempty"` // what ended it; absent while it has not ended
 	How     string `json:"how,omitempty"`     // how it ended, or what it waits for
 	Whole   string `json:"whole,omitempty"`   // How without cuts in quoted messages
-	// Unseen is set if nobody watched at the requested time: the row has the last known state.
+	// Unseen is set if nobody watched the cluster at the requested time: the row then has the last state that was seen.
 	Unseen   bool               `json:"unseen,omitempty"`
 	Exits    []Exit             `json:"exits,omitempty"`
 	Restarts uint32             `json:"restarts,omitempty"`
 	Counted  try.Counted        `json:"counted,omitempty"`
-	Failure  int32              `json:"failure,omitempty"` // number of this failure among the Job's failures, from 1
+	Failure  int32              `json:"failure,omitempty"` // this was the Job's n-th failure, from 1
 	Next     recordjson.Instant `json:"next,omitzero"`     // end of the backoff before the next try
 	Deleted  recordjson.Instant `json:"deletionAsked,omitzero"`
 	Gone     bool               `json:"gone,omitempty"` // its object is deleted
@@ -51,9 +52,9 @@ type Exit struct {
 	Reason    string `json:"reason,omitempty"`
 }
 
-// Rows returns rows for the Job's tries, sorted by index and number. It returns at most most rows (0 for all), from row
-// from on, counted from 0. If failed is set, it only counts failed tries. all is the number of rows without these
-// limits.
+// Rows returns one row for each try (pod) of the Job, sorted by index and number. It returns at most most rows (0 for
+// all), and skips the first from rows. If failed is set, it returns only failed tries. all is the number of rows
+// without the limits from and most.
 func Rows(c *jobcase.Case, failed bool, from, most int) (rows []Attempt, all int) {
 	tries := c.Tries
 	if failed {
@@ -112,7 +113,7 @@ func attempt(c *jobcase.Case, t *try.Try) Attempt {
 	return a
 }
 
-// how returns how a try ended, or what it waits for if it has not.
+// how returns how try t (a pod) ended, or what it waits for if it has not ended.
 func how(c *jobcase.Case, t *try.Try) explain.Passage {
 	e := ending.Of(c, t)
 	how := explain.Phrase("%s", e.Why)
@@ -136,8 +137,8 @@ func how(c *jobcase.Case, t *try.Try) explain.Passage {
 	return how
 }
 
-// lacking says which part of the Job's tries the list covers, if others may be missing: their records are pruned or
-// damaged. It is empty if the list is complete.
+// lacking says which part of the Job's life the list of tries (pods) covers, if other tries may be missing because
+// records are pruned (deleted) or damaged. It is empty if the list is complete.
 func lacking(c *jobcase.Case) string {
 	switch {
 	case c.Truncated() && c.Resumed != 0, c.Cut && !c.Over():
@@ -148,7 +149,8 @@ func lacking(c *jobcase.Case) string {
 	return ""
 }
 
-// Sum returns a line that counts the tries by how they ended: "4 tries · 1 succeeded, 3 failed (2 disruptions)".
+// Sum returns a line that counts the tries (pods) of a Job by how they ended: "4 tries · 1 succeeded, 3 failed (2
+// disruptions)".
 func Sum(c *jobcase.Case) string {
 	if len(c.Tries) == 0 && lacking(c) != "" {
 		return "no tries" + lacking(c)
@@ -183,7 +185,8 @@ func Sum(c *jobcase.Case) string {
 	return text
 }
 
-// statusText says what the Job's status counts, if the known tries add up to other numbers.
+// statusText says how many pods the Job's status counts, if the known tries add up to other numbers; empty otherwise.
+// counts has the number of tries by what they count as.
 func statusText(c *jobcase.Case, counts map[try.Counted]int) string {
 	if c.Folded == nil || !c.Folded.Finished() {
 		return ""

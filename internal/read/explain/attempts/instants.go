@@ -14,7 +14,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Wanted is a period in which the number of wanted pods was constant. Its JSON changes only by adding fields.
+// Wanted is a period in which spec.parallelism was constant. Its JSON changes only by adding fields.
 type Wanted struct {
 	From      recordjson.Instant `json:"from"`
 	To        recordjson.Instant `json:"to"`
@@ -23,7 +23,8 @@ type Wanted struct {
 	Record    uint64             `json:"record,omitempty"` // record that shows the spec
 }
 
-// Instant is an edit of a Job or a decision about it, at one moment. Its JSON changes only by adding fields.
+// Instant is something that a timeline marks: an edit of a Job or a decision about it, at one moment. Its JSON changes
+// only by adding fields.
 type Instant struct {
 	At     recordjson.Instant `json:"at"`
 	What   string             `json:"what"` // "edited" or "decided"
@@ -37,7 +38,7 @@ const (
 	InstantDecided = "decided"
 )
 
-// wantedBy returns the periods between the edits of the spec, up to end.
+// wantedBy returns the periods in which spec.parallelism was constant, up to end. Edits of the spec divide them.
 func wantedBy(c *jobcase.Case, end events.Time) (out []Wanted) {
 	add := func(spec *events.JobSpec, from explain.Mark, to events.Time) {
 		if spec == nil || spec.Parallelism == nil || to <= from.At {
@@ -87,12 +88,13 @@ func instants(c *jobcase.Case) (out []Instant) {
 	return out
 }
 
-// endSeenLate is the delay from which an end that was seen late is shown as a range. A shorter delay may be due to
-// rounding, since the node reports whole seconds.
+// endSeenLate is the smallest delay between the end of a pod and its report for which a timeline shows the end as a
+// range. A shorter delay may come from rounding, because the node reports whole seconds.
 const endSeenLate = 2 * time.Second
 
-// earliestEnd returns the earliest possible end of a try that was seen to end later: the end by the node's clock, or
-// the start of the gap in which it ended. It returns 0 if the end was seen at once.
+// earliestEnd returns the earliest possible end of try t (a pod) whose end was reported late: the end by the node's
+// clock, or the start of the gap (a time in which nobody watched) in which it ended. It returns 0 if the end was seen
+// at once.
 func earliestEnd(c *jobcase.Case, t *try.Try) events.Time {
 	seen := t.End().At
 	if t.Finished != 0 && t.Finished < seen {

@@ -21,22 +21,22 @@ type Timeline struct {
 	From  recordjson.Instant `json:"from,omitzero"` // absent if the log has no tries
 	To    recordjson.Instant `json:"to,omitzero"`
 	Watch []Span             `json:"notWatched,omitempty"`
-	// Passed are times in which some pods and changes were not recorded, because the namespace was over its log budget.
+	// Passed are times in which the namespace was over its log budget, so that some pods and changes were not recorded.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 	Rows   []Lane           `json:"rows"`
 	More   int              `json:"more,omitempty"` // number of rows that are left out
-	// Wanted has the periods in which the number of wanted pods was constant.
+	// Wanted has the periods in which spec.parallelism was constant.
 	Wanted []Wanted `json:"wanted,omitempty"`
 	// Marks has edits of the Job and decisions about it, by time.
 	Marks []Instant `json:"marks,omitempty"`
 	// Truncated is set if the Job's first records are pruned, so that tries may be missing.
 	Truncated bool `json:"truncated,omitempty"`
-	// Unrecorded is the number of versions of the Job and its pods that were seen and not recorded. Later records have
-	// it.
+	// Unrecorded is the number of versions of the Job and its pods that were seen and got no record. Later records have
+	// this number.
 	Unrecorded uint64 `json:"unrecorded,omitempty"`
 }
 
-// Lane is a row of the timeline: one index, or one pod of a Job without indexes.
+// Lane is a row of the timeline: the pods of one index, or one pod of a Job without indexes.
 type Lane struct {
 	Name  string `json:"name"`
 	Index *int32 `json:"index,omitempty"`
@@ -45,7 +45,7 @@ type Lane struct {
 	Ends  []End  `json:"ends,omitempty"` // ends of its tries
 }
 
-// Span is a period of a lane, and what happened in it.
+// Span is a period on a row of the timeline, and what happened in it.
 type Span struct {
 	// What is "running", "starting", "scheduling", "stopping", "backoff" or "not watched".
 	What string             `json:"what"`
@@ -54,8 +54,8 @@ type Span struct {
 	Of
 }
 
-// Of names the try to which a span or an end belongs, and the record with which the span begins. It is empty for a gap
-// of the watch.
+// Of names the try (pod) to which a period or an end on the timeline belongs, and the record that shows it. It is empty
+// for a time in which nobody watched.
 type Of struct {
 	Pod    string `json:"pod,omitempty"`
 	Try    int    `json:"try,omitempty"`
@@ -68,13 +68,14 @@ type End struct {
 	Succeeded bool               `json:"succeeded,omitempty"`
 	By        try.By             `json:"by"`
 	How       string             `json:"how,omitempty"`
-	// Earliest is the earliest possible end of the try. It is set if the end was seen late; At is when it was seen.
+	// Earliest is the earliest possible end of the try. It is set if the end was seen late; At is then the time at
+	// which it was seen.
 	Earliest recordjson.Instant `json:"earliest,omitzero"`
 	Of
 }
 
-// TimelineOf returns the timeline of the Job with at most most lanes (0 for all). If it must leave out lanes, it keeps
-// those with a failed try.
+// TimelineOf returns the timeline of the Job with at most most rows (0 for all). If it must leave out rows, it keeps
+// those with a failed pod.
 func TimelineOf(c *jobcase.Case, most int) Timeline {
 	end := c.End()
 	if len(c.Tries) == 0 {
@@ -99,7 +100,7 @@ func TimelineOf(c *jobcase.Case, most int) Timeline {
 	return out
 }
 
-// lanes returns the lanes of all tries, and which of them have a failed try.
+// lanes returns the timeline's rows for all tries (pods), up to time end, and which of them have a failed try.
 func lanes(c *jobcase.Case, end events.Time) (order []*Lane, failed map[*Lane]bool) {
 	lanes := map[string]*Lane{}
 	failed = map[*Lane]bool{}
@@ -123,7 +124,7 @@ func lanes(c *jobcase.Case, end events.Time) (order []*Lane, failed map[*Lane]bo
 	return order, failed
 }
 
-// draw adds the spans and the end of a try to its lane.
+// draw adds the periods and the end of try t (a pod) to its row of the timeline. end is the end of the timeline.
 func draw(c *jobcase.Case, lane *Lane, t *try.Try, end events.Time) {
 	add := func(s Span, from explain.Mark) {
 		s.Of = Of{Pod: t.Pod, Try: t.Number, Record: uint64(from.Record)}
@@ -171,15 +172,15 @@ func spanOf(p spent.Phase, from, to events.Time) Span {
 	return Span{What: spent.PhaseNames[p], From: recordjson.Instant(from), To: recordjson.Instant(to)}
 }
 
-// byIndex returns the tries sorted by index. Tries of the same index keep their order.
+// byIndex returns the tries (pods) sorted by index. Those of the same index keep their order.
 func byIndex(c *jobcase.Case) []*try.Try {
 	tries := slices.Clone(c.Tries)
 	slices.SortStableFunc(tries, func(a, b *try.Try) int { return cmp.Compare(a.Index, b.Index) })
 	return tries
 }
 
-// Column returns how much time one of n columns covers, if n columns cover the timeline. It rounds up to a usual step:
-// a timeline of 10 minutes in 60 columns has columns of 10 s.
+// Column returns the time that one column covers, if n columns cover the timeline. It rounds up to a usual step: a
+// timeline of 10 minutes in 60 columns has columns of 10 s.
 func (t *Timeline) Column(n int) time.Duration {
 	whole := events.Time(t.To).Sub(events.Time(t.From))
 	for _, d := range []time.Duration{

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// NodesSeen returns a case (jobcase.Case) in which all were seen about nodes: the first fact in record 1 at second 1,
-// the next in record 2 at second 2, and so on.
+// NodesSeen returns a case (what the records say about a Job) with facts about nodes: the first fact in record 1 at
+// second 1, the next in record 2 at second 2, and so on.
 func NodesSeen(all ...events.Facts) *jobcase.Case {
 	c := &jobcase.Case{}
 	for i, f := range all {

@@ -17,8 +17,8 @@ import (
 )
 
 // Also compares a failed Job with the Jobs that ran at the same time. It says how many of them had the same cause, and
-// whether Jobs on the same nodes, or with the same images, failed much more often. It does not mention Jobs that failed
-// for other causes, which say nothing about this Job.
+// whether Jobs on the same nodes, or with the same images, failed much more often. It leaves out Jobs that failed for
+// other causes.
 func (c *Jobs) Also() []explain.Sentence {
 	if c.Job.State != history.StateFailed || len(c.peers) == 0 {
 		return nil
@@ -34,7 +34,7 @@ func (c *Jobs) Also() []explain.Sentence {
 	for _, p := range c.peers {
 		theirs[p] = slices.Collect(maps.Values(jobcase.Images(p.template)))
 	}
-	alike := func(p *peer) bool { // it runs the same program
+	alike := func(p *peer) bool { // it runs the same program as this Job
 		return slices.ContainsFunc(theirs[p], func(image string) bool {
 			return slices.Contains(slices.Collect(maps.Values(mine)), image)
 		})
@@ -62,7 +62,7 @@ func (c *Jobs) Also() []explain.Sentence {
 // fewest is the smallest number of other Jobs with which a failure rate is compared.
 const fewest = 3
 
-// account collects what Also says.
+// account counts what the Jobs that ran at the same time have in common, and collects the sentences of Also.
 type account struct {
 	peers  []*peer
 	failed int
@@ -72,8 +72,9 @@ type account struct {
 
 func (p *peer) failed() bool { return p.sum.State == history.StateFailed }
 
-// ends says how many of the peers had the same trouble (how), and how many of these succeeded nevertheless. An exit
-// code counts as the same trouble only if the program is the same, or its message is.
+// ends says how many of the peers (Jobs that ran at the same time) had the same trouble, how, and how many of these
+// succeeded nevertheless. An exit code counts as the same trouble only for the same program (alike), or with the same
+// message.
 func (a *account) ends(how lot, alike func(*peer) bool) {
 	n, survived := 0, 0
 	for _, p := range a.peers {
@@ -100,9 +101,10 @@ func (a *account) ends(how lot, alike func(*peer) bool) {
 	a.parts = append(a.parts, text)
 }
 
-// compare compares two groups of peers: those for which has is true, and the rest. It says how many failed in each
-// group: "image a:2: 5 of 5 failed, with others 1 of 9". It says nothing if the first rate is not at least twice the
-// other, if fewer than two failed, or if the rest has fewer than fewest Jobs.
+// compare compares how often two groups of peers (Jobs that ran at the same time) failed: those for which has is true,
+// and the rest. For example: "image a:2: 5 of 5 failed, with others 1 of 9". what and others name the groups. It says
+// nothing if the first rate is not at least twice the other, if fewer than two failed, or if the rest has fewer than
+// fewest Jobs.
 func (a *account) compare(what, others string, has func(*peer) bool) {
 	with := slices.DeleteFunc(slices.Clone(a.peers), func(p *peer) bool { return !has(p) })
 	n, failed := len(with), 0
@@ -127,15 +129,15 @@ func (a *account) cite(p *peer) {
 	}
 }
 
-// lot is what happened to a Job, in words that do not depend on the Job, so that Jobs can be compared.
+// lot is a kind of trouble that a Job had, in words without names, so that Jobs can be compared.
 type lot struct {
 	text string
 	own  bool   // the program ended in this way by itself
-	says string // the program's message, without names and numbers
+	says string // message of the program, without names and numbers
 }
 
-// befell returns how the Job's first failed try ended. If the Job's deadline passed, it adds what the pods were waiting
-// for.
+// befell returns the trouble that the Job had, for comparison: how its first failed try (pod) ended. If the Job's
+// deadline passed, it adds what the pods were waiting for.
 func (c *Jobs) befell() (out []lot) {
 	if failed := ending.FailedTries(c.Case); len(failed) > 0 {
 		t := failed[0]
@@ -165,7 +167,7 @@ func (c *Jobs) befell() (out []lot) {
 	return out
 }
 
-// messageOf returns the termination message of the first failed container that wrote one; empty if none did.
+// messageOf returns the termination message of the first failed container of a pod that wrote one; empty if none did.
 func messageOf(t *try.Try) string {
 	for _, k := range try.Failures(t.Containers) {
 		if k.Message != "" {
@@ -177,14 +179,15 @@ func messageOf(t *try.Try) string {
 
 const podsRefused = "pods refused"
 
-// fate returns what ended a try, in words that do not depend on the Job; empty if unknown.
+// fate returns what ended try t (a pod), in words without names, so that pods of different Jobs can be compared; empty
+// if unknown. by is the kind of cause.
 func fate(t *try.Try, by try.By) string {
 	switch {
 	case by == try.ByOwnLimit:
 		return "a limit of the pod's own"
 	case by == try.ByDeadline:
 		return "the pod's own deadline"
-	case by == try.ByKubelet && t.Reason == "": // the message of the pod's end tells
+	case by == try.ByKubelet && t.Reason == "": // the message tells what the kubelet did
 		return ""
 	case by == try.ByKubelet:
 		return "ended by a kubelet (" + t.Reason + ")"
@@ -197,10 +200,10 @@ func fate(t *try.Try, by try.By) string {
 	return ""
 }
 
-// waitFate returns the name of a wait that does not end by itself; empty for other waits.
+// waitFate returns a common name for a waiting reason that does not pass by itself; empty for other reasons.
 func waitFate(word string) string {
 	switch {
-	case word == "ErrImagePull": // a pod changes between the two reasons
+	case word == "ErrImagePull": // the kubelet alternates between this and ImagePullBackOff
 		return "ImagePullBackOff"
 	case try.StuckWords[word]:
 		return word

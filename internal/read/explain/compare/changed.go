@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// admissionSince compares what admission changed in this Job's pods, and in the pods of an earlier run.
+// admissionSince says how the changes that admission made in this Job's pods differ from those in the pods of an
+// earlier run, before.
 func admissionSince(c *jobcase.Case, before *peer) []string {
 	var out []string
 	now, then := c.Admitted, before.admitted
@@ -34,7 +35,7 @@ func admissionSince(c *jobcase.Case, before *peer) []string {
 	return out
 }
 
-// Changed says what differs from the last successful run of the same work.
+// Changed says what differs from the last successful run of the same work, for example of the same CronJob.
 func (c *Jobs) Changed() []explain.Sentence { return append(c.sinceSuccess(), c.movedOn()...) }
 
 func (c *Jobs) sinceSuccess() []explain.Sentence {
@@ -73,7 +74,7 @@ func (c *Jobs) sinceSuccess() []explain.Sentence {
 	return out
 }
 
-// sameTemplate says what is known about two templates whose recorded fields are equal.
+// sameTemplate says what is known about the pod templates of two specs whose recorded fields are equal.
 func (c *Jobs) sameTemplate(old, now *events.JobSpec) string {
 	switch {
 	case old == nil || now == nil:

@@ -19,29 +19,30 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// hold is what keeps a Job from running: a reason of the scheduler or the kubelet, or a refusal of its pods.
+// hold is the obstacle that keeps a Job's pods from running: a reason of the scheduler or the kubelet, or a refusal of
+// the API server.
 type hold struct {
 	reason string
 	class  events.RefusalClass
 	says   string // the message, without names and numbers (explain.Liken)
 }
 
-// others are the Jobs with the same obstacle as this one, in the hour before.
+// others are the Jobs that the same obstacle held up in the hour before.
 type others struct {
 	held  int
-	freed []release      // how some of them could run in the end
-	marks []explain.Mark // records that show that they were held up
+	freed []release      // those of them that could run in the end
+	marks []explain.Mark // records that show the obstacle of these Jobs
 }
 
-// release is how a Job that was held up could run in the end.
+// release says how a Job that was held up could run in the end.
 type release struct {
 	job         string
 	from, until explain.Mark
 	node        string // the node of its pod; empty if unknown
 }
 
-// holding returns what keeps the Job from running, if other Jobs can have the same obstacle. A crash loop does not
-// count: it is the Job's own problem.
+// holding returns the obstacle that keeps the Job's pods from running; false if there is none, or if other Jobs cannot
+// have the same one, as with a crash loop.
 func holding(c *jobcase.Case) (hold, bool) {
 	if c.Over() || stuck.RunningNow(c) > 0 {
 		return hold{}, false
@@ -59,7 +60,7 @@ func holding(c *jobcase.Case) (hold, bool) {
 	return hold{}, false
 }
 
-// findFreed reads how other Jobs with the same obstacle went on. For a quota these are Jobs in the same namespace; for
+// findFreed reads how other Jobs with the same obstacle went on. For a quota it reads Jobs in the same namespace; for
 // an image that cannot be pulled, Jobs with the same image.
 func (c *Jobs) findFreed(ctx context.Context) error {
 	by, is := holding(c.Case)
@@ -90,7 +91,8 @@ func (c *Jobs) findFreed(ctx context.Context) error {
 	return nil
 }
 
-// follow reads the records of another Job: did the same obstacle hold it up, and how did it go on?
+// follow reads the records of another Job, s, and notes whether obstacle by held it up, too, and how it could run in
+// the end.
 func (c *Jobs) follow(ctx context.Context, s *history.Summary, by hold) error {
 	r := release{job: s.Namespace + "/" + s.Name}
 	since, n := events.Time(c.Job.AsOf.Time).Add(-peerWindow), 0
@@ -139,11 +141,12 @@ func (c *Jobs) follow(ctx context.Context, s *history.Summary, by hold) error {
 	return nil
 }
 
-// same reports whether another Job waits with the same message. For an image it ignores the message, which can name the
-// image in many ways; sameImage compares the images instead.
+// same reports whether a message about another Job, job, is about the same obstacle: equal, apart from names and
+// numbers. It does not compare messages about images, which can be worded in many ways; sameImage compares the images
+// instead.
 func (h hold) same(says, job string) bool { return h.pulls() || explain.Liken(says, job) == h.says }
 
-// pulls reports whether the hold is a wait for an image.
+// pulls reports whether the obstacle is an image that cannot be pulled.
 func (h hold) pulls() bool {
 	switch h.reason {
 	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull":
@@ -167,7 +170,7 @@ func (c *Jobs) sameImage(ctx context.Context, specAt events.Sequence) bool {
 	return false
 }
 
-// FreedText says how other Jobs with the same obstacle went on: the same may help this one.
+// FreedText says how other Jobs with the same obstacle could run in the end, because the same may help this Job.
 func (c *Jobs) FreedText() []explain.Sentence {
 	o := c.others
 	if o == nil || o.held == 0 {

@@ -28,30 +28,30 @@ const (
 	peerWindow      = time.Hour
 )
 
-// peer is another Job, with the fields that are compared.
+// peer is another Job, with the fields by which it is compared with this one.
 type peer struct {
 	sum      history.Summary
 	spec     *events.JobSpec
 	template []byte
-	marks    []explain.Mark // records that show its nodes
-	admitted []string       // what admission changed in its pods, by its newest record
+	marks    []explain.Mark // records that show the nodes of its pods
+	admitted []string       // what admission changed in its pods, by the newest record of it
 	nodes    map[string]bool
-	ends     map[string]explain.Mark // what happened to it, in the words of fate, with the first record of each
-	says     map[string]string       // by what happened: the message of its program, without names and numbers
+	ends     map[string]explain.Mark // kinds of trouble that it had (as fate names them), with the first record of each
+	says     map[string]string       // by kind of trouble: the program's message, without names and numbers
 }
 
 // Jobs is what is known about a Job, and the other Jobs with which it is compared.
 type Jobs struct {
 	*jobcase.Case
 	template *templateEdit // a later edit of the CronJob's template; nil if there is none, or it was not read
-	runs     *runs         // earlier runs of the same work; nil if not read
+	runs     *runs         // earlier runs of the same work, such as a CronJob; nil if not read
 	peers    []*peer       // Jobs that ran at the same time
 	others   *others       // for a stuck Job: Jobs with the same obstacle; nil if not read
 }
 
-// Read reads the other Jobs. For a failed Job these are earlier runs of the same work, and Jobs that ran at the same
-// time; for a stuck Job, Jobs with the same obstacle. Answers that are made later include the comparison. Read returns
-// errors of reads, except damage.
+// Read reads the other Jobs with which this one is compared; without it, the other methods say nothing. For a failed
+// Job these are earlier runs of the same work, and Jobs that ran at the same time; for a stuck Job, Jobs with the same
+// obstacle. Read returns failed reads, except damage of the log.
 func (c *Jobs) Read(ctx context.Context) error {
 	switch {
 	case c.Spec == nil:
@@ -59,7 +59,7 @@ func (c *Jobs) Read(ctx context.Context) error {
 	case !c.Finished():
 		return cmp.Or(c.findFreed(ctx), c.Unread())
 	case c.Job.State != history.StateFailed:
-		return c.Unread() // a complete Job is not compared with others
+		return c.Unread() // a complete Job is not compared
 	}
 	for _, find := range []func(context.Context) error{c.findRuns, c.findTemplate, c.findPeers} {
 		if err := find(ctx); err != nil {
@@ -69,13 +69,13 @@ func (c *Jobs) Read(ctx context.Context) error {
 	return c.Unread()
 }
 
-// listedBefore returns the token of the list page with the Jobs that began before this one.
+// listedBefore returns the page token for the list of Jobs that begins with the Jobs before this one.
 func (c *Jobs) listedBefore() string { return strconv.FormatUint(max(c.Job.First, 1), 10) }
 
 var tail = regexp.MustCompile(`-[0-9]+$`)
 
-// lineage returns a function that tells from a Job's name whether it is a run of the same work, and a text for what
-// these Jobs have in common: "CronJob backup".
+// lineage returns what belongs to the same work as this Job: a function that tells it from a Job's name, and a text:
+// "CronJob backup".
 func (c *Jobs) lineage() (is func(name string) bool, what string) {
 	name := c.Job.Name
 	switch {
@@ -94,7 +94,7 @@ func (c *Jobs) lineage() (is func(name string) bool, what string) {
 	return func(n string) bool { return n == name }, "the same name"
 }
 
-// findRuns reads the earlier runs of the same work.
+// findRuns reads the earlier runs of the same work, such as the earlier Jobs of the same CronJob.
 func (c *Jobs) findRuns(ctx context.Context) error {
 	page, err := c.Src.Jobs(ctx, history.JobsQuery{Namespace: c.Job.Namespace, Limit: mostRuns,
 		Continue: c.listedBefore()})
@@ -127,9 +127,9 @@ func (c *Jobs) findRuns(ctx context.Context) error {
 	return nil
 }
 
-// runs has the earlier runs of the same work, among the Jobs that were listed.
+// runs has the earlier runs of the same work that were found in the list of Jobs.
 type runs struct {
-	what              string // what they have in common
+	what              string // what the runs have in common: "CronJob backup"
 	last              *peer  // newest successful run; nil if there is none
 	failedSince       int    // number of failed runs after last
 	succeeded, failed int
@@ -162,7 +162,8 @@ func (c *Jobs) findPeers(ctx context.Context) error {
 	return nil
 }
 
-// peerOf reads the fields of another Job that are compared: its first spec, the nodes of its tries, and how they ended.
+// peerOf reads the Job s, and returns the fields by which it is compared: its first spec, the nodes of its pods, and
+// how they ended.
 func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	p := &peer{sum: *s, nodes: map[string]bool{}, ends: map[string]explain.Mark{}, says: map[string]string{}}
 	n := 0
@@ -195,7 +196,7 @@ func (c *Jobs) peerOf(ctx context.Context, s *history.Summary) (*peer, error) {
 	return p, nil
 }
 
-// fared adds what a record shows about the other Job to p.ends and p.says.
+// fared adds the trouble that record r shows about the other Job to p.ends and p.says.
 func (p *peer) fared(r *events.Record) {
 	add := func(how string) {
 		if _, known := p.ends[how]; !known && how != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// findTemplate looks for the newest edit of the CronJob's jobTemplate since this Job was created. Later Jobs of the
-// CronJob have another template then.
+// findTemplate looks for the newest edit that the CronJob's jobTemplate had after this Job was created. Later Jobs of
+// the CronJob then have another template than this one.
 func (c *Jobs) findTemplate(ctx context.Context) error {
 	o := c.Origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -44,7 +44,7 @@ type templateEdit struct {
 	text explain.Passage
 }
 
-// movedOn says that the Job's CronJob creates other Jobs now, because its template was edited.
+// movedOn says that the CronJob of this Job creates other Jobs now, because its jobTemplate was edited.
 func (c *Jobs) movedOn() []explain.Sentence {
 	if c.template == nil {
 		return nil

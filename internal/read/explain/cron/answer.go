@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Heads of the sections that only the answer about a CronJob has.
+// Heads (titles) of the sections that only the answer about a CronJob has.
 const (
 	headRuns   = "RUNS"
 	headMissed = "MISSED"
@@ -26,7 +26,7 @@ const (
 	headNext   = "NEXT"
 )
 
-// Answer explains the CronJob: a verdict, and the sections that have sentences.
+// Answer explains the CronJob: it returns a verdict, and the sections that have sentences.
 func (c *Case) Answer() explain.Answer {
 	j := &c.State
 	a := explain.Answer{
@@ -60,7 +60,8 @@ func (c *Case) Answer() explain.Answer {
 	return a
 }
 
-// schedule returns the schedule with its zone, policy and deadline: "0 3 * * *" in Europe/Berlin, Forbid.
+// schedule returns the schedule of the CronJob with its zone, policy and deadline: "0 3 * * *" in Europe/Berlin,
+// Forbid.
 func (c *Case) schedule() string {
 	s := &c.State.Spec
 	text := fmt.Sprintf("%q", s.Schedule)
@@ -79,7 +80,8 @@ func (c *Case) schedule() string {
 	return text
 }
 
-// open returns the due time that has neither started nor been skipped; 0 if there is none.
+// open returns the open due time: the one without an outcome, neither started nor skipped. It returns 0 if there is
+// none.
 func (c *Case) open() events.Time {
 	if c.State.Due == nil {
 		return 0
@@ -87,7 +89,7 @@ func (c *Case) open() events.Time {
 	return events.Time(c.State.Due.At)
 }
 
-// why says what holds the open due time (a due time that is not decided yet) back, and since when.
+// why says what holds back the open due time (the one that has neither started nor been skipped), and since when.
 func (c *Case) why() []explain.Sentence {
 	open := c.State.Due
 	if open == nil || open.Hold == "" || c.State.State != history.CronHeld {
@@ -112,14 +114,14 @@ func (c *Case) why() []explain.Sentence {
 	return explain.Fewer(append(out, c.blockerTexts(open)...), 4)
 }
 
-// hold is what held a due time back, in words, and the record since which it did.
+// hold is a reason for which a due time was held back, such as "Forbid", and the record since which it applied.
 type hold struct {
 	says string
 	from explain.Mark
 }
 
-// holds returns what held the open due time back, in order of time. The last entry may have begun before the records
-// that were read; the state of the CronJob knows when.
+// holds returns the reasons for which the open due time, at, was held back, in order of time. The records that were
+// read may begin after the last reason did; its beginning is then taken from open, which the CronJob's state has.
 func (c *Case) holds(at events.Time, open *history.OpenDue) (all []hold) {
 	for i := range c.Due.Holds {
 		if h := &c.Due.Holds[i]; h.Due == at {
@@ -137,7 +139,7 @@ func (c *Case) holds(at events.Time, open *history.OpenDue) (all []hold) {
 	return all
 }
 
-// blockerTexts describes the running Jobs because of which the open due time does not start.
+// blockerTexts describes the running Jobs that keep the open due time from starting (concurrencyPolicy Forbid).
 func (c *Case) blockerTexts(open *history.OpenDue) (out []explain.Sentence) {
 	if open.Hold == events.HeldForbid.String() {
 		for _, r := range c.running() {
@@ -147,7 +149,8 @@ func (c *Case) blockerTexts(open *history.OpenDue) (out []explain.Sentence) {
 	return out
 }
 
-// blocker describes a running Job that blocks the next due time, and says whether its spec has a deadline.
+// blocker describes a running Job, r, that keeps the next one from starting, and says when its activeDeadlineSeconds
+// ends it, if ever.
 func (c *Case) blocker(r *croncase.Run) explain.Sentence {
 	text, from := fmt.Sprintf("%s, %s, has not ended", r.Name, c.madeFor(r)), []explain.Mark{r.First}
 	job := c.caseOf(r)
@@ -167,8 +170,8 @@ func (c *Case) blocker(r *croncase.Run) explain.Sentence {
 	return explain.Say(append(from, line.Marks()...), "%s, %s: %s%s", r.Name, c.madeFor(r), line.Passage(), ends)
 }
 
-// caseOf returns the case of a Job (what the records say about it) as of the same point. It is nil if the log has no
-// records of the Job, or if another controller runs it and nobody observes that.
+// caseOf returns what the records say about one Job of the CronJob, as of the same point. It returns nil if the log has
+// no records of the Job, or if another controller runs the Job and nobody observes it.
 func (c *Case) caseOf(r *croncase.Run) *jobcase.Case {
 	job, err := ending.Read(c.Ctx, c.Src, events.JobStream(r.Job), c.point())
 	c.Miss(c.Src, err)
@@ -180,7 +183,7 @@ func (c *Case) caseOf(r *croncase.Run) *jobcase.Case {
 	return job
 }
 
-// point returns the point in the log as of which the answer is.
+// point returns the point in the log for which the answer is.
 func (c *Case) point() history.Point {
 	return history.Point{Sequence: events.Sequence(c.State.AsOf.Sequence), Time: c.Now()}
 }
@@ -201,7 +204,7 @@ func (c *Case) madeFor(r *croncase.Run) string {
 	return "due " + c.InZone(r.MadeFor)
 }
 
-// entryOf returns the due time for which a Job was created, with its record; nil if unknown.
+// entryOf returns the due time, with its outcome, for which a Job was created; nil if unknown.
 func (c *Case) entryOf(r *croncase.Run) *duetimes.Entry {
 	for i := len(c.Due.Entries) - 1; i >= 0; i-- {
 		if c.Due.Entries[i].Job == r.Job {
@@ -211,7 +214,8 @@ func (c *Case) entryOf(r *croncase.Run) *duetimes.Entry {
 	return nil
 }
 
-// waitsFor says what will let the open due time start, and when it becomes too late to start.
+// waitsFor says what lets the open due time (the one without an outcome) start, and from when it may not start any
+// more.
 func (c *Case) waitsFor() []explain.Sentence {
 	var out []explain.Sentence
 	if c.State.State == history.CronSuspended {
@@ -254,7 +258,7 @@ func (c *Case) waitsFor() []explain.Sentence {
 	return out
 }
 
-// backoff says when the next try is, and derives this from the failure before.
+// backoff says when the Job is tried again (wait w), and which failure and which delay this follows from.
 func (c *Case) backoff(w *history.Wait) explain.Sentence {
 	text, until := fmt.Sprintf("%s, at %s", w.For, c.Seen(events.Time(w.Until))), events.Time(w.Until)
 	if w.Record == 0 {
@@ -265,7 +269,7 @@ func (c *Case) backoff(w *history.Wait) explain.Sentence {
 		c.Seen(since.At))
 }
 
-// strangerToGo says when the block ends by a Job which the CronJob no longer owns.
+// strangerToGo says what ends the block by a Job in status.active that the CronJob no longer owns.
 func (c *Case) strangerToGo() explain.Sentence {
 	n, r := c.stranger()
 	return explain.Say(explain.Marks(r.First, r.Gone),
@@ -280,7 +284,7 @@ func (c *Case) next() []explain.Sentence {
 	return []explain.Sentence{explain.Say(nil, "due %s", c.At(events.Time(c.State.Next)))}
 }
 
-// edited lists the edits of the spec and their field managers, the newest first.
+// edited lists the edits of the spec, with the field manager of each, the newest first.
 func (c *Case) edited() []explain.Sentence {
 	var out []explain.Sentence
 	for i := len(c.Due.Changes) - 1; i >= 0; i-- {
@@ -290,8 +294,8 @@ func (c *Case) edited() []explain.Sentence {
 	return explain.Fewer(out, 3)
 }
 
-// refused lists the Jobs that the API server refused at first. Due times whose Job never started are in the section
-// MISSED.
+// refused lists the Jobs that the API server refused at first and that started later. Due times that never started are
+// in the section MISSED.
 func (c *Case) refused() []explain.Sentence {
 	var out []explain.Sentence
 	for i := len(c.Due.Refusals) - 1; i >= 0; i-- {
@@ -309,7 +313,7 @@ func (c *Case) refused() []explain.Sentence {
 	return explain.Fewer(out, 2)
 }
 
-// ruledOut says what did not keep due times from starting. It can tell only if nothing is missing in the records.
+// ruledOut says what did not keep due times from starting. It says nothing if records are missing.
 func (c *Case) ruledOut() []explain.Sentence {
 	switch c.State.State {
 	case history.CronHeld, history.CronOverdue, history.CronRunning, history.CronWaiting:
@@ -328,7 +332,8 @@ func (c *Case) ruledOut() []explain.Sentence {
 			out = append(out, what)
 		}
 	}
-	ever := func(is func(*events.CronJobSeen) bool) bool { // true also before the first edit that the answer covers
+	// Reports whether is holds for any version of the spec, also before the first edit that the answer covers
+	ever := func(is func(*events.CronJobSeen) bool) bool {
 		return slices.ContainsFunc(c.Due.Changes, func(ch duetimes.Change) bool { return is(ch.Before) || is(ch.After) })
 	}
 	suspended, _ := c.SuspendedAt(c.Now())
@@ -347,14 +352,14 @@ func (c *Case) ruledOut() []explain.Sentence {
 	return []explain.Sentence{explain.Say(nil, "%s", strings.Join(out, ", "))}
 }
 
-// wasHeldBy reports whether by held a due time back at some time, even if the log lacks the details of the refusals or
-// of the suspension.
+// wasHeldBy reports whether a due time was ever held back for reason by. It needs no details of the refusals or of the
+// suspension, which the log may lack.
 func (c *Case) wasHeldBy(by events.TickHold) bool {
 	open := c.State.Due
 	return open != nil && open.Hold == by.String() || slices.ContainsFunc(c.Due.Holds, func(h duetimes.Hold) bool { return h.By == by })
 }
 
-// touching returns the gaps of the watch that overlap the time of the answer.
+// touching returns the gaps (times in which nobody watched the cluster) that overlap the time that the answer covers.
 func (c *Case) touching() []*history.Gap {
 	begin := max(events.Time(c.State.Created), c.Due.Told)
 	end := cmp.Or(c.Gone.At, c.Now())
@@ -368,7 +373,8 @@ func (c *Case) touching() []*history.Gap {
 	return out
 }
 
-// begunBefore says that the CronJob had due times before the first watch; empty otherwise.
+// begunBefore returns "it had been due" if the CronJob had due times before the first watch of the cluster; empty
+// otherwise.
 func (c *Case) begunBefore() string {
 	for _, g := range c.Gaps {
 		unwatched := func(e duetimes.Entry) bool {
@@ -381,13 +387,15 @@ func (c *Case) begunBefore() string {
 	return ""
 }
 
-// passedOver returns the times in which the namespace was over its log budget, within the time of the answer.
+// passedOver returns the times in which the CronJob's namespace was over its log budget, within the time that the
+// answer covers.
 func (c *Case) passedOver() []history.Passed {
 	begin := max(events.Time(c.State.Created), c.Due.Told)
 	return c.Passed.Touching(c.State.Namespace, false, begin, cmp.Or(c.Gone.At, c.Now()))
 }
 
-// history returns sentences about the gaps of the watch, and about what the answer leaves out.
+// history returns sentences about what the answer may lack: times in which nobody watched, records that are pruned
+// (deleted), and older due times.
 func (c *Case) history() []explain.Sentence {
 	var out []explain.Sentence
 	if c.Due.Told != 0 {
@@ -416,7 +424,8 @@ func (c *Case) history() []explain.Sentence {
 	return out
 }
 
-// keptBack says, as far as records show, why another controller does not start the due time yet.
+// keptBack says, as far as records show, why the controller of the CronJob, which is not Jobledger, does not start due
+// time at yet.
 func (c *Case) keptBack(at events.Time) []explain.Sentence {
 	all, whole := c.Due.Kept(at, c.Now())
 	if !whole {

@@ -10,21 +10,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// missedRun is a series of consecutive due times that did not start, all for the same reason.
+// missedRun is a group of consecutive due times that did not start, all for the same reason.
 type missedRun struct {
 	first, last duetimes.Entry
 	n           int    // number of due times
-	text        string // text about the last of them
+	text        string // what became of the last of them, and why
 	from        []explain.Mark
-	alike       string // that text without numbers
-	same        bool   // all have the same text
+	alike       string // text without numbers, to compare reasons
+	same        bool   // all of them have exactly this text
 }
 
 // missedText lists the due times that did not start, and why, the newest first. Consecutive ones with the same reason
 // share one sentence: "3 due times from 10:00 to 12:00: the CronJob was suspended".
 func (c *Case) missedText() (out []explain.Sentence) {
 	var runs []*missedRun
-	row := false // the due time before did not start either
+	row := false // the due time before this one did not start, either
 	for _, e := range c.dues() {
 		young := e.Fate == 0 && c.young(&e)
 		held := e.Fate == 0 && (e.First == c.open() || young) && c.State.State == history.CronHeld
@@ -55,7 +55,7 @@ func (c *Case) missedRun(e *duetimes.Entry) *missedRun {
 	return &missedRun{first: *e, last: *e, n: n, text: text, from: from, alike: explain.Liken(text, ""), same: true}
 }
 
-// joins reports whether two consecutive missedRuns have the same reason.
+// joins reports whether two groups of due times that did not start, one right after the other, have the same reason.
 func (x *missedRun) joins(next *missedRun) bool {
 	return x.n > 0 && next.n > 0 && x.alike == next.alike
 }

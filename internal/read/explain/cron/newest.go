@@ -21,20 +21,21 @@ func (c *Case) newestRuns() []*croncase.Run {
 	return out
 }
 
-// Limits for Jobs in an answer: it lists the newest mostRunsTold, and for the newest mostVerdicts it says why they
-// ended.
+// Limits for the Jobs in an answer. It lists the newest 12 Jobs (mostRunsTold), and says of the newest 3 (mostVerdicts)
+// why they ended.
 const (
 	mostVerdicts = 3
 	mostRunsTold = 12
 )
 
-// toldRun is a sentence about a Job, and the Job's creation or due time, by which the sentences are sorted.
+// toldRun is a sentence about a Job, with the time by which the sentences are sorted: the Job's creation or its due
+// time.
 type toldRun struct {
 	at   events.Time
 	says explain.Sentence
 }
 
-// runsText says how the newest Jobs ended, including Jobs that were never seen.
+// runsText says how the newest Jobs ended. It includes Jobs that a record names and that the watch never showed.
 func (c *Case) runsText() []explain.Sentence {
 	all := append(c.runsSeen(), c.runsUnseen()...)
 	slices.SortStableFunc(all, func(a, b toldRun) int { return cmp.Compare(b.at, a.at) })
@@ -45,7 +46,8 @@ func (c *Case) runsText() []explain.Sentence {
 	return explain.Fewer(out, mostVerdicts)
 }
 
-// runsUnseen describes due times that started a Job, or may have, without the Job ever being seen.
+// runsUnseen describes due times for which a Job was started, or may have been, although the watch never showed this
+// Job.
 func (c *Case) runsUnseen() (out []toldRun) {
 	for i := range c.Due.Entries {
 		e := &c.Due.Entries[i]
@@ -73,7 +75,7 @@ func (c *Case) runsUnseen() (out []toldRun) {
 	return out
 }
 
-// runsSeen describes the newest Jobs that were seen.
+// runsSeen describes the newest Jobs that the watch has shown.
 func (c *Case) runsSeen() (out []toldRun) {
 	for i, r := range c.newestRuns() {
 		if i == mostRunsTold {
@@ -98,7 +100,7 @@ func (c *Case) runsSeen() (out []toldRun) {
 	return out
 }
 
-// howEnded says how a Job ended, by the records of its CronJob.
+// howEnded says how Job r ended, by the records of its CronJob.
 func (c *Case) howEnded(r *croncase.Run) string {
 	switch {
 	case r.Result == events.ResultComplete && r.Started != 0 && r.Completed >= r.Started:
@@ -117,7 +119,7 @@ func (c *Case) byHand() []explain.Sentence {
 	for i := len(c.Due.Entries) - 1; i >= 0; i-- {
 		if e := &c.Due.Entries[i]; !fates.IsDue(e) {
 			s := c.Fate(e)
-			s.Detail = e.Job != "" // the section RUNS lists it, too
+			s.Detail = e.Job != "" // the section RUNS lists this Job, too
 			out = append(out, s)
 		}
 	}

@@ -31,8 +31,8 @@ func (c *Case) scheduledRuns() []*croncase.Run {
 	return slices.DeleteFunc(c.newestRuns(), func(r *croncase.Run) bool { return !c.scheduled(r) })
 }
 
-// failedRuns returns how many scheduled Jobs have failed in a row up to the newest ended one, and that Job. It returns
-// 0 and nil if the newest ended one completed.
+// failedRuns returns how many scheduled Jobs have failed in a row, counted back from the newest ended one, and this
+// newest one. It returns 0 and nil if the newest ended one completed.
 func (c *Case) failedRuns() (n int, newest *croncase.Run) {
 	for _, r := range c.scheduledRuns() {
 		switch r.Result {
@@ -49,7 +49,8 @@ func (c *Case) failedRuns() (n int, newest *croncase.Run) {
 	return n, newest
 }
 
-// failingVerdict says how many Jobs failed, since which edit, and why the newest one did.
+// failingVerdict returns the verdict that the last Jobs failed: how many (failed), since which edit, and why the newest
+// one (last) did.
 func (c *Case) failingVerdict(failed int, last *croncase.Run) explain.Sentence {
 	text, from := explain.Phrase("FAILING: %s failed", lastRuns(failed)), []explain.Mark{last.Ended}
 	if since, marks := c.failingSince(failed); since.Cut != "" {
@@ -68,8 +69,8 @@ func (c *Case) failingVerdict(failed int, last *croncase.Run) explain.Sentence {
 	return explain.Say(append(from, marks...), "%s%s%s", text, ended, hand)
 }
 
-// failingSince names the edit of the Job template since which all Jobs failed, if a Job before it succeeded; else
-// empty.
+// failingSince names the edit of the Job template since which all ended Jobs failed, if Jobs before it succeeded; empty
+// otherwise. failed is the number of Jobs that failed in a row.
 func (c *Case) failingSince(failed int) (since explain.Passage, from []explain.Mark) {
 	var edit *duetimes.Change
 	for i := range c.Due.Changes {
@@ -114,7 +115,8 @@ func (c *Case) failingSince(failed int) (since explain.Passage, from []explain.M
 		append(fates.ChangeMarks(edit), good.Ended)
 }
 
-// templateSince returns the differences between the pod templates of two Jobs, as far as the log has them.
+// templateSince returns the differences between the specs and pod templates of two Jobs, a good and a bad one, as far
+// as the log has them.
 func (c *Case) templateSince(good, bad *croncase.Run) []explain.Passage {
 	was, err := ending.Read(c.Ctx, c.Src, events.JobStream(good.Job), c.point())
 	c.Miss(c.Src, err)
@@ -129,7 +131,8 @@ func (c *Case) templateSince(good, bad *croncase.Run) []explain.Passage {
 	return append(explain.Passages(differs.Specs(oldSpec, newSpec)), differs.Templates(old, now)...)
 }
 
-// handSince says how the newest Job after last ended that a user created or asked for; empty if there is none.
+// handSince says how the newest Job ended that a user created or asked for after Job last; empty if there is none. If
+// last is nil, it only reports a failed Job.
 func (c *Case) handSince(last *croncase.Run) (text string, from []explain.Mark) {
 	for _, r := range c.newestRuns() {
 		if c.scheduled(r) || r.Result == events.ResultNone || last != nil && r.Created < last.Created {
@@ -147,10 +150,12 @@ func (c *Case) handSince(last *croncase.Run) (text string, from []explain.Mark) 
 	return "", nil
 }
 
-// leastStarved is how many consecutive Jobs must have been replaced before their end. A single one may be an accident.
+// leastStarved is how many consecutive Jobs must have been replaced before their end for the verdict STARVING. A single
+// one may be an accident.
 const leastStarved = 2
 
-// starvingVerdict says that no Job comes to its end, because the next one replaces it; ok is false if this is not so.
+// starvingVerdict returns the verdict that no Job comes to its end, because the next one always replaces it. ok is
+// false if this is not so.
 func (c *Case) starvingVerdict() (v explain.Sentence, ok bool) {
 	starved, longest, from := c.starved(), time.Duration(0), []explain.Mark(nil)
 	for _, r := range starved {
@@ -170,7 +175,7 @@ func (c *Case) starvingVerdict() (v explain.Sentence, ok bool) {
 }
 
 // starved returns the newest consecutive scheduled Jobs that were replaced before their end, the newest first. It skips
-// a Job that is running.
+// a newest Job that still runs.
 func (c *Case) starved() (all []*croncase.Run) {
 	var next *croncase.Run
 	for _, r := range c.scheduledRuns() {
@@ -186,7 +191,7 @@ func (c *Case) starved() (all []*croncase.Run) {
 	return all
 }
 
-// replaced reports whether a Job was deleted before its end because the next one was due (concurrencyPolicy Replace).
+// replaced reports whether Job r was deleted before its end because the Job next was due (concurrencyPolicy Replace).
 func (c *Case) replaced(r, next *croncase.Run) bool {
 	if c.State.Spec.Policy != "Replace" || r.Ended.Record != 0 || r.Gone.Record == 0 || r.Left || next == nil {
 		return false
@@ -195,14 +200,16 @@ func (c *Case) replaced(r, next *croncase.Run) bool {
 	return max(apart, -apart) < soonReplaced
 }
 
-// soonReplaced is the longest time between the deletion of a replaced Job and the creation of the next Job.
+// soonReplaced is the longest time between the deletion of a Job and the creation of the next one for which the next
+// one counts as its replacement.
 const soonReplaced = 10 * time.Second
 
-// leastUnfinished is how many Jobs must be running for the verdict that none comes to its end. With two, the second may
-// have just begun.
+// leastUnfinished is how many Jobs must be running for the verdict UNFINISHED: none of them comes to its end. Of two
+// Jobs, the second may have just begun.
 const leastUnfinished = 3
 
-// unfinishedVerdict says that more and more Jobs run and none ends; ok is false if this is not so.
+// unfinishedVerdict returns the verdict that several Jobs run, and none has ended since the oldest of them began. ok is
+// false if this is not so.
 func (c *Case) unfinishedVerdict() (v explain.Sentence, ok bool) {
 	var oldest *history.Run
 	n := 0
@@ -237,8 +244,8 @@ func (c *Case) unfinishedVerdict() (v explain.Sentence, ok bool) {
 		words.Span(c.Now().Sub(events.Time(oldest.Created))), text), true
 }
 
-// editedVerdict says that the schedule was changed, and that there was no due time since; ok is false if this is not
-// so.
+// editedVerdict returns the verdict that the schedule was edited, and that no due time has come since. ok is false if
+// this is not so.
 func (c *Case) editedVerdict() (v explain.Sentence, ok bool) {
 	var edit *duetimes.Change
 	for i := range c.Due.Changes {

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// TroubleSince returns since when no due time has started a Job, or no Job has ended. is is false if there is no
-// trouble.
+// TroubleSince returns the time since which no due time has started a Job, or no Job has ended. is is false if the
+// CronJob has no such trouble.
 func (c *Case) TroubleSince() (since events.Time, is bool) {
 	s := &c.State
 	switch s.State {
@@ -27,7 +27,7 @@ func (c *Case) TroubleSince() (since events.Time, is bool) {
 	if n, newest := c.missed(); n > 0 {
 		return c.missedSince(), true
 	} else if newest != nil {
-		return 0, false // it is not known whether the newest due times started
+		return 0, false // the newest due times may have started
 	}
 	if _, is := c.unfinishedVerdict(); is {
 		return c.oldestRun(), true
@@ -56,7 +56,7 @@ func (c *Case) newestSpec() events.Time {
 	return cmp.Or(events.Time(c.State.Created), c.Added.At)
 }
 
-// missedSince returns the first of the newest consecutive due times that did not start.
+// missedSince returns the first of the due times that did not start, in a row up to the newest one.
 func (c *Case) missedSince() (first events.Time) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -72,8 +72,8 @@ func (c *Case) missedSince() (first events.Time) {
 	return first
 }
 
-// started reports whether a due time started a Job, or did not count any more because the schedule was changed or the
-// CronJob deleted, or whether this is unknown.
+// started reports whether due time e started a Job, or is no trouble for another reason: the schedule was changed, the
+// CronJob was deleted, or its outcome is unknown.
 func started(e *duetimes.Entry) bool {
 	return e.Job != "" || e.Fate == events.TickStarted || e.Fate == events.TickReplaced || e.Fate == events.TickDeleted ||
 		e.Fate == events.TickUnknown

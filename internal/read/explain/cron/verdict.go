@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Verdict returns the answer in one line: is the CronJob healthy, and if not, why?
+// Verdict returns the answer about the CronJob in one line: is it healthy, and if not, why?
 func (c *Case) Verdict() explain.Sentence {
 	v := c.readVerdict()
 	if c.Damage != 0 && c.Gone.Record == 0 {
@@ -40,7 +40,7 @@ func (c *Case) readVerdict() explain.Sentence {
 		return explain.Say(explain.Marks(c.Deleting), "BEING DELETED since %s: it is due no more; %s",
 			c.Seen(events.Time(s.Deleted)), explain.ByWhom)
 	case history.CronUnseen:
-		if len(c.Runs) == 0 { // the Job template is recorded before the first version of the CronJob
+		if len(c.Runs) == 0 { // the log records the Job template before the first version of the CronJob
 			return explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(s.Last))},
 				"NOT SEEN YET: the log has the template of its Jobs alone, and no version of it so far")
 		}
@@ -86,7 +86,7 @@ func (c *Case) failing() (v explain.Sentence, ok bool) {
 	return c.failingVerdict(failed, last), true
 }
 
-// unknownVerdict says that it is not known what became of the newest due times.
+// unknownVerdict returns the verdict that the outcome of the newest due times, e, is unknown.
 func (c *Case) unknownVerdict(e *duetimes.Entry) explain.Sentence {
 	n, _ := c.Due.Count(e)
 	text, from := c.Became(e)
@@ -106,7 +106,7 @@ func lastRuns(n int) string {
 	return fmt.Sprintf("its last %d runs", n)
 }
 
-// inARow says how many of the newest due times, among those that were examined, have not started in a row.
+// inARow says that the n newest due times, of those that our controller has decided about, did not start.
 func (c *Case) inARow(n int) string {
 	looked, since := "", c.unlooked()
 	if since != "" {
@@ -118,8 +118,8 @@ func (c *Case) inARow(n int) string {
 	return fmt.Sprintf("its last %d due times%s did not start%s", n, looked, since)
 }
 
-// unlooked says how many passed due times our controller has not decided about yet: it decides about them together
-// later (C-085). It is empty if there are none.
+// unlooked says how many passed due times our controller has not decided about yet: it decides about them together,
+// once a minute (C-085). It is empty if there are none.
 func (c *Case) unlooked() string {
 	e := c.Due.Unstarted()
 	if e == nil || e.Observed || e.First == e.Last || !c.young(e) {
@@ -131,7 +131,7 @@ func (c *Case) unlooked() string {
 	return "; those since then were not looked at yet"
 }
 
-// shortFate says what became of a due time, without the reason.
+// shortFate says what became of due time e, without the reason.
 func (c *Case) shortFate(e *duetimes.Entry) (text string, from []explain.Mark) {
 	text, from = c.Became(e)
 	if e.Fate == 0 && !e.Observed {
@@ -141,8 +141,8 @@ func (c *Case) shortFate(e *duetimes.Entry) (text string, from []explain.Mark) {
 	return text, from
 }
 
-// suspendedVerdict says since when the CronJob is suspended, by which field manager, and how many due times have
-// passed.
+// suspendedVerdict returns the verdict about a suspended CronJob: since when, by which field manager, and how many due
+// times have passed.
 func (c *Case) suspendedVerdict() explain.Sentence {
 	is, by := c.SuspendedAt(c.Now())
 	since, who, m := events.Time(c.State.Created), "", c.Added
@@ -160,7 +160,7 @@ func (c *Case) suspendedVerdict() explain.Sentence {
 	return explain.Say(explain.Marks(m), "%s", text)
 }
 
-// heldVerdict says what holds the open due time back, and for how long it has.
+// heldVerdict returns the verdict that a due time is held back: by what, and for how long.
 func (c *Case) heldVerdict() explain.Sentence {
 	open := c.State.Due
 	at := events.Time(open.At)
@@ -193,7 +193,7 @@ func (c *Case) heldVerdict() explain.Sentence {
 		"held back: "), also)
 }
 
-// blockers names the running Jobs because of which the next one does not start, and says since when the oldest runs.
+// blockers names the running Jobs that keep the next Job from starting, and says since when the oldest runs.
 func (c *Case) blockers() (text string, from []explain.Mark) {
 	var names []string
 	var oldest *croncase.Run
@@ -217,9 +217,9 @@ func (c *Case) blockers() (text string, from []explain.Mark) {
 	return text + how + words.Span(c.Now().Sub(oldest.Created)), from
 }
 
-// strangers names the Jobs in status.active because of which the next one does not start, if none of them is known to
-// run. A Job that the CronJob no longer owns blocks until it is removed from status.active, because its end is not
-// observed (C-109).
+// strangers names the Jobs in status.active that keep the next Job from starting, if none of them is known to run. A
+// Job that the CronJob no longer owns blocks until it is removed from status.active, because its end is not observed
+// (C-109).
 func (c *Case) strangers() (text string, from []explain.Mark) {
 	if n, r := c.stranger(); r != nil {
 		return fmt.Sprintf("%s, in status.active, is not its own since %s", n.Name, c.Seen(r.Gone.At)), explain.Marks(r.First,
@@ -236,7 +236,7 @@ func (c *Case) strangers() (text string, from []explain.Mark) {
 }
 
 // stranger returns the first Job in status.active that the CronJob owned before and does not own now; nil if there is
-// none. It does not find Jobs from before the records that were read.
+// none. It does not find a Job that left the CronJob before the first record that was read.
 func (c *Case) stranger() (history.RunName, *croncase.Run) {
 	for _, n := range c.State.Published.Active {
 		if r := c.Run(types.UID(n.UID)); r != nil && r.Left {
@@ -246,7 +246,8 @@ func (c *Case) stranger() (history.RunName, *croncase.Run) {
 	return history.RunName{}, nil
 }
 
-// heldByStranger reports whether only Jobs that the CronJob no longer owns keep the next one from starting.
+// heldByStranger reports whether the next Job does not start only because of Jobs in status.active that the CronJob no
+// longer owns.
 func (c *Case) heldByStranger() bool {
 	_, r := c.stranger()
 	return r != nil && c.State.Spec.Policy == "Forbid" && len(c.running()) == 0
@@ -262,7 +263,7 @@ func (c *Case) running() (out []*croncase.Run) {
 	return out
 }
 
-// refusal returns the newest refusal of the Job for a due time; nil if there is none.
+// refusal returns the newest refusal of the API server to create the Job for due time due; nil if there is none.
 func (c *Case) refusal(due events.Time) *duetimes.Refusal {
 	for i := len(c.Due.Refusals) - 1; i >= 0; i-- {
 		if x := &c.Due.Refusals[i]; x.Due == due {
@@ -272,8 +273,8 @@ func (c *Case) refusal(due events.Time) *duetimes.Refusal {
 	return nil
 }
 
-// missed counts how many of the newest due times have not started in a row, including the open one, and returns the
-// newest of them. If it is not known what became of the newest one, n is 0.
+// missed counts how many of the newest due times have not started, in a row, and returns the newest of them. A due time
+// that may still start does not count. If the outcome of the newest one is unknown, n is 0.
 func (c *Case) missed() (n int, newest *duetimes.Entry) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -294,7 +295,8 @@ func (c *Case) missed() (n int, newest *duetimes.Entry) {
 	return n, newest
 }
 
-// dues returns the passed due times in order: those with a recorded outcome, the open one, and those without a record.
+// dues returns the passed due times in order: those with a recorded outcome, the one that is held back, and those
+// without a record.
 func (c *Case) dues() []duetimes.Entry {
 	all := slices.DeleteFunc(slices.Clone(c.Due.Entries), func(e duetimes.Entry) bool { return !fates.IsDue(&e) })
 	if l := c.Due.Ledger; l != nil && l.Open != 0 && !l.Closed && !c.Due.Elsewhere && c.Due.Gone == 0 {
@@ -303,7 +305,7 @@ func (c *Case) dues() []duetimes.Entry {
 	return append(all, c.Due.Untold()...)
 }
 
-// young reports whether a due time is so recent that it may still start.
+// young reports whether due time e is so recent that it may still start.
 func (c *Case) young(e *duetimes.Entry) bool {
 	if l := c.Due.Ledger; !e.Observed && !(l != nil && l.Open == e.Last) {
 		return c.Now().Sub(e.First) < history.GraceUndecided(c.State.Spec.Deadline)
@@ -311,14 +313,14 @@ func (c *Case) young(e *duetimes.Entry) bool {
 	return e.First == e.Last && c.Now().Sub(e.Last) < history.Grace(c.State.Spec.Deadline)
 }
 
-// startedInARow returns how many of the newest due times have started in a row, how late the latest of them was, and
-// the newest record.
+// startedInARow returns how many of the newest due times have started, in a row, the largest delay among them, and the
+// record of the newest one.
 func (c *Case) startedInARow() (n int, late time.Duration, from []explain.Mark) {
 	all := c.dues()
 	for i := len(all) - 1; i >= 0; i-- {
 		e := &all[i]
 		if e.Fate == 0 || e.Fate == events.TickReplaced && n == 0 || e.Fate == events.TickAgain {
-			continue // due now, dropped by a change of the schedule, or in another entry, too
+			continue // not decided yet, dropped by a change of the schedule, or also in another entry
 		}
 		if e.Job == "" && e.Fate != events.TickStarted {
 			break
@@ -331,7 +333,7 @@ func (c *Case) startedInARow() (n int, late time.Duration, from []explain.Mark) 
 	return n, late, from
 }
 
-// healthyVerdict says how many due times have started, and how late.
+// healthyVerdict returns the verdict HEALTHY: how many of the newest due times have started, and how late.
 func (c *Case) healthyVerdict() explain.Sentence {
 	n, late, from := c.startedInARow()
 	its, looked, next := "its", "", c.nextText()
@@ -355,7 +357,7 @@ func (c *Case) healthyVerdict() explain.Sentence {
 		words.Span(late), next)
 }
 
-// stillText says how many Jobs run, and whether the newest one replaced the one before it.
+// stillText says how many Jobs of the CronJob run, and whether the newest Job replaced the one before it.
 func (c *Case) stillText() (text string) {
 	if n := len(c.running()); n > 1 {
 		text = fmt.Sprintf("; %d of its Jobs run", n)
@@ -375,8 +377,8 @@ func (c *Case) specMarks() []explain.Mark {
 	return explain.Marks(c.Added)
 }
 
-// tooLate returns when startingDeadlineSeconds of the open due time expired; 0 if this has not happened, or it is not
-// set.
+// tooLate returns the time at which startingDeadlineSeconds of the open due time (the one without an outcome) expired;
+// 0 if it has not, or is not set.
 func (c *Case) tooLate() events.Time {
 	d := c.State.Spec.Deadline
 	if d == nil || c.open() == 0 {

@@ -21,7 +21,8 @@ import (
 // cronEntries is how many of the newest due times an answer about a CronJob covers at least, if the log has so many.
 const cronEntries = 30
 
-// Case is what the records say about one CronJob up to a point: its newest due times, its Jobs, and edits since then.
+// Case is what the records say about one CronJob up to a point in the log: its newest due times, and its Jobs and edits
+// in that time.
 type Case struct {
 	State history.CronJob
 	fates.Fates
@@ -30,9 +31,9 @@ type Case struct {
 	Ctx    context.Context
 	Src    history.Source
 	stream events.Stream
-	Damage events.Sequence // the first unreadable record, before which the history stops; 0 for none
+	Damage events.Sequence // first record that cannot be read, at which the case ends; 0 for none
 
-	Passed     history.PassedOver // for all namespaces
+	Passed     history.PassedOver // times over the log budget, of all namespaces
 	templates  map[string][]byte  // redacted Job templates, by hash
 	Unrecorded explain.Unrecorded
 	began      bool         // the CronJob's first record was read
@@ -43,17 +44,17 @@ type Case struct {
 	Off        []explain.Mark // starts of a controller that does not record CronJobs
 }
 
-// Run is a Job that belongs to the CronJob.
+// Run is a Job of the CronJob, as the CronJob's records show it.
 type Run struct {
 	events.RunSeen
-	First, Ended, Gone explain.Mark // records with its first version, its end, and its disappearance
+	First, Ended, Gone explain.Mark // records of its first version, its end, and its deletion
 	MadeFor            events.Time  // its due time, by its first record; 0 if it has none
-	Left               bool         // the Job exists, but the CronJob does not own it any more
-	unseen             bool         // known only from the answer to its create command
+	Left               bool         // the Job exists, and the CronJob does not own it any more
+	unseen             bool         // the watch has not shown it: known from the answer to its create
 }
 
-// Read reads the last part of a CronJob's records up to a point. Its errors are those of history.CronJobAt. If the log
-// is damaged, it returns the error, and if possible the case up to the damage.
+// Read reads the newest part of a CronJob's records, up to a point: stream s has them. If the log is damaged, it
+// returns the error, and if possible the case up to the damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	state, failed := history.CronJobAt(ctx, src, s, at)
 	if state.UID == "" {
@@ -69,7 +70,7 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	from, err := duetimes.Before(ctx, src, s, cronEntries, through)
 	switch {
 	case err == nil:
-	case from != 0 && src.Beside(err): // the records after the damage are read
+	case from != 0 && src.Beside(err): // after damage, the records behind it are read
 		failed = errors.Join(failed, err)
 	default:
 		return c.without(err, failed)
@@ -82,7 +83,8 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	return c, errors.Join(failed, c.surroundings(from, through))
 }
 
-// askedFor returns the create command in flight for a Job, and the decision that issued it; zero if there is none.
+// askedFor returns the create command for a Job that has not been answered yet, and the decision that issued it; zero
+// if there is none.
 func askedFor(state *history.CronJob) (create history.Command, by []explain.Mark) {
 	for _, x := range state.InFlight {
 		if strings.HasPrefix(x.Does, "create ") {
@@ -95,8 +97,8 @@ func askedFor(state *history.CronJob) (create history.Command, by []explain.Mark
 	return create, by
 }
 
-// without returns the case after its due times could not be read because of err. If err is damage of the log that
-// failed reports already, it returns only failed.
+// without returns the case without due times, because reading them failed with err. It joins err with failed, an
+// earlier error, unless failed has the same damage of the log already.
 func (c *Case) without(err, failed error) (*Case, error) {
 	if c.Due == nil {
 		c.Due = &duetimes.CronJob{}
@@ -107,7 +109,8 @@ func (c *Case) without(err, failed error) (*Case, error) {
 	return c, errors.Join(failed, err)
 }
 
-// surroundings reads gaps of the watch, and the like, from the controller's records, from record from on (0 for all).
+// surroundings reads the controller's records from record from on (0 for all), for example times in which nobody
+// watched the cluster.
 func (c *Case) surroundings(from, through events.Sequence) error {
 	begin := events.Sequence(0)
 	if from != 0 {
@@ -144,11 +147,12 @@ func (c *Case) surroundings(from, through events.Sequence) error {
 	return nil
 }
 
-// goesWith reports whether record f of a namespace's deletion explains the deletion of the CronJob.
+// goesWith reports whether the CronJob was deleted because its namespace was, which record f shows. at is the time of
+// that record.
 func (c *Case) goesWith(f *events.NamespaceSeen, at events.Time) bool {
-	const notInStep = 5 * time.Second // how far two watches may be apart
+	const notInStep = 5 * time.Second // how far one watch may be behind another
 	return f.Name == c.State.Namespace && f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.State.Created) &&
-		at <= c.Gone.At.Add(notInStep) // Gone.At is 0 while the CronJob is there
+		at <= c.Gone.At.Add(notInStep) // Gone.At is 0 while the CronJob exists
 }
 
 // visit processes a record of the CronJob.
@@ -177,7 +181,7 @@ func (c *Case) visit(r *events.Record) {
 			run = &Run{First: explain.MarkOf(r), MadeFor: f.Due}
 			c.Runs = append(c.Runs, run)
 		}
-		// The CronJob may have adopted a Job again which it did not own for a while.
+		// The CronJob may own again a Job that it did not own for a while.
 		run.Gone, run.Left, run.unseen = explain.Mark{}, false, false
 		if run.RunSeen = *f; f.Result != events.ResultNone && run.Ended.Record == 0 {
 			run.Ended = explain.MarkOf(r)
@@ -191,7 +195,8 @@ func (c *Case) visit(r *events.Record) {
 	}
 }
 
-// answered processes the API server's answer to a create or delete of a Job. The watch shows the same later, or never.
+// answered processes the API server's answer to a create or delete of a Job. The watch may show the Job later, or
+// never.
 func (c *Case) answered(r *events.Record, f *events.CommandEnded) {
 	if f.Ending != events.Done {
 		return
@@ -221,7 +226,7 @@ func (c *Case) Run(uid types.UID) *Run {
 	return nil
 }
 
-// In sets the time zone for times in sentences; the default is UTC. Due times are also written in the zone of the
+// In sets the time zone of times in sentences; the default is UTC. Due times are also written in the zone of the
 // schedule.
 func (c *Case) In(zone words.Zone) { c.Zone = zone }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// EditText is fates.ChangeText, with the fields of the jobTemplate that changed, if the log has both templates.
+// EditText says what an edit of the CronJob changed, and by which field manager. It also lists the changed fields of
+// the jobTemplate, if the log has both versions.
 func (c *Case) EditText(ch *duetimes.Change) explain.Passage {
 	text := fates.ChangeText(ch)
 	diff := c.TemplateEdit(ch)
@@ -24,7 +25,8 @@ func (c *Case) EditText(ch *duetimes.Change) explain.Passage {
 	return explain.Phrase("%sjobTemplate: %s%s", before, explain.Joined(diff, " · "), after)
 }
 
-// TemplateEdit returns what an edit changed in the Job template, if both versions are in the records that were read.
+// TemplateEdit returns what an edit changed in the jobTemplate. It returns none if one of the two versions is not in
+// the records that were read.
 func (c *Case) TemplateEdit(edit *duetimes.Change) []explain.Passage {
 	was, is := c.templates[edit.Before.Redacted], c.templates[edit.After.Redacted]
 	if was == nil || is == nil {

@@ -40,8 +40,8 @@ func Removal(c *jobcase.Case) (explain.Sentence, bool) {
 	return explain.Say(explain.Marks(append(first, from...)...), "%s %s, %s", when, c.Clock(at), by), true
 }
 
-// GoneUnseen returns the gap of the watch in which the Job disappeared. It is nil if there is none, or if a record
-// announced the deletion.
+// GoneUnseen returns the gap (a time in which nobody watched) in which the Job disappeared; m is the record that shows
+// it gone. It returns nil if the deletion was seen, or a record announced it.
 func GoneUnseen(c *jobcase.Case, m explain.Mark) *history.Gap {
 	if c.JobDeleted != 0 || expiredByUs(c, m) {
 		return nil
@@ -52,13 +52,14 @@ func GoneUnseen(c *jobcase.Case, m explain.Mark) *history.Gap {
 	return c.GapBefore(nil, m)
 }
 
-// expiredByUs reports whether Jobledger decided to delete the Job after its TTL, before record m showed the deletion.
+// expiredByUs reports whether Jobledger had decided to delete the Job after its TTL, before record m showed the
+// deletion.
 func expiredByUs(c *jobcase.Case, m explain.Mark) bool {
 	return c.Ttl.Record != 0 && c.Ttl.Record < m.Record
 }
 
-// Job says who deleted the Job. m is the record that shows the deletion, at the time of the request. unknown says what
-// the log does not tell about it. from are the records that prove by.
+// Job says who deleted the Job. m is the record that shows the deletion, at is the time of the request. unknown says
+// what the log does not tell about the deletion. from are the records that prove by.
 func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, from []explain.Mark) {
 	namespace, going := c.NamespaceRemoval()
 	switch {
@@ -93,7 +94,8 @@ func Job(c *jobcase.Case, m explain.Mark, at events.Time) (by, unknown string, f
 
 const byWhom = "; " + explain.ByWhom
 
-// orNamespace says that the Job may have been deleted with its namespace, if namespaces were not watched then.
+// orNamespace returns a phrase that the Job may have been deleted with its namespace; empty if namespaces were watched
+// at record m, so that this would be known.
 func orNamespace(c *jobcase.Case, m explain.Mark) string {
 	if c.Look(m).Namespaces == events.WatchingOn {
 		return ""
@@ -101,7 +103,7 @@ func orNamespace(c *jobcase.Case, m explain.Mark) string {
 	return " or with its namespace (namespaces are not watched)"
 }
 
-// expiredBefore reports whether the Job's TTL had expired at a time.
+// expiredBefore reports whether the TTL of the finished Job (ttlSecondsAfterFinished) had expired by time at.
 func expiredBefore(c *jobcase.Case, at events.Time) bool {
 	if !c.Finished() || c.Spec == nil || c.Spec.TTLSecondsAfterFinished == nil {
 		return false

@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// byOwner says who deleted the Job, according to the records of its CronJob; empty if they do not tell.
+// byOwner says who deleted the Job, if the records w of its CronJob tell it; empty otherwise. name names the CronJob;
+// seen is the record of the deletion.
 func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown string, from []explain.Mark) {
 	switch {
 	case w.Replacing && w.Next.Record != 0:
@@ -23,14 +24,14 @@ func byOwner(w *jobcase.Owner, name string, seen explain.Mark) (by, unknown stri
 	case w.Deleted.Record != 0 && w.Deleted.At <= seen.At.Add(time.Second) &&
 		seen.At.Sub(w.Deleted.At) < jobcase.SoonAfter:
 		return fmt.Sprintf("with its CronJob %s, which was deleted", name), byWhom, explain.Marks(w.Deleted)
-	case w.Ours: // a decision of ours would be in the log
+	case w.Ours: // if Jobledger had deleted it, its decision would be in the log
 		return "", "", nil
 	}
 	by, from = inferred(w, seen)
 	return by, "", from
 }
 
-// limitText names the history limit of the CronJob that the Job exceeded.
+// limitText names the history limit of the CronJob that the Job exceeded, with its value.
 func limitText(w *jobcase.Owner) string {
 	result, name := w.Ends[w.Job], "successfulJobsHistoryLimit"
 	if result == events.ResultFailed {
@@ -45,8 +46,8 @@ func limitText(w *jobcase.Owner) string {
 
 const inferredBy = "by the built-in CronJob controller (inferred)"
 
-// inferred says whether the built-in CronJob controller would have deleted the Job, by its rules and by what happened
-// next. That controller writes no records.
+// inferred says whether the built-in CronJob controller deleted the Job: whether its rules demand it, and what happened
+// next fits. That controller writes no records, so this is only inferred.
 func inferred(w *jobcase.Owner, seen explain.Mark) (by string, from []explain.Mark) {
 	if w.Spec == nil {
 		return "", nil
@@ -62,7 +63,7 @@ func inferred(w *jobcase.Owner, seen explain.Mark) (by string, from []explain.Ma
 	return "", nil
 }
 
-// overLimit reports whether more Jobs had ended with a result than the CronJob keeps.
+// overLimit reports whether more Jobs had ended with a result than the CronJob's history limit keeps.
 func overLimit(w *jobcase.Owner, result events.JobResult) bool {
 	limit := keeps(w, result)
 	alike := 0
@@ -74,7 +75,7 @@ func overLimit(w *jobcase.Owner, result events.JobResult) bool {
 	return limit != nil && alike > int(*limit)
 }
 
-// keeps returns how many Jobs with a result the CronJob keeps; nil for all, or if this is unknown.
+// keeps returns the history limit of the CronJob for Jobs with a result; nil if it keeps all, or if this is unknown.
 func keeps(w *jobcase.Owner, result events.JobResult) *int32 {
 	switch {
 	case w.Spec == nil:

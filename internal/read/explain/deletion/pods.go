@@ -14,7 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// AddPods adds sections: who deleted pods that had not ended, and if this is unknown, which field managers to ask.
+// AddPods adds sections to answer a: who deleted pods of the Job that had not ended, and if this is unknown, which
+// field managers may know.
 func AddPods(c *jobcase.Case, a *explain.Answer) {
 	managers := managers(c)
 	a.Add(explain.HeadPods, removedPods(c, a.Verdict.Unsaid)...)
@@ -25,8 +26,8 @@ func AddPods(c *jobcase.Case, a *explain.Answer) {
 const ownManager = "jobledger"
 
 // managers names field managers who edited the Job's spec, if an unknown API client deleted the Job or a pod of it.
-// They are only a hint whom to ask, since a deletion has no field manager. It leaves out controllers, whose deletions
-// an answer names as theirs. If only the creator is known, it says nothing, since every Job has a creator.
+// They are a hint whom to ask, because a deletion has no field manager. It leaves out controllers, whose deletions an
+// answer names anyway. If only the creator is known, it says nothing, because every Job has one.
 func managers(c *jobcase.Case) []explain.Sentence {
 	if !byUnknownClient(c) {
 		return nil
@@ -54,7 +55,7 @@ func managers(c *jobcase.Case) []explain.Sentence {
 		", "), none)}
 }
 
-// byUnknownClient reports whether an unknown API client deleted the Job, or one of its pods before the pod's end.
+// byUnknownClient reports whether an unknown API client deleted the unfinished Job, or a pod of it that had not ended.
 func byUnknownClient(c *jobcase.Case) bool {
 	if m := c.Deletion(); m.Record != 0 {
 		if _, unknown, _ := Job(c, m, m.At); unknown != "" && !c.Finished() {
@@ -64,8 +65,8 @@ func byUnknownClient(c *jobcase.Case) bool {
 	return slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return ending.Of(c, t).By == try.ByClient })
 }
 
-// removedPods says who deleted the pods that had not ended. It leaves out phrases about what no record tells if the
-// verdict has them already; told is Sentence.Unsaid of the verdict.
+// removedPods says who deleted the pods that had not ended. told has phrases about what no record tells, which the
+// verdict has already: they are left out here.
 func removedPods(c *jobcase.Case, told []string) []explain.Sentence {
 	var groups []*removed
 	for _, t := range c.Tries {
@@ -112,8 +113,9 @@ func removedPods(c *jobcase.Case, told []string) []explain.Sentence {
 	return explain.Fewer(out, 4)
 }
 
-// ranOn says which containers of a stopped pod had done their work, and which ones still ran. For a pod that succeeded,
-// it says so if the last container ended at least outlast after the first.
+// ranOn says which containers of a pod had done their work, and which still ran when the pod was stopped. For a pod
+// that succeeded, it says so if the last container ended at least outlast (5 s) after the first. It returns false if
+// there is nothing to say.
 func ranOn(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 	if t.Phase == events.PodSucceeded && t.Asked == 0 {
 		return endedAfter(c, t)
@@ -142,11 +144,12 @@ func ranOn(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 		true
 }
 
-// outlast is the smallest difference between the ends of two containers of a pod that is reported. Containers of a pod
-// rarely end at the same time.
+// outlast is the smallest time between the ends of two containers of a pod that is worth a sentence. Containers of a
+// pod rarely end at the same time.
 const outlast = 5 * time.Second
 
-// endedAfter says which container of a succeeded pod ended first and which last, if they ended at least outlast apart.
+// endedAfter says which container of a succeeded pod ended first and which last. It returns false if the two ended less
+// than outlast (5 s) apart.
 func endedAfter(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 	first := t.DoneFirst()
 	if first == nil || first.Finished == 0 {
@@ -166,14 +169,15 @@ func endedAfter(c *jobcase.Case, t *try.Try) (explain.Sentence, bool) {
 		c.Clock(first.Finished), last.Name, words.Span(more)), true
 }
 
-// foreign reports whether the Job's pod template is known, and does not have the container (admission has added it).
+// foreign reports whether a container is not in the Job's pod template, so that admission has added it. It is false if
+// the template is unknown.
 func foreign(c *jobcase.Case, container string) bool {
 	_, template := c.FirstSpec()
 	known := jobcase.Images(template)
 	return len(known) > 0 && known[container] == ""
 }
 
-// removed is a group of tries that were ended in the same way.
+// removed is a group of tries (pods) that were ended in the same way.
 type removed struct {
 	e     try.Ending
 	tries []*try.Try
@@ -183,7 +187,7 @@ func (g *removed) marks() []explain.Mark {
 	out := slices.Clone(g.e.Marks)
 	for _, t := range g.tries[1:min(len(g.tries), explain.MostCited)] {
 		switch {
-		case g.e.By == try.ByUs || g.e.By == try.ByController: // one decision covers all of them
+		case g.e.By == try.ByUs || g.e.By == try.ByController: // one decision ends all of them, whatever differs
 		case g.e.By.Disruption() && t.DisruptedAt.Record != 0:
 			out = append(out, t.DisruptedAt)
 		case t.AskedSeen.Record != 0:
@@ -195,7 +199,8 @@ func (g *removed) marks() []explain.Mark {
 	return explain.Marks(out...)
 }
 
-// asked returns AskedText for the tries of the group: if the texts differ, that of the first try.
+// asked says when the deletion of the pods in the group was requested, and how long they took to stop. If this differs,
+// it says so only for the first pod.
 func (g *removed) asked(c *jobcase.Case) string {
 	text := AskedText(c, g.tries[0])
 	for _, t := range g.tries[1:] {
@@ -206,7 +211,7 @@ func (g *removed) asked(c *jobcase.Case) string {
 	return text
 }
 
-// AskedText says when the deletion of the pod was requested, its grace period, and how long the pod took to stop.
+// AskedText says when the deletion of try t (a pod) was requested, its grace period, and how long the pod took to stop.
 func AskedText(c *jobcase.Case, t *try.Try) string {
 	if t.Asked == 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 
 const MostDifferences = 4
 
-// Specs returns texts for the fields that differ between two specs, except the pod template.
+// Specs returns a text for each field that differs between two specs of Jobs, without the pod template.
 func Specs(old, now *events.JobSpec) []string {
 	if old == nil || now == nil {
 		return nil
@@ -22,7 +22,8 @@ func Specs(old, now *events.JobSpec) []string {
 	return slices.DeleteFunc(words.SpecChanges(old, now), func(s string) bool { return s == "pod template edited" })
 }
 
-// Templates returns texts for the fields that differ between two redacted templates, sorted.
+// Templates returns a text for each field that differs between two redacted pod templates (JSON without secrets),
+// sorted.
 func Templates(old, now []byte) []explain.Passage {
 	var a, b map[string]any
 	if json.Unmarshal(old, &a) != nil || json.Unmarshal(now, &b) != nil {
@@ -34,7 +35,7 @@ func Templates(old, now []byte) []explain.Passage {
 	return out
 }
 
-// compare collects the differences of two JSON values: "image of main: a:1 → a:2".
+// compare adds to out the differences of two JSON values: "image of main: a:1 → a:2". path names the field.
 func compare(path string, a, b any, out *[]explain.Passage) {
 	switch x := a.(type) {
 	case map[string]any:
@@ -95,8 +96,8 @@ func merged(a, b map[string]any) map[string]bool {
 	return keys
 }
 
-// hiddenVariable is the JSON of a redacted environment variable without its name. As the log lacks its value, a text
-// shows only the name.
+// hiddenVariable is a redacted environment variable as JSON, without its name. The log lacks its value, so a text shows
+// only the name.
 const hiddenVariable = `{"value":"(redacted)"}`
 
 // named reports whether all elements of a list are objects with a name. It is false for an empty list.
@@ -135,15 +136,15 @@ func valueText(v any) string {
 	return string(text)
 }
 
-// How much of a value a line shows: at most mostValue bytes. If two values begin alike, it shows them from mostAlike
+// How much of a value one line shows: at most mostValue bytes. If two values begin alike, it shows them from mostAlike
 // bytes before the first difference.
 const (
 	mostValue = 60
 	mostAlike = 20
 )
 
-// shown returns two different values, each cut for a line. For example, two image names with digests differ near their
-// ends, so each becomes "…/tiles@sha256:…", from 20 bytes before the first difference on.
+// shown returns two different values, each cut to fit on a line. For example, two image names with digests differ
+// near their ends, so each becomes "…/tiles@sha256:…", which begins 20 bytes before the first difference.
 func shown(a, b string) (was, is explain.Passage) {
 	alike := 0
 	for alike < min(len(a), len(b)) && a[alike] == b[alike] {
@@ -156,7 +157,7 @@ func shown(a, b string) (was, is explain.Passage) {
 	return explain.Passage{Cut: excerptFrom(a, from), Whole: a}, explain.Passage{Cut: excerptFrom(b, from), Whole: b}
 }
 
-// excerptFrom returns a value from byte from on, or the whole value if that fits on a line.
+// excerptFrom returns the part of a value that begins at byte from, or the whole value if it fits on a line.
 func excerptFrom(s string, from int) string {
 	if len(s) <= mostValue || from == 0 {
 		return explain.Begin(s, mostValue)

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Of finds what ended a try (a pod of the Job), and caches it. It considers only what happened before the end: a
-// deletion after a failure did not cause the failure.
+// Of returns what ended try t (a pod of the Job), and the records that prove it. It considers only what happened before
+// the end: a deletion after a failure did not cause the failure. It caches the result in t.
 func Of(c *jobcase.Case, t *try.Try) try.Ending {
 	if t.Judged == nil {
 		e := endingOf(c, t)
@@ -35,7 +35,7 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 		switch e.By {
 		case try.ByNodeGone, try.ByTaint, try.ByKubelet:
 			e = withNode(c, t, e, t.DisruptedAt)
-		case try.ByEviction: // kubectl drain cordons the node before it requests evictions
+		case try.ByEviction: // kubectl drain cordons the node before it evicts its pods
 			if n, ok := c.NodeFor(t, e.By, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
 				e.Then, e.Marks = c.NodeWords(&n, t.Node), append(e.Marks, n.Mark)
 			}
@@ -52,7 +52,8 @@ func endingOf(c *jobcase.Case, t *try.Try) try.Ending {
 	return e
 }
 
-// deletedAndDisrupted returns who requested the deletion first, and the disruption that followed.
+// deletedAndDisrupted returns the ending of a pod that was deleted and then disrupted (evicted, for example): who
+// requested the deletion, and the disruption that followed.
 func deletedAndDisrupted(c *jobcase.Case, t *try.Try) try.Ending {
 	later := try.Ending{By: t.DisruptedBy(), Why: t.Disruption().Why}
 	e := deletedBy(c, t)
@@ -62,7 +63,7 @@ func deletedAndDisrupted(c *jobcase.Case, t *try.Try) try.Ending {
 	return e
 }
 
-// Until returns the end of the try. If the try has not ended, it returns the time up to which it was watched.
+// Until returns the end of try t (a pod). If it has not ended, it returns the time up to which the pod was watched.
 func Until(t *try.Try, c *jobcase.Case) events.Time {
 	switch {
 	case t.Over():

@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// FailedTries returns the tries that ended without success, in the order of their ends. It leaves out those that were
+// FailedTries returns the tries (pods) that ended without success, ordered by their ends. It leaves out those that were
 // stopped because the Job had ended.
 func FailedTries(c *jobcase.Case) []*try.Try {
 	var out []*try.Try
@@ -21,7 +21,7 @@ func FailedTries(c *jobcase.Case) []*try.Try {
 	return out
 }
 
-// Stopped reports whether the try ended because the Job did not want it any more, and not by a failure.
+// Stopped reports whether try t (a pod) ended because the Job did not want it any more, and not by a failure.
 func Stopped(c *jobcase.Case, t *try.Try) bool {
 	switch Of(c, t).By {
 	case try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace, try.ByNothing:

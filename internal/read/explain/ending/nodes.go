@@ -8,9 +8,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// unsaidOfNode returns a phrase for what no record tells about the tainted or deleted node n; known is false if there
-// is no n. If the node's kubelet was silent, there is nothing to add: the node lifecycle controller then taints the
-// node.
+// unsaidOfNode returns a phrase for what no record tells about a tainted or deleted node, n, such as who did it. known
+// is false if no record of the node is known. If the node's kubelet was silent, there is nothing to add: the node
+// lifecycle controller then taints the node.
 func unsaidOfNode(t *try.Try, e *try.Ending, n *jobcase.NodeAt, known bool) string {
 	switch {
 	case e.By == try.ByTaint && !known:
@@ -23,7 +23,7 @@ func unsaidOfNode(t *try.Try, e *try.Ending, n *jobcase.NodeAt, known bool) stri
 	return ""
 }
 
-// withNode adds the state of the try's node to an ending.
+// withNode adds the state of the pod's node to ending e. when is the record of the disruption or deletion.
 func withNode(c *jobcase.Case, t *try.Try, e try.Ending, when explain.Mark) try.Ending {
 	n, ok := c.NodeFor(t, e.By, when)
 	if e.Unsaid == "" {

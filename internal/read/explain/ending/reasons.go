@@ -13,7 +13,7 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// reasonWords says why Jobledger deleted a pod.
+// reasonWords returns the words for reason r, for which Jobledger deleted a pod.
 func reasonWords(r events.Reason) string {
 	switch r {
 	case "JobFailing":
@@ -32,7 +32,7 @@ func reasonWords(r events.Reason) string {
 	return string(r)
 }
 
-// stopWhy says why Jobledger deleted a pod, with the edit that led to it.
+// stopWhy says why Jobledger deleted try t (a pod), and names the edit of the Job that led to it.
 func stopWhy(c *jobcase.Case, t *try.Try) string {
 	reason := t.DeletedReason
 	if reason == reconciler.FewerPodsWanted && c.SuspendedAt(t.Deleted) {
@@ -57,8 +57,9 @@ func stopWords(e *jobcase.Edit) string {
 	return "fewer pods were wanted: " + editWords(e)
 }
 
-// editBehind returns the edit, just before the pod was deleted, that suspended the Job or lowered its parallelism; nil
-// if there is none. An edit before the pod was created, or long before its deletion, does not explain the deletion.
+// editBehind returns the edit that suspended the Job or lowered its parallelism just before record deleted, which shows
+// the deletion of pod t; nil if there is none. An earlier edit, from before the pod's creation or long before its
+// deletion, does not explain the deletion.
 func editBehind(c *jobcase.Case, t *try.Try, deleted explain.Mark) *jobcase.Edit {
 	const soon = 5 * time.Second
 	for i := len(c.Edits) - 1; i >= 0; i-- {
@@ -76,13 +77,13 @@ func editBehind(c *jobcase.Case, t *try.Try, deleted explain.Mark) *jobcase.Edit
 	return nil
 }
 
-// stops reports whether the Job wants fewer pods because of an edit.
+// stops reports whether the Job wants fewer pods after edit e: it was suspended, or its parallelism was lowered.
 func stops(e *jobcase.Edit) bool {
 	return e.After.Suspend && !e.Before.Suspend ||
 		jobcase.Number(e.After.Parallelism) < jobcase.Number(e.Before.Parallelism)
 }
 
-// editWords says what an edit changed so that the Job wants fewer pods, and who made the edit.
+// editWords says how edit e suspended the Job or lowered its parallelism, and who made it.
 func editWords(e *jobcase.Edit) string {
 	by := ", " + explain.ByWhom
 	if name := explain.ManagerOf(e.By); name != "" {
@@ -95,8 +96,8 @@ func editWords(e *jobcase.Edit) string {
 		jobcase.Number(e.After.Parallelism), by)
 }
 
-// EditBehindStops describes the edit because of which the Job did not want some of its pods any more. It is empty if
-// there is no such edit, or several.
+// EditBehindStops describes the edit that made the Job want fewer pods, and returns its record. It is empty if there is
+// no such edit, or several.
 func EditBehindStops(c *jobcase.Case) (text string, from explain.Mark) {
 	for i := range c.Edits {
 		e := &c.Edits[i]
@@ -117,7 +118,7 @@ func EditBehindStops(c *jobcase.Case) (text string, from explain.Mark) {
 	return text, from
 }
 
-// indexWhy says why the index of a pod did not need the pod: the Job has no such index, or another pod has it.
+// indexWhy says why the Job did not need pod t for the pod's index: the Job has no such index, or another pod has it.
 func indexWhy(c *jobcase.Case, t *try.Try) string {
 	if s := c.SpecAt(t.Deleted); s != nil && s.Completions != nil && t.Index >= *s.Completions {
 		return fmt.Sprintf("completions is %d by then, so its index is none of the Job's", *s.Completions)

@@ -12,9 +12,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// unwatchedEnds sets MaySucceed for tries that may have succeeded during a gap of the watch: their pods were gone after
-// the gap, and the status counts more successes than were seen. Example: the status has 3 successes, 2 pods were seen
-// to succeed, and 2 pods vanished in the gap; each of the two may be the third success.
+// unwatchedEnds marks tries (pods) that may have succeeded while nobody watched (MaySucceed): they were gone
+// afterwards, and the status counts more successes than were seen. For example, succeeded (the status) is 3, 2 pods
+// were seen to succeed, and 2 pods vanished: each of the two may be the third success.
 func unwatchedEnds(c *jobcase.Case, succeeded int) {
 	seen := 0
 	for _, t := range c.Tries {
@@ -31,9 +31,8 @@ func unwatchedEnds(c *jobcase.Case, succeeded int) {
 	}
 }
 
-// Read reads the records of the Job with stream s up to the point at, and decides what each try counts as (Heed). Its
-// errors are those of history.JobAt. If the log is damaged, it returns the error, and if possible the case up to the
-// damage.
+// Read reads the records of the Job with stream s up to point at, and decides what each try (pod) counts as. If the log
+// is damaged, it returns the error, and if possible the case up to the damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*jobcase.Case, error) {
 	c, err := jobcase.Read(ctx, src, s, at)
 	if c == nil {
@@ -43,9 +42,9 @@ func Read(ctx context.Context, src history.Source, s events.Stream, at history.P
 	return c, cmp.Or(err, c.Unread())
 }
 
-// Heed corrects what each try counts as, to match the final status of the Job. The records of the pods do not tell
-// whether a status write counts the pods that were stopped at the Job's end. If the status does not tell either, their
-// tries become CountedUnknown.
+// Heed corrects what each try (pod) counts as, so that it agrees with the final status of the Job. The records of the
+// pods do not tell whether the status counts the pods that were stopped at the Job's end. If the status does not tell
+// either, these tries become CountedUnknown.
 func Heed(c *jobcase.Case) {
 	if c.Folded == nil {
 		return
@@ -59,12 +58,13 @@ func Heed(c *jobcase.Case) {
 		return
 	}
 	failed, succeeded := c.Folded.Base.Failed, c.Folded.Base.Succeeded
-	if c.Folded.Indexed { // status.succeeded may be too high: the API server refuses to lower it in some writes (J-236)
+	// status.succeeded may be too high, because the API server refuses to lower it in some writes (J-236)
+	if c.Folded.Indexed {
 		succeeded = c.Folded.Base.Completed.Len()
 	}
 	unwatchedEnds(c, int(succeeded))
-	// A pod that is deleted because its Job fails counts as a failure from then on, even if it ends with success
-	// (J-022).
+	// A pod that is deleted because its Job fails counts as a failure from then on, even if its containers then end
+	// with success (J-022).
 	stopped := func(t *try.Try) bool { return c.AfterVerdict(t) && c.Settled.Failure }
 	agree(c, try.CountedFailed, int(failed), func(t *try.Try) bool {
 		return t.Phase != events.PodSucceeded && !t.MaySucceed || stopped(t)
@@ -81,15 +81,15 @@ func Heed(c *jobcase.Case) {
 	}
 }
 
-// Outside reports whether the index of a try does not exist any more because completions was lowered. Its success then
-// no longer counts (J-037, J-076).
+// Outside reports whether the Job no longer has the index of try t (a pod), because completions was lowered. Its
+// success then no longer counts (J-037, J-076).
 func Outside(c *jobcase.Case, t *try.Try) bool { return outside(c, t.Index) }
 
 func outside(c *jobcase.Case, index int32) bool {
 	return c.Folded != nil && c.Folded.Indexed && index >= c.Folded.Completions
 }
 
-// CompletionsSet returns the record of the last change of spec.completions; none if it was never changed.
+// CompletionsSet returns the record of the last edit of spec.completions; none if it was never edited.
 func CompletionsSet(c *jobcase.Case) explain.Mark {
 	number := func(s *events.JobSpec) int32 { return jobcase.Number(s.Completions) }
 	for _, e := range slices.Backward(c.Edits) {
@@ -100,16 +100,16 @@ func CompletionsSet(c *jobcase.Case) explain.Mark {
 	return explain.Mark{}
 }
 
-// byCount returns the tries in the order in which they were counted.
+// byCount returns the tries (pods) in the order in which the Job's status counted them.
 func byCount(c *jobcase.Case) []*try.Try {
 	tries := slices.Clone(c.Tries)
 	slices.SortStableFunc(tries, func(a, b *try.Try) int { return cmp.Compare(a.CountAt.Record, b.CountAt.Record) })
 	return tries
 }
 
-// agree changes tries so that exactly want of them count as as. Only tries for which fits is true may become counted.
-// For example, with want 3, two counted failures and one open try that fits, the open try becomes the third failure. If
-// there are several ways to choose, the tries become CountedUnknown.
+// agree changes what tries (pods) count as, until exactly want of them count as as. Only tries for which fits is true
+// may become counted. For example, with want 3, two counted failures, and one open try that fits, the open try becomes
+// the third failure. If there are several ways to choose, the tries become CountedUnknown.
 func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) {
 	var have, late, open, early, left []*try.Try
 	for _, t := range c.Tries {
@@ -127,13 +127,14 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		default:
 			open = append(open, t)
 			if by := Of(c, t).By; !c.AfterVerdict(t) && by != try.ByUs && by != try.ByController && by != try.ByJobDeleted {
-				// It ended before the Job's end was decided, so it must count: otherwise the Job would go on.
+				// It ended before the Job's end was decided, so it must have counted: otherwise the Job would have gone
+				// on.
 				early = append(early, t)
 			}
 		}
 	}
 	over := c.Conclusion()
-	if want-len(have) > len(open) { // a status counted some of them before they left the Job, though no record shows it
+	if want-len(have) > len(open) { // a status counted some before the Job lost them
 		open = append(open, left...)
 	}
 	switch {
@@ -142,7 +143,7 @@ func agree(c *jobcase.Case, as try.Counted, want int, fits func(*try.Try) bool) 
 		for _, t := range late {
 			t.Counted, t.CountAt, t.Failure = try.CountedNot, explain.Mark{}, 0
 		}
-	case want == 0: // the writer of the status counts none of them
+	case want == 0: // the status counts none of them
 		for _, t := range have {
 			t.Counted, t.CountAt, t.Failure = try.CountedNot, explain.Mark{}, 0
 		}

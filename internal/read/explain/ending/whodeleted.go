@@ -13,7 +13,8 @@ import (
 const unseenSuccess = "gone when it was watched again: whether it had succeeded is unknown, " +
 	"as the status counts successes that were not seen"
 
-// deletedBy finds who requested the deletion of a pod that had not ended, or that ended because of the deletion.
+// deletedBy returns who requested the deletion of pod t, for a pod that had not ended then, or that ended because of
+// the deletion.
 func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	seen := t.AskedSeen
 	if seen.Record == 0 {
@@ -58,15 +59,15 @@ func deletedBy(c *jobcase.Case, t *try.Try) try.Ending {
 	return byClient(c, t, seen, notUs(c, seen))
 }
 
-// thirdRuns reports whether a controller runs the Job whose rules are not known: neither Jobledger nor the built-in
-// one.
+// thirdRuns reports whether a third controller runs the Job: neither Jobledger nor the built-in one. Its rules are not
+// known.
 func thirdRuns(c *jobcase.Case) bool {
 	by := c.Job.ManagedBy
 	return by != "" && by != events.BuiltinManagedBy
 }
 
-// byController returns the ending of a pod that the Job's own controller deleted by its rules. If the rules of that
-// controller are not known, it is ByUnknown.
+// byController returns the ending of a pod that the Job's own controller deleted, for reason why. m proves the reason,
+// and seen shows the deletion. If the rules of that controller are not known, the ending is ByUnknown.
 func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark) try.Ending {
 	if !thirdRuns(c) {
 		return try.Ending{By: try.ByController, Why: why, Marks: explain.Marks(m, seen)}
@@ -81,19 +82,20 @@ func byController(c *jobcase.Case, m explain.Mark, why string, seen explain.Mark
 	return e
 }
 
-// byClient returns the ending of a pod that an API client deleted. When a namespace is deleted, pods go before Jobs. So
-// if the Job disappeared soon after and namespaces are not watched, the two causes cannot be told apart.
+// byClient returns the ending of a pod that an API client deleted; not has the causes that are ruled out, and seen
+// shows the deletion. When a namespace is deleted, its pods go before its Jobs. So if the Job disappeared soon after,
+// and namespaces are not watched, the two causes cannot be told apart.
 func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.Ending {
 	e := try.Ending{By: try.ByClient, Why: "deleted while it " + runningWord(t), Marks: explain.Marks(seen),
 		Not: append(not, disruptionNames...), Unsaid: "which one is unknown"}
-	if t.Unrecorded > 0 { // an unrecorded version may have shown a disruption
+	if t.Unrecorded > 0 { // a version of the pod without a record may have shown a disruption
 		e.By, e.Not, e.Missing = try.ByUnknown, not, fmt.Sprintf("the %s of it that were seen before and not recorded",
 			explain.Versions(t.Unrecorded))
 		e.Unsaid = explain.ByWhom
 		return e
 	}
-	// Pod garbage collection sets a condition, which may have been missed. It deletes the pods of a node that was
-	// already gone.
+	// Pod garbage collection deletes the pods of a node that is gone, and sets a condition first, which may have been
+	// missed.
 	if n, ok := c.NodeOf(t, seen); ok && n.Seen == nil && n.At < seen.At {
 		e.By, e.Why = try.ByUnknown, "deleted by an API client, or by pod garbage collection: "+c.NodeWords(&n, t.Node)
 		e.Marks, e.Missing, e.Not = append(e.Marks, n.Mark), "the pod's condition DisruptionTarget", not
@@ -117,8 +119,8 @@ func byClient(c *jobcase.Case, t *try.Try, seen explain.Mark, not []string) try.
 }
 
 // leftBehind returns the ending of a pod that has no record since its Job was deleted. Garbage collection deletes such
-// a pod, unless the Job was deleted with orphaned pods. In that case an earlier record shows the Job under deletion,
-// waiting for its pods to be orphaned.
+// a pod, unless the Job was deleted with the option to orphan its pods. Then an earlier record shows the Job under
+// deletion, with the finalizer for this.
 func leftBehind(c *jobcase.Case, t *try.Try) try.Ending {
 	switch {
 	case c.Gone.Record == 0 || c.Damage != 0:
@@ -137,7 +139,7 @@ func leftBehind(c *jobcase.Case, t *try.Try) try.Ending {
 	}
 }
 
-// leftWhy says why the Job does not own a pod any more that had not ended.
+// leftWhy says why the Job does not own pod t any more, which had not ended.
 func leftWhy(c *jobcase.Case, t *try.Try) string {
 	if m := c.Deletion(); m.Record != 0 && m.At <= t.Gone.At.Add(time.Second) {
 		return "the Job was deleted without its pods (orphaned): it went on"
@@ -149,7 +151,7 @@ const nodeLoss = "node loss"
 
 var disruptionNames = []string{"eviction", "preemption", "taint", nodeLoss}
 
-// whichIs follows a list of those who may have done something, if no record tells who it was.
+// whichIs follows a list of possible causes, if no record tells which of them it was.
 const whichIs = "which is unknown"
 
 func runningWord(t *try.Try) string {
@@ -159,7 +161,8 @@ func runningWord(t *try.Try) string {
 	return "waited to run"
 }
 
-// notUs returns "Jobledger" as ruled out, if Jobledger ran the Job: only then would a decision of ours be in the log.
+// notUs returns "Jobledger" as a ruled-out cause, if Jobledger ran the Job at record seen: a deletion by it would be in
+// the log. Otherwise it returns none.
 func notUs(c *jobcase.Case, seen explain.Mark) []string {
 	if c.OursAt(seen) {
 		return []string{"Jobledger"}
@@ -167,8 +170,8 @@ func notUs(c *jobcase.Case, seen explain.Mark) []string {
 	return nil
 }
 
-// deletedBefore reports whether the deletion of the Job explains that of the pod: it was requested before, or at the
-// same moment.
+// deletedBefore reports whether the deletion of the Job explains the deletion of pod t: the Job's was requested first,
+// or at the same moment. seen is the record of the pod's deletion.
 func deletedBefore(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
 	const moment = time.Second // two watches may differ by this much
 	m := c.Deletion()
@@ -177,22 +180,23 @@ func deletedBefore(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
 		return false
 	case c.JobDeleted != 0 && t.Asked != 0:
 		return t.Asked.Add(moment) >= c.JobDeleted
-	case t.AskedExact: // whole seconds, and the clocks may differ a little
+	case t.AskedExact: // both are whole seconds, by clocks that may differ a little
 		return t.Asked.Add(moment+moment/2) >= m.At
 	}
 	return m.At <= seen.At.Add(moment)
 }
 
-// controllerFirst reports whether the Job's own controller had a reason to delete the pod, before the deletion of the
-// Job was seen.
+// controllerFirst reports whether the Job's own controller had a reason to delete pod t before the deletion of the Job
+// was seen. seen is the record of the pod's deletion.
 func controllerFirst(c *jobcase.Case, t *try.Try, seen explain.Mark) bool {
 	m, _ := fewerWanted(c, t, seen)
 	gone := c.Deletion()
 	return m.Record != 0 && gone.Record != 0 && m.Record < gone.Record
 }
 
-// fewerWanted returns a reason for which the Job's own controller would have deleted the pod, and the record that
-// proves it, before record seen. An edit is a reason only while it is in force and the Job has more pods than it wants.
+// fewerWanted returns a reason for which the Job's own controller would have deleted pod t, and the record that proves
+// it, before record seen of the pod's deletion. An edit is a reason only while it is in force, and while the Job has
+// more pods than it wants.
 func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, string) {
 	const slack = 3 * time.Second
 	if m := EndedBefore(c, seen, slack); m.Record != 0 {
@@ -204,7 +208,7 @@ func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, 
 			continue
 		}
 		if t.Seen.At > e.At.At.Add(slack) {
-			break // the pod was created after this edit and all earlier ones
+			break // this edit, and all before it, are older than the pod
 		}
 		switch {
 		case e.After.Suspend && !e.Before.Suspend:
@@ -219,7 +223,7 @@ func fewerWanted(c *jobcase.Case, t *try.Try, seen explain.Mark) (explain.Mark, 
 	return explain.Mark{}, ""
 }
 
-// living returns how many pods, as of a record, had not ended and were not being deleted.
+// living returns how many pods of the Job, at record at, had not ended and were not being deleted.
 func living(c *jobcase.Case, at explain.Mark) (n int) {
 	for _, t := range c.Tries {
 		over := t.Over() && t.End().Record < at.Record
@@ -231,9 +235,9 @@ func living(c *jobcase.Case, at explain.Mark) (n int) {
 	return n
 }
 
-// EndedBefore returns the record with which the Job had ended before a pod was deleted. Later records do not count: the
-// deleted pod may itself be the failure that exceeded the limit. If our own rules do not explain the Job's end, the
-// record of its status may come up to slack after the pod's deletion.
+// EndedBefore returns the record by which the Job had ended before a pod was deleted at record seen; none if it had
+// not. Later records do not count: the deleted pod may itself be the failure that ended the Job. If our rules do not
+// explain the Job's end, the record of its status may come up to slack after the pod's deletion.
 func EndedBefore(c *jobcase.Case, seen explain.Mark, slack time.Duration) explain.Mark {
 	s := c.Settled
 	switch {
@@ -248,8 +252,8 @@ func EndedBefore(c *jobcase.Case, seen explain.Mark, slack time.Duration) explai
 	return explain.Mark{}
 }
 
-// oneTooMany reports whether a Job that failed by backoffLimit had not failed enough without the pod deleted at seen.
-// Then the deletion was the failure that exceeded backoffLimit, and not a consequence of the Job's end. (The built-in
+// oneTooMany reports whether the pod that was deleted at record seen was itself the failure that exceeded backoffLimit:
+// without it, the Job had not failed enough. Then its deletion was not a consequence of the Job's end. (The built-in
 // controller counts a pod that is being deleted as failed, even if its program then ends with 0.)
 func oneTooMany(c *jobcase.Case, seen explain.Mark) bool {
 	if c.Settled.Reason != "BackoffLimitExceeded" || c.Spec == nil || c.Spec.BackoffLimit == nil {

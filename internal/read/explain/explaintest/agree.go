@@ -18,7 +18,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// lists has the lists of a log, by UID: from `get jobs`, `get cronjobs` and `failures`.
+// lists has the rows that lists of a log show, by UID of the object: from `get jobs`, `get cronjobs` and `failures`.
 type lists struct {
 	jobs     map[string]*history.Summary
 	cronJobs map[string]*history.CronSummary
@@ -53,7 +53,8 @@ func readLists(ctx context.Context, src history.Source) (*lists, error) {
 
 var sumCounts = regexp.MustCompile(`^(\d+) tr(?:y|ies)\b.* · (\d+) succeeded, (\d+) failed`)
 
-// job compares the lists with the answer about a Job, its state and its tries.
+// job compares the answer about a Job with the lists, with the Job's state, and with its tries (pods). It returns
+// contradictions.
 func (l *lists) job(a *explain.Answer, state *history.Job, rows []attempts.Attempt, sum string) (out []claim) {
 	says := a.State + " " + a.Verdict.Text
 	row := l.jobs[a.UID]
@@ -91,7 +92,7 @@ func (l *lists) job(a *explain.Answer, state *history.Job, rows []attempts.Attem
 	return out
 }
 
-// rowOfJob compares a row of `get jobs` with `get job`.
+// rowOfJob compares a row of `get jobs` with the answer of `get job`, and returns contradictions.
 func rowOfJob(row *history.Summary, state *history.Job) (out []claim) {
 	differ := func(what string, a, b any) {
 		if a, b := fmt.Sprint(a), fmt.Sprint(b); a != b {
@@ -113,8 +114,9 @@ func rowOfJob(row *history.Summary, state *history.Job) (out []claim) {
 	return out
 }
 
-// runOfJob compares what a CronJob's state says about one of its Jobs with the list row of the Job. The CronJob learns
-// of the Job by another watch, so one of the two may be ahead: only two different ends are a contradiction.
+// runOfJob compares what the answer about a CronJob says of one of its Jobs, r, with the row of this Job in the list.
+// The CronJob learns of the Job by another watch, so one of the two may be ahead: only two different ends are a
+// contradiction.
 func runOfJob(r *history.Run, row *history.Summary) (out []claim) {
 	ended := func(s history.State) bool { return s == history.StateComplete || s == history.StateFailed }
 	if ended(r.State) && ended(row.State) && r.State != row.State {
@@ -132,7 +134,7 @@ func runOfJob(r *history.Run, row *history.Summary) (out []claim) {
 	return out
 }
 
-// cronJob compares the list of CronJobs with the answer about one of them.
+// cronJob compares the answer about a CronJob with its row in the list, and returns contradictions.
 func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim) {
 	row := l.cronJobs[a.UID]
 	switch {
@@ -171,7 +173,8 @@ func (l *lists) cronJob(a *explain.Answer, state *history.CronJob) (out []claim)
 	return out
 }
 
-// attemptsAsSeen checks that the times of a try are in the records of its pod, and that the cited records are about it.
+// attemptsAsSeen checks that the times of each try (pod) are in the records of its pod, and that the records it cites
+// are about this pod.
 func attemptsAsSeen(rows []attempts.Attempt, f *facts) (out []claim) {
 	for i := range rows {
 		a := &rows[i]

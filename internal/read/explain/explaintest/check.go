@@ -12,12 +12,12 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// Finding is a sentence that a record or another sentence contradicts.
+// Finding is an error in an answer: a sentence that a record or another sentence contradicts.
 type Finding struct {
 	Rule   string // name of the checker
-	Of     string // the object of the answer: "job prod/etl as of 120"
+	Of     string // what the answer is about: "job prod/etl as of 120"
 	Says   string // the sentence
-	But    string // what contradicts it
+	But    string // the record or sentence that contradicts it
 	Answer *explain.Answer
 }
 
@@ -25,20 +25,21 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s says %q, but %s", f.Rule, f.Of, f.Says, f.But)
 }
 
-// Report is the result of checking the answers of a log.
+// Report is the result of checking the answers of a log: the errors found, and how much was checked.
 type Report struct {
 	Answers   int
 	Sentences int
 	Findings  []Finding
 }
 
-// checker checks one answer about a Job or a pod.
+// checker is a rule that answers about a Job or a pod must keep. check returns the sentences of an answer that break
+// it.
 type checker struct {
 	rule  string
 	check func(a *explain.Answer, f *facts) []claim
 }
 
-// claim is a sentence, and what contradicts it.
+// claim is a sentence of an answer (says), and what contradicts it (but).
 type claim struct{ says, but string }
 
 var checkers = []checker{
@@ -52,10 +53,11 @@ var checkers = []checker{
 	{"gives a pod another time to stop", graces},
 }
 
-// most is at how many points a Job or CronJob is checked, besides the end of the log.
+// most is the number of earlier points in the log at which each Job or CronJob is checked, besides the end of the log.
 const most = 12
 
-// Check checks the answers about all Jobs of a log, their pods, and all CronJobs. It returns errors of reads.
+// Check checks the answers about all Jobs of a log, their pods, and all CronJobs. It returns an error only if a read
+// fails: contradictions are in the Report.
 func Check(ctx context.Context, src history.Source) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -130,7 +132,8 @@ func (r *Report) claims(rule string, a *explain.Answer, at events.Sequence, clai
 	}
 }
 
-// points returns 0, which means the end of the log, and at most most records of a stream, evenly spread.
+// points returns the points in the log at which a stream (the records of one object) is checked: 0, which means the end
+// of the log, and at most most records of the stream, evenly spread.
 func (e *everything) points(s events.Stream) []events.Sequence {
 	own := e.of[s]
 	out := []events.Sequence{0}
@@ -140,7 +143,7 @@ func (e *everything) points(s events.Stream) []events.Sequence {
 	return slices.Compact(out)
 }
 
-// section returns the sentences under a head; none if the answer has no such section.
+// section returns the sentences of an answer under a head (title); none if there is no such section.
 func section(a *explain.Answer, head string) []explain.Sentence {
 	for _, s := range a.Sections {
 		if s.Head == head {

@@ -40,7 +40,7 @@ func Cited(ctx context.Context, src history.Source, oneOf int) (*Report, error) 
 	return citedBy(src, all, append(asked, crons...), oneOf)
 }
 
-// CitedOfCrons is [Cited] for CronJobs only.
+// CitedOfCrons checks the citations of answers about CronJobs only, as [Cited] does.
 func CitedOfCrons(ctx context.Context, src history.Source, oneOf int) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -66,7 +66,7 @@ func citedBy(src history.Source, all *everything, asked []question, oneOf int) (
 	return r, nil
 }
 
-// question asks a log for answers. For the same log it returns the same answers in the same order.
+// question asks a log for answers. For the same log it must return the same answers in the same order.
 type question func(src history.Source) ([]*explain.Answer, error)
 
 // jobAnswers returns the answers about a Job and its pods at the end of the log.
@@ -88,8 +88,8 @@ func jobAnswers(ctx context.Context, src history.Source, s events.Stream) (out [
 	return out, nil
 }
 
-// cited changes, one after the other, each value that a sentence shares with its records, and asks again. Each change
-// adds 1 to Report.Sentences.
+// cited checks one question: it changes, one after the other, each value that a sentence shares with its cited records,
+// and asks again. Each change adds 1 to Report.Sentences.
 func (r *Report) cited(src history.Source, all *everything, ask question) error {
 	before, err := ask(src)
 	if err != nil {
@@ -123,20 +123,21 @@ func within(some, all []uint64) bool {
 	return !slices.ContainsFunc(some, func(r uint64) bool { return !slices.Contains(all, r) })
 }
 
-// value is the value of a field in a record, and the form in which a sentence has it.
+// value is the value of a field in a cited record, and the form in which a sentence shows it.
 type value struct {
-	field string // a field that has the value
+	field string // name of the field
 	form  string
 }
 
-// identities are fields that identify the object of a record, or give a name to what is in it: they are not changed.
+// identities are fields that identify objects, or name parts of a record. They are not changed, because an answer would
+// then be about something else.
 var identities = []string{
 	"Namespace", "Owner", "UID", "Job", "Sentence", "Template", "State", "Stage", "Rule", "Type", "Kind", "Status",
 	"Schedule", "TimeZone", "Policy", "Name",
 }
 
-// valuesOf returns the values of cited records that a sentence has. A value that is part of a longer one does not
-// count, such as a container's name in a message.
+// valuesOf returns the values in the records that sentence x cites and that its text shows. A value inside a longer one
+// does not count, such as a container's name in a message.
 func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	text := x.Text
 	for _, n := range x.Records {
@@ -159,13 +160,14 @@ func (e *everything) valuesOf(x *explain.Sentence) (out []value) {
 	})
 }
 
-// says reports whether a text has form as whole words.
+// says reports whether a text contains form as whole words.
 func says(text, form string) bool {
-	text = strings.ReplaceAll(text, "passed at "+form, "") // a computed end
+	text = strings.ReplaceAll(text, "passed at "+form, "") // this time is computed, not read from a record
 	return regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(form) + `($|[^\w:-]|:\D|:$)`).MatchString(text)
 }
 
-// formsOf returns the forms in which a sentence may write a value; none if the value is too common to recognize.
+// formsOf returns the texts by which a sentence may show value v of a field; none if the value is too common to be
+// recognized.
 func formsOf(field string, v any) []string {
 	if slices.Contains(identities, field) {
 		return nil
@@ -207,7 +209,8 @@ func clockForms(t time.Time) []string {
 	return out
 }
 
-// durationForms returns the forms of how late a run started, and of the delay until it was seen.
+// durationForms returns the texts by which a sentence may show a delay: how late a run started, or how late it was
+// seen.
 func durationForms(field string, d time.Duration) []string {
 	switch field {
 	case "Late":
@@ -218,7 +221,7 @@ func durationForms(field string, d time.Duration) []string {
 	return nil
 }
 
-// other returns another value of the type of v.
+// other returns a different value of the same type as v.
 func other(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -240,7 +243,7 @@ func other(v any) any {
 	return v
 }
 
-// altered is a log in which the records that a sentence cites have another value in one field.
+// altered is a log in which one value is changed: only in the records that a sentence cites, and only in one field.
 type altered struct {
 	history.Source
 	sentence *explain.Sentence
@@ -278,8 +281,8 @@ func (a *altered) each(records iter.Seq2[events.Record, error]) iter.Seq2[events
 	}
 }
 
-// changed returns a deep copy of a record in which by has replaced each string, number and time. by also gets the name
-// of the field.
+// changed returns a deep copy of record r, in which each string, number and time is replaced by the result of by. by
+// also gets the name of the field.
 func changed(r *events.Record, by func(field string, v any) any) *events.Record {
 	out := *r
 	out.Facts, _ = replaced("", reflect.ValueOf(&r.Facts).Elem(), by).Interface().(events.Facts)

@@ -17,11 +17,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// mostInstants is for how many due times of a CronJob why-not is asked: they are spread over all due times, with the
-// newest ones.
+// mostInstants is the number of due times of each CronJob for which why-not is asked. They are spread over all its due
+// times, and include the newest ones.
 const mostInstants = 8
 
-// cronQuestions returns the questions about the CronJobs of a log: explain, ticks, and why-not of due times.
+// cronQuestions returns what is asked about the CronJobs of a log: explain, the list of due times (ticks), and why-not
+// for some due times.
 func cronQuestions(ctx context.Context, src history.Source, all *everything) (asked []question, err error) {
 	for _, s := range all.crons {
 		asked = append(asked, func(src history.Source) ([]*explain.Answer, error) { return cronAnswer(ctx, src, s) })
@@ -40,7 +41,7 @@ func cronQuestions(ctx context.Context, src history.Source, all *everything) (as
 	return asked, nil
 }
 
-// instantsOf returns due times of a CronJob, whatever became of them.
+// instantsOf returns due times of a CronJob, at most mostInstants of them, with any outcome.
 func instantsOf(due *duetimes.CronJob) (out []events.Time) {
 	all := due.All()
 	for i := range min(len(all), mostInstants) {
@@ -64,7 +65,7 @@ func cronAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*ex
 	return []*explain.Answer{&a}, nil
 }
 
-// ticksAnswer returns the list of due times as an answer, in which each line is a sentence.
+// ticksAnswer returns the list of due times of a CronJob as an answer, in which each line is a sentence.
 func ticksAnswer(ctx context.Context, src history.Source, s events.Stream) ([]*explain.Answer, error) {
 	due, err := duetimes.Read(ctx, src, s)
 	if err != nil {

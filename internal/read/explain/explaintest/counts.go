@@ -19,7 +19,8 @@ var (
 	doneCount    = regexp.MustCompile(`(\d+) of (\d+) completions (?:had )?succeeded`)
 )
 
-// concluded returns the type and the reason of the condition Complete or Failed; empty if the Job has not ended.
+// concluded returns the type (Complete or Failed) and the reason of the condition with which the Job ended; empty if it
+// has not ended.
 func (f *facts) concluded() (kind, reason string) {
 	for _, c := range f.status.Conditions {
 		if c.Status == "True" && (c.Type == "Complete" || c.Type == "Failed") {
@@ -35,14 +36,14 @@ func (f *facts) ended() string {
 	return kind
 }
 
-// completed returns the number of completed indexes by the status. It may be lower than status.succeeded, which the API
-// server refuses to lower in some writes (J-236).
+// completed returns the number of completed indexes by status.completedIndexes. It may be lower than status.succeeded,
+// which the API server refuses to lower in some writes (J-236).
 func (f *facts) completed() int {
 	set := indexset.Parse(f.status.CompletedIndexes, math.MaxInt32)
 	return int(set.Len())
 }
 
-// counts checks that an answer about an ended Job has the numbers of the Job's status.
+// counts checks that an answer about an ended Job shows the numbers of the Job's status, and returns contradictions.
 func counts(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" || f.ended() == "" {
 		return nil
@@ -64,9 +65,9 @@ func counts(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// tries checks that an ended Job has as many failed and successful tries as its status counts. Tries that the answer
-// calls unknown may make up the difference. It does not check a Job that had begun before its first record, since
-// earlier tries are not known.
+// tries checks that rows (the pods of an ended Job) has as many failed and successful ones as the Job's status counts.
+// Pods with unknown outcome may make up the difference. It checks nothing if the Job had begun before its first record,
+// because earlier pods are not known.
 func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 	if f.ended() == "" || !f.whole || f.past() != "" {
 		return nil
@@ -74,7 +75,7 @@ func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 	counted, unseen := map[try.Counted]int{}, 0
 	for i := range rows {
 		if rows[i].EndedBy == try.ByNobody {
-			return nil // its end is not seen yet: after a gap, the Job is listed before its pods
+			return nil // a pod whose end is not seen yet: after a gap, the Job is listed first
 		}
 		counted[rows[i].Counted]++
 		if strings.Contains(rows[i].How, "whether it had succeeded is unknown") {
@@ -99,7 +100,7 @@ func tries(rows []attempts.Attempt, f *facts) (out []claim) {
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		panic(err) // the regular expression only matches digits
+		panic(err) // cannot happen: the regular expression matches only digits
 	}
 	return n
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// CronAgrees compares all answers about a CronJob, now and for some instants: explain, get, the list, ticks and
-// why-not. It returns contradictions between them, counts in explain that differ from the records, and what the
-// checkers of [Check] find.
+// CronAgrees checks that all answers about a CronJob agree, now and for some instants: explain, get, the list, ticks
+// (the due times) and why-not. It returns contradictions between them, numbers in explain that differ from the records,
+// and what [Check] finds.
 func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instants []events.Time) (*Report, error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -68,13 +68,14 @@ func CronAgrees(ctx context.Context, src history.Source, s events.Stream, instan
 	return r, nil
 }
 
-// windowed reports whether an answer covers only the newest due times.
+// windowed reports whether an answer covers only the newest due times of a CronJob, and not all.
 func windowed(a *explain.Answer) bool {
 	return a.Truncated || slices.ContainsFunc(section(a, "HISTORY"),
 		func(s explain.Sentence) bool { return strings.Contains(s.Text, "are not looked at here") })
 }
 
-// rowAlike compares the row in the list, the answer of `get`, and the answer of `ticks`.
+// rowAlike compares the row of a CronJob in the list with the answers of `get` and of `ticks` (its due times), and
+// returns contradictions.
 func rowAlike(row *history.CronSummary, c *cron.Case, due *duetimes.CronJob) (out []claim) {
 	state := &c.State
 	differ := func(what string, a, b any) {
@@ -107,7 +108,8 @@ func openText(d *history.OpenDue) string {
 	return fmt.Sprintf("%d from %d, %s", d.At, d.First, d.Hold)
 }
 
-// instantAlike compares the answer of why-not for an instant with that of ticks.
+// instantAlike compares the answer of why-not for the instant at with the list of due times (ticks). next is the due
+// time after it.
 func instantAlike(w *whynot.WhyNot, due *duetimes.CronJob, at, next events.Time) (out []claim) {
 	var text []string
 	for _, s := range w.Sentences {
@@ -143,11 +145,11 @@ func instantAlike(w *whynot.WhyNot, due *duetimes.CronJob, at, next events.Time)
 	return out
 }
 
-// counting compares the numbers in a verdict with the records.
+// counting compares the numbers in the verdict about a CronJob with the records.
 type counting struct {
 	f        *cronFacts
 	due      *duetimes.CronJob
-	windowed bool // the answer covers only the newest due times, so it may count fewer
+	windowed bool // the answer has only the newest due times: it may count fewer
 }
 
 var (
@@ -219,7 +221,7 @@ func (k *counting) started() (n int, late time.Duration) {
 	return n, late
 }
 
-// missed counts how many of the newest due times have not started in a row. most also counts due times that may still
+// missed counts how many of the newest due times have not started, in a row. most includes due times that may still
 // start; least does not.
 func (k *counting) missed() (least, most int) {
 	if open := k.due.Open(); open != nil && open.First == 0 {
@@ -251,7 +253,7 @@ func (k *counting) runs() (all []*runFacts) {
 			all = append(all, r)
 		}
 	}
-	slices.Reverse(all) // within the same second, the later one comes first
+	slices.Reverse(all) // of Jobs of the same second, the later one comes first
 	slices.SortStableFunc(all, func(a, b *runFacts) int { return int(b.Created/1e9 - a.Created/1e9) })
 	return all
 }
@@ -290,7 +292,8 @@ func (k *counting) running() (n int) {
 	return n
 }
 
-// since checks the numbers of Jobs before and after an edit: together they must cover all ended Jobs of due times.
+// since checks the numbers in a verdict about an edit: how many Jobs failed of those after it, and succeeded of those
+// before it. Together these must be all ended Jobs that were created for due times.
 func (k *counting) since(verdict string, failed, after, succeeded, before int) (out []claim) {
 	ended, good := 0, 0
 	for _, r := range k.runs() {

@@ -17,7 +17,7 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/schedule"
 )
 
-// cronFacts is what the records of one CronJob say up to a point.
+// cronFacts is what the records of one CronJob say, up to a point in the log.
 type cronFacts struct {
 	at      events.Sequence // 0 for the end of the log
 	now     events.Time     // the time of the answer
@@ -31,24 +31,24 @@ type cronFacts struct {
 	gone    bool
 	runs    []*runFacts
 	told    []told
-	opens   []events.Time // the open due times that the records name
+	opens   []events.Time // due times that the records name as not decided yet
 }
 
-// specFrom is a version of the spec, and since when it was seen.
+// specFrom is a version of a CronJob's spec, and the time from which on it was seen.
 type specFrom struct {
 	*events.CronJobSeen
 	from  events.Time
-	after *schedule.Schedule // its schedule; nil if the log lacks the zone rules for it
+	after *schedule.Schedule // its parsed schedule; nil if the log lacks the zone rules for it
 	in    *time.Location
 }
 
-// runFacts is a Job of the CronJob, by the records of the CronJob.
+// runFacts is one Job of the CronJob, by the records of the CronJob.
 type runFacts struct {
 	events.RunSeen
 	gone bool
 }
 
-// told is a due time, or a range of due times, with its outcome, and the record that says so.
+// told is a due time, or a range of them, with its outcome, and the record that has the outcome.
 type told struct {
 	events.Tick
 	at events.Sequence
@@ -124,10 +124,10 @@ func (f *cronFacts) decided(r *events.Record, d *events.Decision) {
 	}
 }
 
-// asksFor reports whether the entry is a Job that a user created or asked for.
+// asksFor reports whether this is not a due time, but a Job that a user created or asked for.
 func (t *told) asksFor() bool { return t.Fate == events.TickManual || t.Fate == events.TickTriggered }
 
-// due returns the due times with after < t <= through by the newest spec; nil if the zone rules are unknown.
+// due returns the due times t with after < t <= through, by the newest spec; nil if the zone rules are unknown.
 func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	if len(f.specs) == 0 {
 		return nil
@@ -135,7 +135,8 @@ func (f *cronFacts) due(after, through events.Time) (out []events.Time) {
 	return f.specs[len(f.specs)-1].due(after, through)
 }
 
-// due returns the due times by a spec; nil if the zone rules are unknown, or if there are more than 10,000.
+// due returns the due times t with after < t <= through, by this spec; nil if the zone rules are unknown, or if there
+// are more than 10,000.
 func (s *specFrom) due(after, through events.Time) (out []events.Time) {
 	if s.after == nil {
 		return nil
@@ -155,7 +156,7 @@ func (s *specFrom) due(after, through events.Time) (out []events.Time) {
 	return out
 }
 
-// fateOf returns the entry with the outcome of a due time; nil if there is none.
+// fateOf returns the recorded outcome of a due time; nil if no record has it.
 func (f *cronFacts) fateOf(due events.Time) *told {
 	for i := len(f.told) - 1; i >= 0; i-- {
 		if t := &f.told[i]; t.First <= due && due <= t.Last && !t.asksFor() {
@@ -165,7 +166,7 @@ func (f *cronFacts) fateOf(due events.Time) *told {
 	return nil
 }
 
-// cronChecker checks the answer about a CronJob.
+// cronChecker is a rule that answers about a CronJob must keep. check returns the sentences that break it.
 type cronChecker struct {
 	rule  string
 	check func(a *explain.Answer, f *cronFacts) []claim
@@ -182,7 +183,8 @@ var cronCheckers = []cronChecker{
 	{"leaves a run out", runsTold},
 }
 
-// cronJob checks all answers about a CronJob at a point.
+// cronJob checks all answers about a CronJob as of record at (0 for the end of the log), and adds what it finds to the
+// Report.
 func (r *Report) cronJob(ctx context.Context, src history.Source, all *everything, s events.Stream,
 	at events.Sequence) error {
 	c, err := cron.Read(ctx, src, s, history.Point{Sequence: at})
@@ -203,7 +205,7 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 		r.claims(k.rule, &a, at, k.check(&a, f))
 	}
 	if at != 0 {
-		return nil // ticks and why-not have no point: they are only checked for the end of the log
+		return nil // ticks and why-not only answer for the end of the log
 	}
 	due, err := duetimes.Read(ctx, src, s)
 	if err != nil {
@@ -214,10 +216,10 @@ func (r *Report) cronJob(ctx context.Context, src history.Source, all *everythin
 	return r.whyNots(ctx, src, &a, due, f)
 }
 
-// mostAsked is for how many due times of a CronJob why-not is asked, approximately.
+// mostAsked is the number of due times of each CronJob for which why-not is asked, approximately.
 const mostAsked = 24
 
-// whyNots checks why-not for due times, and for instants that are not due times.
+// whyNots checks the answers of why-not, for due times of a CronJob and for instants that are none.
 func (r *Report) whyNots(ctx context.Context, src history.Source, a *explain.Answer, due *duetimes.CronJob,
 	f *cronFacts) error {
 	step := max(1, len(due.Entries)/mostAsked)

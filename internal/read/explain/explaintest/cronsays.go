@@ -15,20 +15,20 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// cronExcluded lists what an answer about a CronJob may rule out, and the words with which another section would say
-// the opposite.
+// cronExcluded has what the section RULED OUT of a CronJob may exclude, and for each the words by which another section
+// (head) would say the opposite.
 var cronExcluded = []struct {
 	what, head string
 	said       *regexp.Regexp
 }{
 	{"suspension", "", regexp.MustCompile(`(?i)\bsuspended (at|for|since)|was suspended|suspend false → true`)},
 	{"a starting deadline", "", regexp.MustCompile(`startingDeadlineSeconds (is )?\d|too late`)},
-	{"a refusal of its Jobs", "REFUSED", regexp.MustCompile(`API server refuse(s|d [^i]|d it )`)}, // not its pods
+	{"a refusal of its Jobs", "REFUSED", regexp.MustCompile(`API server refuse(s|d [^i]|d it )`)}, // not about its pods
 	{"an edit", "EDITED", regexp.MustCompile(`suspended at [^;]*field manager|→`)},
 	{"a gap", "", regexp.MustCompile(`\bGAP\b|no controller watched|it was not watched`)},
 }
 
-// cronRuledOut checks that no other section says what the section RULED OUT excludes.
+// cronRuledOut checks that no other section of an answer about a CronJob says what the section RULED OUT excludes.
 func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 	rules := section(a, "RULED OUT")
 	if len(rules) == 0 {
@@ -53,7 +53,8 @@ func cronRuledOut(a *explain.Answer, _ *cronFacts) (out []claim) {
 
 var notWatched = regexp.MustCompile(`not watched from|no controller watched`)
 
-// wholeHistory checks that an answer without gaps does not say that nobody watched.
+// wholeHistory checks that an answer without gaps (times in which nobody watched) does not say that something was not
+// watched.
 func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	if len(a.Gaps) > 0 || a.Begun != "" || a.Truncated || a.Damaged != 0 {
 		return nil
@@ -68,17 +69,18 @@ func wholeHistory(a *explain.Answer, _ *cronFacts) (out []claim) {
 	return out
 }
 
-// patient is how late a Job may start if startingDeadlineSeconds is not set. The built-in controller checks again
-// within some seconds; after a restart it needs a minute or two.
+// patient is how late a Job may start without trouble if startingDeadlineSeconds is not set. The built-in controller
+// checks again within some seconds; after a restart it needs a minute or two.
 const patient = 2 * time.Minute
 
-// healthy checks that a CronJob is called healthy only if each due time has an outcome or a Job, or may still start.
+// healthy checks that a CronJob is called HEALTHY only if each of its due times has an outcome or a Job, or may still
+// start.
 func healthy(a *explain.Answer, f *cronFacts) []claim {
 	if !strings.HasPrefix(a.Verdict.Text, "HEALTHY") || f.gone || len(f.specs) == 0 {
 		return nil
 	}
 	last := &f.specs[len(f.specs)-1]
-	since := max(last.Created, last.from) // earlier due times belong to another spec
+	since := max(last.Created, last.from) // due times before this belong to an older spec
 	wait := patient
 	if d := last.Deadline; d != nil {
 		wait = max(wait, time.Duration(min(*d, 1<<31))*time.Second)
@@ -92,8 +94,8 @@ func healthy(a *explain.Answer, f *cronFacts) []claim {
 	return nil
 }
 
-// started reports whether a Job for the due time is known, or for a later due time about which the next record will
-// tell.
+// started reports whether a Job was started for a due time, or for a later one, so that the next record will tell about
+// both.
 func (f *cronFacts) started(due events.Time) bool {
 	return slices.ContainsFunc(f.runs, func(r *runFacts) bool {
 		return r.Due == due || r.Due > due &&
@@ -106,7 +108,8 @@ var (
 	handMade  = regexp.MustCompile(`made by hand|triggered by`)
 )
 
-// cronDeeds checks that no answer says that another controller or a user created a Job which we created for a due time.
+// cronDeeds checks that no answer attributes to another controller or a user a Job that Jobledger created for a due
+// time.
 func cronDeeds(a *explain.Answer, f *cronFacts) (out []claim) {
 	for _, s := range a.Sections {
 		for _, x := range s.Sentences {
@@ -163,8 +166,8 @@ func cronCounts(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ranged returns the number of due times that a sentence is about, if it cites exactly one range of due times. It
-// returns 0 for other sentences, because a sentence may join several ranges, and if the schedule was changed.
+// ranged returns the number of due times in the one range that sentence x cites. It returns 0 if x cites no range, if
+// it cites several (it may join them), or if the schedule was changed.
 func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	if len(f.specs) != 1 {
 		return 0
@@ -181,8 +184,8 @@ func (f *cronFacts) ranged(x *explain.Sentence) (n int) {
 	return n
 }
 
-// startedInARow counts how many of the newest due times have a Job, in a row. It uses the recorded outcomes first, then
-// the Jobs that were seen, then the status, which may name a Job before it is seen.
+// startedInARow counts how many of the newest due times have a Job, in a row. It uses the recorded outcomes, then the
+// Jobs that were seen, then the CronJob's status, which may name a Job before it is seen.
 func (f *cronFacts) startedInARow() (n int) {
 	told := events.Time(0)
 	for i := range f.told {
@@ -206,7 +209,8 @@ func (f *cronFacts) startedInARow() (n int) {
 		n++
 	}
 	for _, t := range slices.Backward(f.told) {
-		if t.asksFor() || t.Fate == events.TickAgain { // TickAgain is an older due time that has another entry, too
+		// TickAgain marks an older due time that is also in another entry.
+		if t.asksFor() || t.Fate == events.TickAgain {
 			continue
 		}
 		if t.Fate != events.TickStarted {
@@ -228,7 +232,7 @@ func (f *cronFacts) failed() (n int) {
 
 var ends = regexp.MustCompile(`; (COMPLETE|FAILED|it has not ended|deleted before it ended)`)
 
-// runsAsSeen checks that an answer says the same about the end of a Job as the records of the CronJob.
+// runsAsSeen checks that an answer says the same as the CronJob's records about the end of each Job.
 func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 	for _, x := range section(a, "RUNS") {
 		m := ends.FindStringSubmatch(x.Text)
@@ -251,8 +255,8 @@ func runsAsSeen(a *explain.Answer, f *cronFacts) (out []claim) {
 // mostRuns is how many Jobs an answer about a CronJob lists at most.
 const mostRuns = 12
 
-// runsTold checks that the Job of each started due time is in the section RUNS, even if the Job was not seen. If the
-// section is full, it checks nothing.
+// runsTold checks that the section RUNS names the Job of each due time that started, even if the Job was not seen. It
+// checks nothing if the section has as many Jobs as fit (mostRuns).
 func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
 	runs := section(a, "RUNS")
 	if len(runs) >= mostRuns {
@@ -268,7 +272,7 @@ func runsTold(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// ticksAsTold checks that `ticks` lists exactly the due times in the records, in their order.
+// ticksAsTold checks that the list of due times (`ticks`) has exactly those that the records name, in their order.
 func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
 	if len(due.Entries) != len(f.told) {
 		return []claim{{fmt.Sprintf("%d entries", len(due.Entries)), fmt.Sprintf("the records tell of %d", len(f.told))}}
@@ -282,7 +286,8 @@ func ticksAsTold(due *duetimes.CronJob, f *cronFacts) (out []claim) {
 	return out
 }
 
-// openAlike checks that `ticks` and `explain` agree about the open due time, and about what holds it back.
+// openAlike checks that `ticks` and `explain` agree about the open due time (the one without an outcome), and about
+// what holds it back.
 func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 	a, b := due.Open(), state.Due
 	switch {
@@ -295,14 +300,14 @@ func openAlike(due *duetimes.CronJob, state *history.CronJob) []claim {
 	return nil
 }
 
-// whyNotAsTold checks why-not. For an instant that records name as due time, the answer must have the outcome and the
-// record of the log. For an instant that neither a record nor the schedule names, it must say that it is not a due
-// time.
+// whyNotAsTold checks the answer of why-not for an instant. If records name the instant as a due time, the answer must
+// have the recorded outcome and cite its record. If neither a record nor the schedule names it, the answer must say
+// that it is not a due time.
 func whyNotAsTold(w *whynot.WhyNot, f *cronFacts) (out []claim) {
 	at := events.Time(w.At)
 	told := f.fateOf(at)
 	if told != nil && told.First != told.Last && at != told.First && at != told.Last {
-		return nil // whether an instant within a range is due depends on the schedule then
+		return nil // whether this instant was due depends on the schedule of that time
 	}
 	says := ""
 	for _, s := range w.Sentences {
@@ -327,7 +332,7 @@ func whyNotAsTold(w *whynot.WhyNot, f *cronFacts) (out []claim) {
 	return out
 }
 
-// timingOf returns the Job at a time that a user created or asked for; nil if there is none.
+// timingOf returns the Job at time at that a user created or asked for; nil if there is none.
 func (f *cronFacts) timingOf(at events.Time) *told {
 	for i := range f.told {
 		if t := &f.told[i]; t.asksFor() && t.First == at {

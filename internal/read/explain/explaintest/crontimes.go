@@ -11,15 +11,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// cronClock matches a time in an answer about a CronJob. A due time in a whole minute has no seconds.
+// cronClock matches a time in an answer about a CronJob. Due times at a whole minute have no seconds.
 var cronClock = regexp.MustCompile(`(?:(\d{1,2} [A-Z][a-z]{2}) |\()(\d\d:\d\d(?::\d\d)?)\b`)
 
-// lookedBack is how far before an answer its due times without a record may lie, at which nobody watched or nothing was
-// started.
+// lookedBack is how far before the time of an answer a due time without a record may lie, if the answer names it. Such
+// due times were not watched, or nothing was started for them.
 const lookedBack = 12 * time.Hour
 
-// cronTimes checks that no duration is negative, and that each time is justified: it is a due time by a present or
-// former schedule, or it is in a record of the CronJob, of its Jobs, or of a gap.
+// cronTimes checks that an answer has no negative duration, and that each time in it is justified: it is a due time by
+// a present or former schedule, or it is in a record of the CronJob, of its Jobs, or of a gap (a time in which nobody
+// watched).
 func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
 	seen := map[string]bool{}
 	for _, x := range append([]explain.Section{{Sentences: []explain.Sentence{a.Verdict}}}, a.Sections...) {
@@ -41,7 +42,7 @@ func cronTimes(a *explain.Answer, f *cronFacts) (out []claim) {
 	return out
 }
 
-// see adds to seen all times that an answer may name without citing a record.
+// see adds to seen all times that an answer may name without citing a record for them.
 func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 	for _, r := range f.records {
 		for _, t := range timesOf(r) {
@@ -69,7 +70,7 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 		for _, t := range due[:min(len(due), 200)] {
 			f.mark(seen, t)
 		}
-		// The two differ if the clock is set back by half an hour (daylight saving time).
+		// The two sets of due times differ if the clock is set back by half an hour (daylight saving time).
 		due = f.due(max(last.LastSchedule, last.Created), f.now.Add(2*24*time.Hour))
 		for _, t := range due[max(0, len(due)-200):] {
 			f.mark(seen, t)
@@ -77,7 +78,8 @@ func (f *cronFacts) see(seen map[string]bool, a *explain.Answer) {
 	}
 }
 
-// seeDeadlines adds the times at which due times became too late, by each deadline that the CronJob had.
+// seeDeadlines adds to seen the times at which due times became too late, for each startingDeadlineSeconds that the
+// CronJob had.
 func (f *cronFacts) seeDeadlines(seen map[string]bool) {
 	for i := range f.specs {
 		d := f.specs[i].Deadline
@@ -126,18 +128,19 @@ func (f *cronFacts) mark(seen map[string]bool, t events.Time) {
 	}
 }
 
-// backsOff matches the sentence about the next try.
+// backsOff matches the sentence that says when the Job is tried again after failures.
 var backsOff = regexp.MustCompile(`(\d+) failures? in a row\), at (\d{1,2} [A-Z][a-z]{2} [0-9:]{8}), a backoff of (\S+) after (\d{1,2} [A-Z][a-z]{2} [0-9:]{8})$`)
 
-// The waits before tries of a CronJob begin with firstTry and double up to longestTry (C-190): 5 ms, 10 ms, 20 ms, …
+// The waits before retries of a CronJob begin with firstTry, and double up to longestTry (C-190): 5 ms, 10 ms, 20 ms
+// and so on.
 const (
 	firstTry   = 5 * time.Millisecond
 	longestTry = 1000 * time.Second
 )
 
-// follows reports whether at is the time of the next try after the failure that a sentence cites. It must be the time
-// of the failure plus a backoff for that many failures in a row, or for fewer, since an earlier backoff may still last.
-// Or it is the failure plus the wait that the API server requested.
+// follows reports whether the time of the next try, at, follows from the failure that the sentence cites. It must be
+// the time of the failure plus a backoff for that many failures in a row, or for fewer, because an earlier backoff may
+// still last. Or it is the failure plus the wait that the API server requested.
 func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
 	m := backsOff.FindStringSubmatch(s.Text)
 	if m == nil || m[2] != at || len(s.Records) != 1 {
@@ -160,7 +163,7 @@ func (f *cronFacts) follows(s *explain.Sentence, at string) bool {
 	})
 }
 
-// cites reports whether a cited record, which may be of a Job, has the time at.
+// cites reports whether a record that the sentence cites has the time at. The record may be about a Job of the CronJob.
 func (f *cronFacts) cites(s *explain.Sentence, at string) bool {
 	own := map[string]bool{}
 	for _, n := range s.Records {

@@ -18,13 +18,14 @@ var (
 	deleted = regexp.MustCompile(`(?i)^(?:being )?deleted `)
 )
 
-// deeds checks who an answer says deleted something: our deletions must be called ours, and those of other clients not.
+// deeds checks whom an answer blames for a deletion: our deletions must be called ours, and deletions by other clients
+// must not.
 func deeds(a *explain.Answer, f *facts) (out []claim) {
 	switch a.Kind {
 	case "job":
 		if a.Deleted != nil {
 			out = append(out, f.laid(*a.Deleted, f.job)...)
-			if deleted.MatchString(a.Verdict.Text) { // other verdicts are about its pods, and who deleted these
+			if deleted.MatchString(a.Verdict.Text) { // other verdicts are about who deleted pods
 				out = append(out, f.laid(a.Verdict, f.job)...)
 			}
 		}
@@ -36,7 +37,7 @@ func deeds(a *explain.Answer, f *facts) (out []claim) {
 	return out
 }
 
-// laid compares the sentence about who deleted an object with our decisions before the deletion was seen.
+// laid compares sentence s, which says who deleted the object uid, with our decisions before the deletion was seen.
 func (f *facts) laid(s explain.Sentence, uid types.UID) (out []claim) {
 	said, _, _ := strings.Cut(s.Text, "; not by ")
 	seen := f.deletionSeen(uid)
@@ -72,7 +73,7 @@ func (f *facts) deletionSeen(uid types.UID) events.Sequence {
 			}
 		case *events.CommandEnded:
 			other := x.Ending == events.Done && x.UID != uid || x.Class == events.RefusedNotFound
-			if uid == f.job && x.Type == events.CommandReadJob && other { // it found another Job with the name, or none
+			if uid == f.job && x.Type == events.CommandReadJob && other { // the read did not find this Job
 				return r.Sequence
 			}
 		case *events.PodSeen:

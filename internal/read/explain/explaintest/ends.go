@@ -11,8 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// endsAsSaid checks three things. No verdict names a cause that the status contradicts. An act is attributed to a
-// controller only with a record. A Job that had begun before its first record is not said to have a complete history.
+// endsAsSaid checks three rules. No verdict may name a cause that the status contradicts. A deed may be attributed to a
+// controller only with a record. A Job that had begun before its first record may not be said to have a complete
+// history.
 func endsAsSaid(a *explain.Answer, f *facts) (out []claim) {
 	for _, s := range sentences(a) {
 		if text := asserted(s.Text); byController.MatchString(text) && !strings.Contains(text, "inferred") {
@@ -37,7 +38,8 @@ var (
 	causes       = regexp.MustCompile(`backoffLimit is|Seconds \d+ passed|FailJob|index(?:es)? \S+ of \d+ failed|indexes failed|succeeded|completed|is met by`)
 )
 
-// unmet says how the status of an ended Job contradicts the reason of its condition; empty if it does not.
+// unmet says how the numbers in the status of an ended Job contradict the reason of its condition; empty if they do
+// not.
 func (f *facts) unmet() string {
 	s, spec := &f.status, &f.spec
 	for _, k := range s.Conditions {
@@ -73,7 +75,7 @@ func (f *facts) restarted() bool {
 	})
 }
 
-// past says what had happened before the first record of a Job, as this record shows; empty for nothing.
+// past says what had happened to a Job before its first record, as this record shows; empty for nothing.
 func (f *facts) past() string {
 	i := slices.IndexFunc(f.records, func(r *events.Record) bool { return r.Kind == events.KindJobAdded })
 	if i < 0 {

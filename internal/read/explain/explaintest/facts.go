@@ -12,20 +12,20 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// everything has the records of a log, by stream.
+// everything has all records of a log, by stream (the records of one object).
 type everything struct {
 	of    map[events.Stream][]*events.Record
 	jobs  []events.Stream       // in the order of their first records
-	ours  map[types.UID][]order // our decisions to delete a Job or a pod, by its UID
+	ours  map[types.UID][]order // by UID of a Job or pod: our decisions to delete it
 	crons []events.Stream       // the CronJobs, in the order of their first records
 	at    map[events.Sequence]*events.Record
 	lists *lists
 }
 
-// order is a decision of ours to delete an object.
+// order is one of our decisions to delete an object.
 type order struct {
 	at   events.Sequence
-	what string // "replaced", "history limit", "ttl", "pod"
+	what string // the reason: "replaced", "history limit", "ttl", "pod"
 }
 
 func readAll(ctx context.Context, src history.Source) (*everything, error) {
@@ -73,7 +73,7 @@ func (e *everything) orders(r *events.Record, d *events.Decision) {
 	}
 }
 
-// facts is what the records of one Job say up to a point.
+// facts is what the records of one Job say, up to a point in the log.
 type facts struct {
 	at      events.Sequence // 0 for the end of the log
 	job     types.UID
@@ -81,7 +81,7 @@ type facts struct {
 	all     *everything
 	whole   bool // the Job's first record is in the log
 
-	// From a fold of the records: the status that the API server is known to have stored, and the newest spec.
+	// What the API server is known to have stored as the Job's status, and the newest spec, from a fold of the records.
 	status struct {
 		Succeeded, Failed int32
 		FailedIndexes     string

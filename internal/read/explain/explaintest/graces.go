@@ -17,8 +17,8 @@ var (
 	forced = regexp.MustCompile(`by force`)
 )
 
-// graces checks that the grace period in an answer about a pod is the one in the first record of the pod's deletion. A
-// grace period of 0 for a running pod must be called a deletion by force.
+// graces checks the grace period that an answer about a pod shows: it must be that of the first record of the deletion.
+// If it is 0 and the pod was running, the answer must call this a deletion by force.
 func graces(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "pod" {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"github.com/jobledger/jobledger/events"
 )
 
-// Moved returns a copy of a record in which all times are later by by.
+// Moved returns a copy of a record in which all times are later by the duration by.
 func Moved(r *events.Record, by time.Duration) *events.Record {
 	return Rewritten(r, func(t events.Time) events.Time { return t.Add(by) }, nil)
 }
 
-// Rewritten returns a deep copy of a record. times replaces each time, and places each sequence, except 0. A nil
-// function replaces nothing.
+// Rewritten returns a deep copy of record r, in which times replaces each time, and places each sequence (record
+// number) except 0. A nil function replaces nothing.
 func Rewritten(r *events.Record, times func(events.Time) events.Time,
 	places func(events.Sequence) events.Sequence) *events.Record {
 	w := rewriting{times, places}

@@ -7,7 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// excluded lists what an answer may rule out, and the words with which another sentence would say the opposite.
+// excluded has what the section RULED OUT of a Job may exclude, and for each the words by which another sentence would
+// say the opposite.
 var excluded = []struct {
 	what string
 	said *regexp.Regexp
@@ -34,11 +35,11 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 				continue
 			}
 			for _, s := range a.Sections {
-				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" || // they are about other Jobs
+				if s.Head == "RULED OUT" || s.Head == "CHANGED" || s.Head == "ALSO" || // about other Jobs
 					s.Head == "WAITED" { // words of the scheduler: "preemption is not helpful", "untolerated taint"
 					continue
 				}
-				// These sections name who created the Job, and what admission changed.
+				// These sections may name an edit: who created the Job, and what admission changed.
 				if (s.Head == "TICK" || s.Head == "ADMISSION") && what == "spec edit" {
 					continue
 				}
@@ -56,10 +57,11 @@ func ruledOut(a *explain.Answer, _ *facts) (out []claim) {
 	return out
 }
 
-// denied matches what a sentence rules out: "; not by Jobledger, eviction, preemption (asked for at 12:13:09)".
+// denied matches the part of a sentence that rules causes out: "; not by Jobledger, eviction, preemption (asked for at
+// 12:13:09)".
 var denied = regexp.MustCompile(`; not by [^(;]*(?:\(none of [^)]*\)[^(;]*)?`)
 
-// asserted returns what a sentence claims: the sentence without what it rules out, and without quotes.
+// asserted returns what a sentence itself claims: it removes quotes, and what the sentence rules out.
 func asserted(text string) string {
 	return denied.ReplaceAllString(quoted.ReplaceAllString(text, ""), "")
 }

@@ -17,19 +17,20 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// stuckFor is how long a pod may wait, or a create be refused, before `failures` must list the Job. It is longer than
-// in the answers themselves, because a reason of the scheduler may change and come back.
+// stuckFor is how long a pod must wait, or its creation must be refused, until this package demands that `failures`
+// lists the Job. It is longer than in the answers themselves, because a reason of the scheduler may change and come
+// back.
 const stuckFor = 30 * time.Second
 
-// endless has the waiting reasons of the scheduler and the kubelet that do not pass by themselves.
+// endless has the waiting reasons of the scheduler and the kubelet that do not pass without help.
 var endless = []string{
 	"Unschedulable", "SchedulingGated", "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull",
 	"CreateContainerConfigError",
 	"CreateContainerError", "RunContainerError",
 }
 
-// Stuck checks that `failures` lists all Jobs and CronJobs that are stuck at the end of a log, according to their
-// answer or their records. stuck is how many these are.
+// Stuck checks that `failures` lists all Jobs and CronJobs that are stuck at the end of a log, by their own answer or
+// by their records. stuck is the number of these.
 func Stuck(ctx context.Context, src history.Source) (found []Finding, stuck int, err error) {
 	all, err := readAll(ctx, src)
 	if err != nil {
@@ -114,13 +115,13 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 				}
 			}
 		case *events.StoredState:
-			return "" // not checked for Jobs with these facts
+			return "" // this check does not cover Jobs with such records
 		}
 	}
 	why := ""
 	for _, p := range pods {
 		if p.waits == "" || !slices.Contains(endless, p.waits) {
-			return "" // a pod runs, or may run
+			return "" // a pod runs, or may run: the Job is not stuck
 		}
 		if now.Sub(p.since) > stuckFor {
 			why = "a pod waits since long: " + p.waits
@@ -138,7 +139,7 @@ func (e *everything) stuckJob(a *explain.Answer, s events.Stream, now events.Tim
 // cronTrouble are the first words of verdicts about CronJobs that start no Jobs, or whose Jobs do not end.
 var cronTrouble = []string{"STUCK", "HELD BACK", "NOT STARTING", "STARVING", "UNFINISHED", "NEVER DUE"}
 
-// stuckCron is stuckJob for a CronJob.
+// stuckCron says why a CronJob is stuck, according to its answer; empty if it is not.
 func (e *everything) stuckCron(a *explain.Answer, now events.Time) string {
 	row := e.lists.cronJobs[a.UID]
 	if row == nil {
@@ -148,7 +149,7 @@ func (e *everything) stuckCron(a *explain.Answer, now events.Time) string {
 	switch {
 	case (row.State == history.CronHeld || row.State == history.CronOverdue) && late:
 		return "`get cronjobs` says " + string(row.State)
-	case row.State == history.CronHeld: // held back only for a moment
+	case row.State == history.CronHeld: // it may be held back only for a moment
 		return ""
 	case slices.ContainsFunc(cronTrouble, func(begins string) bool { return strings.HasPrefix(a.Verdict.Text, begins) }):
 		return "the answer finds that it starts no Jobs, or that none ends"

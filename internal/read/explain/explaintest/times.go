@@ -23,8 +23,8 @@ var (
 	limited  = regexp.MustCompile(`[dD]eadline|TTL|ttlSeconds|ends it`)
 )
 
-// times checks that no duration is negative, and that each time of day is justified: it is in a record that the
-// sentence or its section cites, or it is a time of the object itself, such as its creation.
+// times checks that an answer has no negative duration, and that each time of day in it is justified: it is in a record
+// that the sentence or its section cites, or it is a time of the object itself, such as its creation.
 func times(a *explain.Answer, f *facts) (out []claim) {
 	if a.Created == 0 {
 		return nil
@@ -40,10 +40,10 @@ func times(a *explain.Answer, f *facts) (out []claim) {
 			cited = append(cited, s.Records...)
 		}
 		for _, s := range x.Sentences {
-			// The text has the same time in UTC next to it.
+			// Remove times in another zone: the same time in UTC stands next to each.
 			text := zoned.ReplaceAllString(quoted.ReplaceAllString(s.Text, ""), "")
 			if untils.MatchString(text) {
-				continue // the end of a wait, which is computed
+				continue // the end of a wait is computed
 			}
 			if m := negative.FindString(text); m != "" {
 				out = append(out, claim{s.Text, "a duration is negative:" + m})
@@ -60,7 +60,7 @@ func times(a *explain.Answer, f *facts) (out []claim) {
 
 const dayAndClock = "2 Jan 15:04:05"
 
-// clocks returns the times of day in a text, each with its day. A time without a day is on the day of the object's
+// clocks returns the times of day in a text, each with its date. One without a date is on the day of the object's
 // creation.
 func clocks(text string, created events.Time) (all []string) {
 	today := created.Go().UTC().Format("2 Jan")
@@ -101,8 +101,8 @@ func (f *facts) knows(at, text string, sentence, section []uint64, own []events.
 var backoffs = []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second,
 	160 * time.Second, 320 * time.Second, 600 * time.Second}
 
-// follows returns the times in a record. If text is about backoffs or the Job's deadline, it adds the ends of those
-// that begin at these times.
+// follows returns the times that a text may show if it cites record r: the times in r, and if the text is about
+// backoffs or the Job's deadline, the ends of those that began at these times.
 func (f *facts) follows(r *events.Record, text string) []events.Time {
 	all := timesOf(r)
 	held := slices.Clone(all)
@@ -121,8 +121,8 @@ func (f *facts) follows(r *events.Record, text string) []events.Time {
 	return all
 }
 
-// ownTimes returns the times of the object of an answer: for a pod all times that were seen, for a Job the times in its
-// object.
+// ownTimes returns the times that an answer may show without a citation: for a pod all times in its records, for a Job
+// the times in its object.
 func (f *facts) ownTimes(a *explain.Answer) (all []events.Time) {
 	for _, r := range f.records {
 		switch x := r.Facts.(type) {

@@ -13,9 +13,9 @@ import (
 
 var decided = regexp.MustCompile(`^on index (\d+), which (?:decided it|ended last): `)
 
-// took checks each phase that the section TIME names. Time between pods needs several pods; running time needs a
-// started container; a success policy needs an index with a success. If the end of a pod is unknown, the section must
-// say "at most".
+// took checks the section TIME, which says how long a Job spent in each phase. Time between pods needs several pods;
+// running time needs a started container; a success policy needs an index with a success. If the end of a pod is
+// unknown, the section must say "at most".
 func took(a *explain.Answer, rows []attempts.Attempt, f *facts) (out []claim) {
 	for _, s := range section(a, "TIME") {
 		of := rows
@@ -50,7 +50,7 @@ func took(a *explain.Answer, rows []attempts.Attempt, f *facts) (out []claim) {
 
 var lastOfMany = regexp.MustCompile(`^(?:(\d+ failures?) >|\d+ of \d+ completions succeeded).* \(the last: ([^ :)]+)`)
 
-// last checks that the pod which is called the last failure, or the last success, did not end in another way.
+// last checks that the pod which an answer calls the last failure, or the last success, did not end in the other way.
 func last(a *explain.Answer, rows []attempts.Attempt) (out []claim) {
 	for _, s := range section(a, "WHY") {
 		m := lastOfMany.FindStringSubmatch(s.Text)

@@ -8,8 +8,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// waits checks that a Job which fails, is suspended or has ended does not wait for a pod, and that a finished Job does
-// not ask for one.
+// waits checks that an answer about a Job that fails, is suspended or has ended does not say that it waits for a pod,
+// and that a finished Job does not request one.
 func waits(a *explain.Answer, f *facts) (out []claim) {
 	if a.Kind != "job" {
 		return nil
@@ -43,7 +43,7 @@ func waits(a *explain.Answer, f *facts) (out []claim) {
 
 var waitedFor = regexp.MustCompile(`waited for at least ([^:]+): (\w+)`)
 
-// waitedOnce checks that the section WAITED says the same duration as the verdict, for the same wait.
+// waitedOnce checks that the section WAITED and the verdict give the same duration for the same wait.
 func waitedOnce(a *explain.Answer, _ *facts) []claim {
 	said := waitedFor.FindStringSubmatch(a.Verdict.Text)
 	if said == nil {

@@ -1,5 +1,5 @@
-// Package failing describes the tries that failed: the first of them and its cause, and what all of them have in
-// common.
+// Package failing describes the failed tries of a Job (its pods that failed): the first one and its cause, and what all
+// of them have in common.
 //
 // # Concurrency
 //

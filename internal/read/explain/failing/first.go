@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// First describes the first try (pod) that failed, and how it ended. It leaves out a kubelet's message that the verdict
-// quotes already.
+// First describes the first try (pod) of the Job that failed, and how it ended. verdict is the verdict of the answer:
+// First does not quote a kubelet's message that the verdict has already.
 func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	failed := ending.FailedTries(c)
 	for _, t := range c.Tries {
@@ -32,7 +32,7 @@ func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	t := failed[0]
 	cited := explain.Marks(t.End(), t.ShownBy())
 	if e := ending.Of(c, t); e.By == try.ByKubelet ||
-		e.By == try.ByDeadline { // the message names the node or the template
+		e.By == try.ByDeadline { // its message names the node or the pod template
 		for _, m := range e.Marks {
 			if !slices.Contains(cited, m) {
 				cited = append(cited, m)
@@ -61,8 +61,8 @@ func First(c *jobcase.Case, verdict string) []explain.Sentence {
 	return append(out, spent.HeldBack(c)...)
 }
 
-// laterWords quotes the newest try that failed by itself. It does so only if that try ended in another way than the
-// first one, or if the first one wrote no message.
+// laterWords quotes the message of the newest try (pod) that failed by itself. It does so only if that pod ended in
+// another way than the first one, or if the first one wrote no message. failed are the failed tries.
 func laterWords(c *jobcase.Case, failed []*try.Try) []explain.Sentence {
 	silent := !slices.ContainsFunc(try.Failures(failed[0].Containers),
 		func(k events.ContainerEnd) bool { return explain.Spoke(&k) })
@@ -81,10 +81,10 @@ func laterWords(c *jobcase.Case, failed []*try.Try) []explain.Sentence {
 	return nil
 }
 
-// killedText is the explanation for exit code 137 (SIGKILL) without a known cause.
+// killedText is the text for exit code 137 (SIGKILL) if no cause is known.
 const killedText = "137 is what SIGKILL leaves: who sent it, and why, is unknown, as its node does not say so"
 
-// terminatedText is the explanation for exit code 143 (SIGTERM) of a pod that nobody deleted.
+// terminatedText is the text for exit code 143 (SIGTERM) of a pod whose deletion nobody requested.
 const terminatedText = "143 is what SIGTERM leaves: who sent it is unknown; a failed probe is in Events alone, which are not read"
 
 // terminated reports whether a container ended with exit code 143, which SIGTERM leaves.
@@ -94,7 +94,7 @@ func terminated(t *try.Try) bool {
 	})
 }
 
-// crashed says how restarted containers of a try had ended.
+// crashed says how containers of try t (a pod) had ended before they were restarted.
 func crashed(c *jobcase.Case, t *try.Try) []explain.Sentence {
 	var parts []string
 	for _, k := range t.Crashed {
@@ -121,7 +121,7 @@ func crashed(c *jobcase.Case, t *try.Try) []explain.Sentence {
 	return out
 }
 
-// endText says how a try ended: "main exit 3 after 2s".
+// endText says how try t (a pod) ended: "main exit 3 after 2s". It leaves out a kubelet's message that the verdict has.
 func endText(c *jobcase.Case, t *try.Try, verdict string) string {
 	e := ending.Of(c, t)
 	text := e.Why
@@ -148,14 +148,14 @@ func endText(c *jobcase.Case, t *try.Try, verdict string) string {
 		if first, _, _ := strings.Cut(why, ". "); !strings.Contains(verdict, first) {
 			text += ": " + why
 		}
-	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown: // the records have the details
+	case try.ByItself, try.BySignal, try.ByOwnLimit, try.ByDeadline, try.ByUnknown: // the containers tell more
 	case try.ByNobody, try.ByUs, try.ByController, try.ByJobDeleted, try.ByNamespace,
-		try.ByNothing: // not failures of the try itself
+		try.ByNothing: // these are no failures of the pod itself
 	}
 	return text + ranText(t, e.By)
 }
 
-// ranText says how long a try ran before it ended, and how much of this time it took to stop.
+// ranText says how long try t (a pod) ran, and how much of this time it needed to stop.
 func ranText(t *try.Try, by try.By) string {
 	d, known, most := t.Ran()
 	asked := t.AskedSeen
@@ -172,8 +172,9 @@ func ranText(t *try.Try, by try.By) string {
 	return " after " + words.Span(d)
 }
 
-// Alike says what the failed tries have in common, which values differ, and which causes the log cannot tell apart:
-// "main exit 3, after 2s in 4 of 4. Different: nodes: node-0 2, node-1 2. Not told apart: program and its input".
+// Alike says what the failed tries (pods) have in common, which values differ, and which causes the log cannot tell
+// apart: "main exit 3, after 2s in 4 of 4. Different: nodes: node-0 2, node-1 2. Not told apart: program and its
+// input".
 func Alike(c *jobcase.Case) []explain.Sentence {
 	failed := ending.FailedTries(c)
 	if len(failed) < 2 {
@@ -234,7 +235,7 @@ func Alike(c *jobcase.Case) []explain.Sentence {
 	return out
 }
 
-// howEnded says how a try ended, without the duration.
+// howEnded says how try t (a pod) ended, without the duration, so that tries can be compared.
 func howEnded(c *jobcase.Case, t *try.Try) string {
 	if e := ending.Of(c, t); !e.By.Own() {
 		return string(e.By)
@@ -242,7 +243,8 @@ func howEnded(c *jobcase.Case, t *try.Try) string {
 	return try.ExitText(t)
 }
 
-// spans returns the shortest and the longest running time of tries; known is false if one of them is unknown.
+// spans returns the shortest and the longest running time of tries (pods); known is false if one running time is
+// unknown.
 func spans(tries []*try.Try) (lo, hi time.Duration, known bool) {
 	for _, t := range tries {
 		d, ok, most := t.Ran()
@@ -257,7 +259,8 @@ func spans(tries []*try.Try) (lo, hi time.Duration, known bool) {
 	return lo, hi, known
 }
 
-// shares counts how often each value occurs, the most frequent first: "node-0 2, node-1 1". of is the number of tries.
+// shares lists how often each value occurs among tries (pods), the most frequent first: "node-0 2, node-1 1". values
+// has the counts; of is the number of all tries, so it can add how many are unknown.
 func shares(values map[string]int, of int) string {
 	var keys []string
 	counted := 0

@@ -11,9 +11,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// cause returns a text for the cause of the Job's trouble. The text is equal for Jobs with the same cause, and only for
-// those. An exit code or a reason alone would join unrelated Jobs, so the text has the message of the program or the
-// API server, and names the object it is about.
+// cause returns a text for what put the Job into trouble. The text is equal for Jobs with the same cause, and only for
+// those. An exit code alone would join unrelated Jobs, so the text also has the message of the program or of the API
+// server, and names the object it is about.
 func cause(c *jobcase.Case) string {
 	if _, text := ofNode(c); text != "" {
 		return text
@@ -32,7 +32,8 @@ func cause(c *jobcase.Case) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
-// settledReason returns the reason in the Job's final condition. It is empty if the reason only says that pods failed.
+// settledReason returns the reason in the Job's final condition (Complete or Failed). It is empty for a reason that
+// only says that pods failed.
 func settledReason(c *jobcase.Case) string {
 	reason := c.Job.Reason
 	if c.Settled != nil {
@@ -45,7 +46,7 @@ func settledReason(c *jobcase.Case) string {
 	return reason
 }
 
-// causeOf returns how a try failed, as a text that can be compared.
+// causeOf returns a text for how try t (a pod) failed, equal for pods that failed in the same way.
 func causeOf(c *jobcase.Case, t *try.Try) string {
 	e := ending.Of(c, t)
 	switch {
@@ -55,14 +56,14 @@ func causeOf(c *jobcase.Case, t *try.Try) string {
 		return string(e.By) + " of " + t.Node + ": " + c.Likened(e.Why)
 	case t.Forced:
 		return string(e.By) + ", by force, of " + work(c)
-	case e.By == try.ByClient || e.By == try.ByUnknown: // several clients may delete pods
+	case e.By == try.ByClient || e.By == try.ByUnknown: // several clients may have deleted pods, so name the work
 		return string(e.By) + ": " + c.Likened(e.Why) + " of " + work(c)
 	}
 	return string(e.By) + ": " + c.Likened(e.Why)
 }
 
-// exitCause returns how the program of a try ended, with the program's message. If there is no message, it names the
-// work instead, because any program may exit with 1.
+// exitCause returns a text for how the program of try t (a pod) ended, with the program's message. Without a message,
+// it names the recurring work instead, because any program may exit with 1.
 func exitCause(c *jobcase.Case, t *try.Try) string {
 	text := try.ExitText(t)
 	for _, k := range try.Failures(t.Containers) {
@@ -73,7 +74,7 @@ func exitCause(c *jobcase.Case, t *try.Try) string {
 	return text + " of " + work(c)
 }
 
-// crashes returns how restarted containers of the Job had ended; empty if none were restarted.
+// crashes returns how containers of the Job had ended before they were restarted; empty if none was.
 func crashes(c *jobcase.Case) string {
 	for _, t := range c.Tries {
 		if len(t.Crashed) == 0 {
@@ -99,8 +100,8 @@ func work(c *jobcase.Case) string {
 	return c.Job.Namespace + "/" + c.Job.Name
 }
 
-// heldUp returns what pods waited for that never ran: reason and message of the scheduler, a kubelet or the API server.
-// It is empty if there are no such pods.
+// heldUp returns what pods waited for that never ran: the reason and the message of the scheduler, a kubelet or the API
+// server. It is empty if each pod ran.
 func heldUp(c *jobcase.Case) string {
 	for _, t := range c.Tries {
 		for i := len(t.Waits) - 1; i >= 0 && t.Started.Record == 0; i-- {
@@ -117,7 +118,7 @@ func heldUp(c *jobcase.Case) string {
 	return ""
 }
 
-// stuckCause returns the cause of a stuck Job.
+// stuckCause returns a text for the cause of a stuck Job; x says why it is stuck.
 func stuckCause(c *jobcase.Case, x *stuck.Stuckness) string {
 	return cmp.Or(x.Cause, heldUp(c), crashes(c), x.Text)
 }

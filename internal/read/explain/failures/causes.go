@@ -9,17 +9,16 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Cause is a group of Jobs in trouble for the same cause. Its JSON changes only by adding fields.
+// Cause is a group of Jobs that are in trouble for the same cause. Its JSON changes only by adding fields.
 type Cause struct {
 	Sort  string             `json:"sort"`
 	Jobs  int                `json:"jobs"`
 	First recordjson.Instant `json:"first"` // when the first Job of the group got into trouble
 	Last  recordjson.Instant `json:"last"`
-	Works []Work             `json:"works"` // the object with the newest trouble first
-	Item  int                `json:"item"`  // index in Failures.Items of the group's first item; the others follow it
+	Works []Work             `json:"works"` // recurring work of the Jobs, the newest trouble first
+	Item  int                `json:"item"`  // index in Failures.Items of the group's first item; its others follow
 
-	// Why is set if the Jobs have different reasons, but the same node was the cause: it says what happened to the
-	// node.
+	// Why is set if one node was the cause for Jobs with different reasons: it says what happened to the node.
 	Why string `json:"why,omitempty"`
 }
 
@@ -27,15 +26,15 @@ type Cause struct {
 // fields.
 type Work struct {
 	Namespace string `json:"namespace"`
-	// Name is the name of the owner. It is the name of the newest Job if nothing owns the Jobs, or if there is only one
-	// Job.
+	// Name is the name of the owner. If nothing owns the Jobs, or there is only one, it is the name of the newest Job.
 	Name string `json:"name"`
 	Kind string `json:"kind,omitempty"` // kind of the owner, such as CronJob; empty for none
 	Jobs int    `json:"jobs"`
 }
 
-// sorted returns the list with its items in order: stuck, failed, deleted, survived. Items with the same cause follow
-// each other, and among them the runs of the same work; the newest come first. It sets Causes, and for each item Also.
+// sorted returns the list with its items in order: stuck, failed, deleted, survived. Within each sort, items with the
+// same cause stand together, and among them the runs of the same work; the newest come first. It also sets Causes, and
+// Also of each item.
 func (f *finding) sorted() Failures {
 	order := map[string]int{SortStuck: 0, SortFailed: 1, SortDeleted: 2, SortSurvived: 3}
 	alike, newest := map[string]int{}, map[string]recordjson.Instant{}
@@ -85,7 +84,7 @@ func (f *finding) sorted() Failures {
 	return f.Failures
 }
 
-// of sets the name of w to that of the owner, if several Jobs have the same owner.
+// of gives w the kind and the name of the owner of Job t, if t belongs to an owner such as a CronJob.
 func (w *Work) of(t *Trouble) {
 	if kind, name, is := strings.Cut(t.Lineage, " "); is {
 		w.Kind, w.Name = kind, name

@@ -16,14 +16,14 @@ import (
 var mayStart = []history.CronState{history.CronInvalid, history.CronHeld, history.CronOverdue, history.CronRunning,
 	history.CronWaiting}
 
-// cronJobs adds the CronJobs that should start Jobs, and are held back, do not start, or whose Jobs never end. If the
-// query has labels, it adds none, because the log keeps no labels of CronJobs.
+// cronJobs adds to the list the CronJobs that should start Jobs and do not, or whose Jobs never end. If the query has
+// labels, it adds none, because the log keeps no labels of CronJobs.
 func (f *finding) cronJobs() error {
 	if f.q.Labels != nil {
 		return nil
 	}
 	q := history.CronJobsQuery{Namespace: f.q.Namespace, States: mayStart, Limit: jobsAtOnce}
-	if f.q.Until != 0 { // a CronJob that is suspended or deleted now may not have been so at the time of the report
+	if f.q.Until != 0 { // what is suspended or deleted now may have been active at the time of the report
 		q.States = nil
 	}
 	for {
@@ -65,8 +65,8 @@ func (f *finding) lookAtCron(s *history.CronSummary) error {
 	return c.Unread()
 }
 
-// cronTrouble returns what keeps the CronJob from starting Jobs, or its Jobs from ending. Failures of its Jobs are not
-// trouble of the CronJob, but of the Jobs.
+// cronTrouble returns the trouble of a CronJob itself: it starts no Jobs, or they do not end. Failures of its Jobs are
+// not its trouble. is is false if there is none.
 func cronTrouble(c *cron.Case) (t Trouble, is bool) {
 	j := &c.State
 	since, is := c.TroubleSince()

@@ -24,7 +24,7 @@ import (
 type Query struct {
 	Namespace string
 	Labels    labels.Selector // by the labels that the log keeps; nil for all
-	Since     events.Time     // only Jobs that failed at or after this; 0 for no bound; stuck ones are always reported
+	Since     events.Time     // only Jobs that failed since then; 0 for all. Stuck ones are always reported
 	Until     events.Time     // time of the report: later records are ignored; 0 for now
 	Survived  bool            // also Jobs that succeeded after failures, ignored disruptions or restarts
 	Limit     int             // largest number of failed Jobs, and of survived ones; 0 for no limit
@@ -43,18 +43,18 @@ type Trouble struct {
 	Tries     int                `json:"tries"`
 	Why       string             `json:"why"`
 	Whole     string             `json:"whole,omitempty"` // Why without cuts in quoted messages
-	Cause     string             `json:"cause"`           // equal for Jobs with the same cause
+	Cause     string             `json:"cause"`           // a text that is equal for Jobs with the same cause
 	Lineage   string             `json:"lineage,omitempty"`
-	Also      int                `json:"also,omitempty"` // number of other items with the same Sort, Kind and Cause
+	Also      int                `json:"also,omitempty"` // number of other items with equal Sort, Kind and Cause
 	Records   []uint64           `json:"records,omitempty"`
-	// Work is equal for runs of the same work: the Jobs of a CronJob, of a generateName, or of one name.
+	// Work names the recurring work: it is equal for the Jobs of one CronJob, of one generateName, or of one name.
 	Work string `json:"work"`
 
-	// Node is the node that was the cause of all failures of its pods; empty if there is none.
+	// Node is set if one node was the cause of all failures of the Job's pods.
 	Node string `json:"node,omitempty"`
 
-	same   string // equal for troubles that share one line, with the same Why
-	ofNode string // what happened to Node, for a line about several Jobs
+	same   string // equal for items that share one line of output
+	ofNode string // what happened to Node, as a line about several Jobs says it
 }
 
 // Failures is a list of Jobs and CronJobs in trouble, the stuck ones first. Its JSON changes only by adding fields.
@@ -69,11 +69,11 @@ type Failures struct {
 
 	Gaps []history.Gap `json:"gaps,omitempty"` // times without a watch, within the time of the query
 
-	// Passed has the times in which selected namespaces were over their log budgets. Jobs may be missing then, or
-	// reported late.
+	// Passed has the times in which selected namespaces were over their log budgets (how much log they may fill in an
+	// hour). Jobs may be missing from such a time, or reported late.
 	Passed []history.Passed `json:"passedOver,omitempty"`
 
-	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // first record, if older ones are pruned
+	PrunedBefore *history.Place `json:"prunedBefore,omitempty"` // first record of the log, if older ones are pruned
 }
 
 // Values of Trouble.Kind.
@@ -86,11 +86,12 @@ const (
 const (
 	SortStuck    = "stuck"
 	SortFailed   = "failed"
-	SortDeleted  = "deleted" // the Job was stuck or failing until it was deleted; Since is the deletion
+	SortDeleted  = "deleted" // it was stuck or failing when it was deleted; Since is the deletion
 	SortSurvived = "survived"
 )
 
-// Find returns the Jobs and CronJobs in trouble. If the log is damaged, it returns the error, and what can be read.
+// Find returns the Jobs and CronJobs in trouble that query q selects. If the log is damaged, it returns the error, and
+// the list by the readable records.
 func Find(ctx context.Context, src history.Source, q Query) (Failures, error) {
 	f := finding{Failures: Failures{Items: []Trouble{}, Causes: []Cause{}, AsOf: recordjson.Instant(q.Until)}, ctx: ctx,
 		src: &explain.Remembering{Source: src}, q: &q, seen: map[string]bool{}}
@@ -111,7 +112,7 @@ func Find(ctx context.Context, src history.Source, q Query) (Failures, error) {
 	return f.sorted(), f.unread
 }
 
-// TroubleOf returns the trouble of each of the given Jobs, by UID. It leaves out Jobs without trouble.
+// TroubleOf returns the trouble of each of the given Jobs, by UID. It leaves out Jobs that have none.
 func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) (map[string]Trouble, error) {
 	f := finding{ctx: ctx, src: &explain.Remembering{Source: src}, q: &Query{}}
 	for i := range jobs {
@@ -126,7 +127,7 @@ func TroubleOf(ctx context.Context, src history.Source, jobs []history.Summary) 
 	return found, f.unread
 }
 
-// finding is the state of Find: the list so far, and what was examined.
+// finding is the state of one Find: the list so far, and what was examined.
 type finding struct {
 	Failures
 	ctx    context.Context
@@ -141,7 +142,7 @@ const (
 	wellAtMost = 4
 )
 
-// eachJob calls look with the Jobs that a query selects, until look returns enough, or an error.
+// eachJob calls look with each Job that query q selects, until look returns enough or an error.
 func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enough bool, err error)) error {
 	q.Namespace, q.Labels, q.Limit = f.q.Namespace, f.q.Labels, jobsAtOnce
 	for {
@@ -163,8 +164,8 @@ func (f *finding) eachJob(q history.JobsQuery, look func(*history.Summary) (enou
 	}
 }
 
-// goes are the states of Jobs that have not ended, and may be stuck. Find examines all Jobs in these states, however
-// old their newest record is, because a Job that is stuck for long has no new records.
+// goes are the states of Jobs that have not ended, and so may be stuck. Find examines all Jobs in these states, even
+// those without a new record: a Job that is stuck for long has none.
 var goes = []history.State{history.StateWaiting, history.StateRunning, history.StateFailing, history.StateFinishing,
 	history.StateDeleting}
 
@@ -175,7 +176,7 @@ func (f *finding) goingOn() error {
 	if err != nil || f.q.Until == 0 {
 		return err
 	}
-	// A Job that had not ended at the time of the report, and has ended since, has a later record.
+	// A Job that had not ended at the time of the report and has ended since is found by its later records.
 	return f.eachJob(history.JobsQuery{Since: f.q.Until}, func(s *history.Summary) (bool, error) {
 		if s.Finished != 0 && events.Time(s.Finished) <= f.q.Until || f.seen[s.UID] {
 			return false, nil
@@ -184,17 +185,17 @@ func (f *finding) goingOn() error {
 	})
 }
 
-// lookFirst examines a Job, and marks it as examined.
+// lookFirst examines a Job that was not examined before, and counts it.
 func (f *finding) lookFirst(s *history.Summary) error {
 	f.seen[s.UID] = true
 	f.Looked++
 	return f.look(s)
 }
 
-// over examines ended Jobs that have a record within the time of the query. The limit is for reported Jobs; Jobs that
-// ended well, or at another time, do not count. Two sorts of trouble are only found by reading the Job: near misses,
-// such as restarts, and Jobs that were stuck until they were deleted. To find these, over reads the newest wellAtMost
-// times the limit of Jobs, for example 2,000 with a limit of 500.
+// over examines ended Jobs with a record in the time of the query. It reports at most Query.Limit Jobs of each sort.
+// Two sorts of trouble are only found by reading the Job: near misses, such as restarts, and Jobs that were stuck until
+// they were deleted. For these, over reads at most wellAtMost times the limit of Jobs, the newest first: 2,000 with a
+// limit of 500.
 func (f *finding) over() error {
 	told, looked := map[string]int{}, map[string]int{}
 	return f.eachJob(history.JobsQuery{Since: f.q.Since}, func(s *history.Summary) (bool, error) {
@@ -231,7 +232,8 @@ func (f *finding) over() error {
 	})
 }
 
-// addGaps adds the times without a watch, and the times in which namespaces were over their log budgets.
+// addGaps adds to the list the times in which nobody watched the cluster, and the times in which namespaces were over
+// their log budgets.
 func (f *finding) addGaps() error {
 	q := f.q
 	gaps, passed, err := history.Unrecorded(f.ctx, f.src)
@@ -248,14 +250,14 @@ func (f *finding) addGaps() error {
 	return err
 }
 
-// look adds a Job to the list if it is in trouble. If some of its records are damaged, it judges by the others.
+// look adds a Job to the list if it is in trouble. If some of its records are damaged, it decides by the readable ones.
 func (f *finding) look(s *history.Summary) error {
 	if f.q.Until != 0 && events.Time(s.Created) > f.q.Until {
 		return nil
 	}
 	c, damage, err := f.caseAt(events.JobStream(types.UID(s.UID)), f.q.Until)
 	if errors.Is(err, history.ErrNoJob) {
-		if f.q.Until == 0 { // else the Job was created after the time of the report
+		if f.q.Until == 0 { // otherwise it was created after the time of the report
 			f.take(untold(s, 0))
 		}
 		return nil
@@ -284,8 +286,8 @@ func (f *finding) look(s *history.Summary) error {
 	return nil
 }
 
-// caseAt reads the records of a Job as of a time (0 for now). If the log is damaged, it returns the damage, and the
-// case for the readable records; nil if there are none.
+// caseAt reads what the records say about one Job as of a time (0 for now). If the log is damaged, it returns the
+// damage, and the case by the readable records; nil if there are none.
 func (f *finding) caseAt(s events.Stream, at events.Time) (c *jobcase.Case, damage, err error) {
 	c, damage = ending.Read(f.ctx, f.src, s, history.Point{Time: at})
 	if damage != nil && !f.src.Beside(damage) {
@@ -300,7 +302,7 @@ func (f *finding) caseAt(s events.Stream, at events.Time) (c *jobcase.Case, dama
 	return c, damage, nil
 }
 
-// take adds a trouble to the list, if it is within the time of the query. It ignores a Trouble whose Sort is empty.
+// take adds t to the list, if it is within the time of the query. It ignores the zero Trouble, which means no trouble.
 func (f *finding) take(t Trouble) {
 	q := f.q
 	if t.Sort == "" || t.Sort == SortSurvived && !q.Survived || q.Until != 0 && events.Time(t.Since) > q.Until {
@@ -311,8 +313,9 @@ func (f *finding) take(t Trouble) {
 	}
 }
 
-// untold returns the trouble of a Job that is only known from the list of Jobs: its records are missing (damaged is 0),
-// or damaged from record damaged on. It returns the zero Trouble for a Job that is not known to have failed.
+// untold returns the trouble of a Job that is only known from the list of Jobs, because its records are missing, or
+// cannot be read from record damaged on (0 for missing). It returns the zero Trouble if the Job is not known to have
+// failed.
 func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	t := Trouble{
 		Kind: kindJob, Since: s.Finished, Namespace: s.Namespace, Name: s.Name, UID: s.UID, Tries: int(s.Counts.Failed +
@@ -334,7 +337,7 @@ func untold(s *history.Summary, damaged events.Sequence) Trouble {
 	return t
 }
 
-// trouble returns what is wrong with a Job; false if nothing is.
+// trouble returns what is wrong with the Job of case c; false if nothing is.
 func trouble(c *jobcase.Case) (Trouble, bool) {
 	j, v := &c.Job, verdicts.Of(c)
 	t := Trouble{
@@ -372,13 +375,13 @@ func trouble(c *jobcase.Case) (Trouble, bool) {
 	if t.Sort == SortFailed {
 		t.Node, t.ofNode = ofNode(c)
 	}
-	if t.Sort != SortStuck && t.ofNode == "" { // the cause of a stuck Job has the wait already
+	if t.Sort != SortStuck && t.ofNode == "" { // the text of a stuck Job has its wait already
 		t.same = explain.Unnamed(t.Why, j.Name)
 	}
 	return t, true
 }
 
-// says sets Why and Whole.
+// says sets Why and Whole to the two versions of p: cut for one line, and whole.
 func (t *Trouble) says(p explain.Passage) {
 	if t.Why, t.Whole = p.Cut, p.Whole; p.Whole == p.Cut {
 		t.Whole = ""

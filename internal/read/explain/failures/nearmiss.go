@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// nearMiss reports whether a Job succeeded in spite of trouble. also has what the verdict does not say: disrupted pods
-// that did not count, and restarts of containers.
+// nearMiss reports whether a Job succeeded in spite of trouble. also says what the verdict does not: pods that
+// disruptions ended and that did not count, and restarts of containers.
 func nearMiss(c *jobcase.Case) (also string, is bool) {
 	if c.Folded == nil {
 		return "", false
@@ -39,7 +39,7 @@ func nearMiss(c *jobcase.Case) (also string, is bool) {
 	return also, is
 }
 
-// restartsText says how often containers were restarted; empty if never.
+// restartsText says how often containers of the Job's pods were restarted; empty if never.
 func restartsText(c *jobcase.Case) string {
 	restarts, pods, how := uint32(0), 0, ""
 	for _, t := range c.Tries {

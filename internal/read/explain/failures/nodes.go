@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// ofNode returns the node that was the cause of all failures of a Job's pods, and a text that is equal for all Jobs
-// with this cause. Both are empty if a pod failed for another cause or on another node.
+// ofNode returns the node that was the cause of all failures of a Job's pods, and a text for this cause, equal for all
+// Jobs that have it. Both are empty if a pod failed for another cause or on another node.
 func ofNode(c *jobcase.Case) (node, text string) {
 	for _, t := range ending.FailedTries(c) {
 		said := nodeText(c, t)
@@ -22,8 +22,8 @@ func ofNode(c *jobcase.Case) (node, text string) {
 	return node, text
 }
 
-// nodeText says what happened to a pod because of its node: "node-1 is gone, so its pods were deleted". It is empty if
-// nothing did.
+// nodeText says what happened to pod t because of its node: "node-1 is gone, so its pods were deleted". It is empty if
+// its node was not the cause.
 func nodeText(c *jobcase.Case, t *try.Try) string {
 	if t.Node == "" {
 		return ""

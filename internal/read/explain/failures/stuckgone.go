@@ -16,12 +16,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// stuckTold is how long a deleted Job must have been stuck to be reported. A user who deletes a Job earlier was not
-// waiting for it.
+// stuckTold is how long a deleted Job must have been stuck to be reported. A user who deletes a Job earlier had not
+// waited for it.
 const stuckTold = 30 * time.Second
 
-// troubleBefore returns the trouble that a deleted Job had just before its deletion: it was failing, or had been stuck
-// for stuckTold. If nobody watched at the deletion, it judges by the last moment before that was watched.
+// troubleBefore returns the trouble that a deleted Job had just before its deletion: it was failing, or it had been
+// stuck for stuckTold (30 s). If nobody watched at the deletion, it decides by the last moment that was watched.
 func (f *finding) troubleBefore(c *jobcase.Case) (Trouble, bool, error) {
 	m := c.Deletion()
 	going := c.Job.State == history.StateDeleted || c.Job.State == history.StateDeleting
@@ -56,7 +56,7 @@ func (f *finding) troubleBefore(c *jobcase.Case) (Trouble, bool, error) {
 	}
 	v := verdicts.Of(c)
 	gone := strings.Replace(strings.Replace(v.Text, "BEING DELETED", "being deleted", 1), "DELETED", "deleted", 1)
-	for _, rest := range []string{", while ", ", before "} { // cut what the Job waited for: the cause has it
+	for _, rest := range []string{", while ", ", before "} { // cut what the Job waited for, because the cause has it
 		gone, _, _ = strings.Cut(gone, rest)
 	}
 	t.says(explain.Phrase("%s; then %s", how, gone))

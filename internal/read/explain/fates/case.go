@@ -4,7 +4,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/duetimes"
 )
 
-// IsDue reports whether the entry is a due time, and not a Job that a user created or asked for.
+// IsDue reports whether entry e is a due time (or a range of them). Otherwise it is a Job that a user created or asked
+// for.
 func IsDue(e *duetimes.Entry) bool {
 	return !e.Asked()
 }

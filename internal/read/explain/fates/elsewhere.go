@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// becameElsewhere says what another controller did about the due times of an entry, and why, as far as records show.
+// becameElsewhere says what another controller did about the due times from first to last of entry e, and why, as far
+// as records show.
 func (f *Fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (text string, from []explain.Mark) {
 	told := explain.Marks(explain.Mark{Record: e.Record, At: e.At})
 	switch e.Fate {
@@ -41,7 +42,7 @@ func (f *Fates) becameElsewhere(e *duetimes.Entry, first, last events.Time) (tex
 	return text, append(from, told...)
 }
 
-// startedElsewhere says how another controller started a due time, and what delayed the start.
+// startedElsewhere says how another controller started the Job for a due time, and what delayed it.
 func (f *Fates) startedElsewhere(e *duetimes.Entry, from []explain.Mark) (string, []explain.Mark) {
 	text := f.started(e)
 	if e.Seen == 0 {
@@ -53,7 +54,7 @@ func (f *Fates) startedElsewhere(e *duetimes.Entry, from []explain.Mark) (string
 	return text, from
 }
 
-// notWatched says that it is unknown what became of a due time, because nobody watched.
+// notWatched says that the outcome of a due time is unknown, because nobody watched the cluster then.
 func (f *Fates) notWatched(e *duetimes.Entry, from []explain.Mark) (string, []explain.Mark) {
 	text := "unknown: it was not watched"
 	if e.UnwatchedFrom != 0 {
@@ -73,11 +74,11 @@ func (f *Fates) notWatched(e *duetimes.Entry, from []explain.Mark) (string, []ex
 	return text + "; it may have been started, and its Job deleted", from
 }
 
-// unknownWhy is the reason for a skipped due time that no record explains.
+// unknownWhy is the text if no record explains why a due time did not start.
 const unknownWhy = "why is not known"
 
-// whySkipped says why another controller did not start a due time, by the rules of the built-in controller. If the
-// records do not explain it, the text begins with unknownWhy.
+// whySkipped says why another controller did not start the due time due of entry e. It assumes the rules of the
+// built-in controller. If the records do not explain it, the text begins with unknownWhy.
 func (f *Fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from []explain.Mark) {
 	until, late := f.Due.Until(e, due), ""
 	if e.Record == 0 && due == e.Last {
@@ -105,8 +106,8 @@ func (f *Fates) whySkipped(e *duetimes.Entry, due events.Time) (why string, from
 	return unknownWhy + ": in the records nothing kept it from starting", nil
 }
 
-// droppedAt returns the time until which a due time could start. This is until, unless the CronJob was deleted or
-// changed before.
+// droppedAt returns the time until which a due time could start. This is until, or earlier if the CronJob was deleted
+// or its schedule changed before.
 func (f *Fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time {
 	ends := []events.Time{f.Due.Gone}
 	if f.Due.Seen != nil {
@@ -125,7 +126,7 @@ func (f *Fates) droppedAt(e *duetimes.Entry, due, until events.Time) events.Time
 	return until
 }
 
-// KeptText describes what kept a CronJob from starting.
+// KeptText describes what kept a CronJob from starting Jobs: suspensions, and running Jobs under policy Forbid.
 func (f *Fates) KeptText(all []duetimes.Kept) (why string, from []explain.Mark) {
 	var parts, jobs, listed []string
 	for i := range all {
@@ -157,7 +158,7 @@ func (f *Fates) KeptText(all []duetimes.Kept) (why string, from []explain.Mark) 
 	return strings.Join(parts, "; "), from
 }
 
-// by returns the field manager of the edit that record changed shows.
+// by returns the field manager of an edit, in brackets: the edit that record changed shows. It is empty if unknown.
 func (f *Fates) by(changed events.Sequence) string {
 	for i := range f.Due.Changes {
 		if ch := &f.Due.Changes[i]; ch.Record == changed {

@@ -13,13 +13,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Fate returns a sentence that says what became of a due time, or of a range of due times, and why.
+// Fate returns a sentence that says what became of the due time of entry e, or of its range of due times, and why.
 func (f *Fates) Fate(e *duetimes.Entry) explain.Sentence {
 	text, from := f.InWhole(func() (string, []explain.Mark) { return f.Became(e) })
 	return explain.Say(from, "%s: %s", f.whichDue(e), text)
 }
 
-// InWhole calls says twice, to get the text with quoted messages cut, and with whole messages.
+// InWhole calls says twice: for the text with quoted messages cut, and for the text with whole messages. It returns
+// both.
 func (f *Fates) InWhole(says func() (string, []explain.Mark)) (p explain.Passage, from []explain.Mark) {
 	f.whole = true
 	p.Whole, _ = says()
@@ -28,7 +29,7 @@ func (f *Fates) InWhole(says func() (string, []explain.Mark)) (p explain.Passage
 	return p, from
 }
 
-// whichDue names the due time of an entry, or its range of due times.
+// whichDue names the due time of entry e, or its range: "3 due times from 10:00 to 12:00".
 func (f *Fates) whichDue(e *duetimes.Entry) string {
 	if e.First == e.Last {
 		return f.At(e.First)
@@ -40,7 +41,7 @@ func (f *Fates) whichDue(e *duetimes.Entry) string {
 	return fmt.Sprintf("%s from %s to %s", text, f.Short(e.First), f.At(e.Last))
 }
 
-// Became says what became of a due time and why, and returns the records that prove it.
+// Became says what became of the due time of entry e, and why, and returns the records that prove it.
 func (f *Fates) Became(e *duetimes.Entry) (text string, from []explain.Mark) {
 	told := explain.Mark{Record: e.Record, At: e.At}
 	if e.Observed {
@@ -89,7 +90,7 @@ func (f *Fates) Became(e *duetimes.Entry) (text string, from []explain.Mark) {
 	return text, append(marks, told)
 }
 
-// undecided says what is known about due times that our controller must start and has not decided about.
+// undecided says what is known about due times for which our controller has not decided yet whether to start a Job.
 func (f *Fates) undecided(e *duetimes.Entry) (text string, from []explain.Mark) {
 	if is, by := f.SuspendedAt(e.Last); is {
 		if by == nil {
@@ -105,7 +106,7 @@ func (f *Fates) undecided(e *duetimes.Entry) (text string, from []explain.Mark) 
 	return words.Undecided, nil
 }
 
-// started says which Job a due time started, how late, and who asked for it.
+// started says which Job was created for a due time, how late, and who asked for it.
 func (f *Fates) started(e *duetimes.Entry) string {
 	text := "started"
 	if e.Observed {
@@ -134,8 +135,8 @@ func (f *Fates) started(e *duetimes.Entry) string {
 	return text
 }
 
-// cause says what kept a due time from starting, and returns the records that prove it. It is empty if the outcome says
-// everything.
+// cause says what kept a due time from starting, and returns the records that prove it. It is empty if the outcome
+// alone says enough.
 func (f *Fates) cause(e *duetimes.Entry) (why string, from []explain.Mark) {
 	switch e.Fate {
 	case events.TickUnwatched:
@@ -160,8 +161,7 @@ func (f *Fates) cause(e *duetimes.Entry) (why string, from []explain.Mark) {
 	}
 }
 
-// droppedBy returns the change of the schedule because of which an open due time did not count any more; nil if
-// unknown.
+// droppedBy returns the change of the schedule after which a waiting due time did not count any more; nil if unknown.
 func (f *Fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
 	for i := range f.Due.Changes {
 		if ch := &f.Due.Changes[i]; (ch.Record <= e.Record || e.Record == 0) && ch.At >= e.Last && ch.Reschedules() {
@@ -171,7 +171,7 @@ func (f *Fates) droppedBy(e *duetimes.Entry) *duetimes.Change {
 	return nil
 }
 
-// heldBy says what held a due time back before it was decided.
+// heldBy says what held a due time back before it was started or skipped.
 func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	var parts []string
 	add := func(text string, m ...explain.Mark) {
@@ -194,7 +194,7 @@ func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	for i := range f.Due.Refusals {
 		x := &f.Due.Refusals[i]
 		if e.Name != "" && x.Class == events.RefusedNameTaken {
-			continue // a refusal for another due time: the hold above explains this one better
+			continue // a refusal for another due time: the reason above explains this one better
 		}
 		if x.Due != 0 && e.First <= x.Due && x.Due <= e.Last {
 			text := RefusalText(x)
@@ -217,7 +217,7 @@ func (f *Fates) heldBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	return strings.Join(parts, "; "), from
 }
 
-// HoldText says what holds a due time back. active names the running Jobs.
+// HoldText says what holds a due time back: reason by. active names the running Jobs.
 func (f *Fates) HoldText(by events.TickHold, active []string) string {
 	switch by {
 	case events.HeldForbid:
@@ -236,7 +236,7 @@ func (f *Fates) HoldText(by events.TickHold, active []string) string {
 	return words.HoldText(by)
 }
 
-// RefusalText says that the API server refused a Job, and quotes its message.
+// RefusalText says that the API server refused to create a Job, and quotes its message.
 func RefusalText(x *duetimes.Refusal) explain.Passage {
 	class := x.Class.String()
 	if x.Class == 0 {
@@ -262,7 +262,7 @@ func (f *Fates) SuspendedAt(t events.Time) (is bool, by *duetimes.Change) {
 	return seen.Suspend, by
 }
 
-// deadlineAt returns startingDeadlineSeconds as it was at a time; nil if it was not set.
+// deadlineAt returns startingDeadlineSeconds at time t; nil if it was not set then.
 func (f *Fates) deadlineAt(t events.Time) *int64 {
 	if seen := f.Due.SeenAt(t); seen != nil {
 		return seen.Deadline
@@ -270,7 +270,7 @@ func (f *Fates) deadlineAt(t events.Time) *int64 {
 	return nil
 }
 
-// GapAt returns the gap of the watch that contains a time; nil if there is none.
+// GapAt returns the gap (a time in which nobody watched the cluster) that contains time t; nil if there is none.
 func (f *Fates) GapAt(t events.Time) *history.Gap {
 	for _, g := range f.Gaps {
 		if from, until := events.Time(g.From), events.Time(g.Until); from <= t && (until == 0 ||
@@ -281,12 +281,13 @@ func (f *Fates) GapAt(t events.Time) *history.Gap {
 	return nil
 }
 
-// ChangeText lists the fields that an edit changed, and its field manager.
+// ChangeText lists the fields that an edit of a CronJob changed, and the field manager that made the edit.
 func ChangeText(ch *duetimes.Change) string {
 	return strings.Join(words.CronChanges(ch.Before, ch.After), ", ") + explain.ByManager(ch.By)
 }
 
-// ChangeMarks returns the records that show an edit: the version before (if the log has it) and the version after.
+// ChangeMarks returns the records that prove an edit: of the version before it (if the log has it), and of the version
+// after it.
 func ChangeMarks(ch *duetimes.Change) []explain.Mark {
 	is := explain.Mark{Record: ch.Record, At: ch.At}
 	if ch.Was.Record == 0 {

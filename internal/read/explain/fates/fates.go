@@ -12,7 +12,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Fates says what became of the due times of one CronJob (their fates).
+// Fates says what became of the due times of one CronJob: started, skipped, refused and so on, and why.
 type Fates struct {
 	Due      *duetimes.CronJob
 	Gaps     []*history.Gap    // times in which nobody watched
@@ -20,7 +20,7 @@ type Fates struct {
 	Location *time.Location    // time zone of the schedule; nil for UTC
 	Dates    bool              // write dates in full, as a command line takes them
 	Before   *duetimes.CronJob // the deleted CronJob that had the name before; nil for none
-	Asked    history.Command   // command in flight that starts the open due time; zero for none
+	Asked    history.Command   // create command for the open due time that was not answered yet; zero for none
 	AskedBy  []explain.Mark
 	Deleting explain.Mark // record that shows that the CronJob is being deleted
 	whole    bool         // do not cut quoted messages
@@ -39,7 +39,7 @@ func (f *Fates) At(t events.Time) string {
 	return fmt.Sprintf("%s %s (%s UTC)", f.moment(own), f.Location, utc.Format(layout))
 }
 
-// InZone returns a due time in the zone of the schedule.
+// InZone returns a due time as text, in the zone of the schedule: "2 Jan 10:00 Europe/Berlin".
 func (f *Fates) InZone(t events.Time) string {
 	if f.Location == nil || f.Zone.Location != nil {
 		return f.At(t)
@@ -81,7 +81,7 @@ func (f *Fates) Seen(t events.Time) string {
 	return in.Format(f.day() + "15:04:05")
 }
 
-// BecameAt says what became of one due time in the range of an entry.
+// BecameAt says what became of the one due time at, which is in the range of entry e.
 func (f *Fates) BecameAt(e *duetimes.Entry, at events.Time) (text string, from []explain.Mark) {
 	if e.Observed {
 		return f.becameElsewhere(e, at, at)
@@ -89,8 +89,8 @@ func (f *Fates) BecameAt(e *duetimes.Entry, at events.Time) (text string, from [
 	return f.Became(e)
 }
 
-// LateAt returns the time until which a due time may start by the present startingDeadlineSeconds. If it is not set, it
-// returns the largest possible time.
+// LateAt returns the time until which a due time may start, by the present startingDeadlineSeconds. If that is not set,
+// it returns the largest possible time.
 func (f *Fates) LateAt(due events.Time) events.Time {
 	if d := f.Due.Seen.Deadline; d != nil {
 		return due.Add(explain.Seconds(*d))
@@ -98,7 +98,7 @@ func (f *Fates) LateAt(due events.Time) events.Time {
 	return math.MaxInt64
 }
 
-// GoneText says when the CronJob was deleted, as exactly as this was seen.
+// GoneText says when the CronJob was deleted. If nobody saw this, it only says before which time.
 func (f *Fates) GoneText() string {
 	if f.Due.EndUnseen {
 		return "it was deleted before " + f.Seen(f.Due.Gone) + ", which no record tells"
@@ -106,7 +106,7 @@ func (f *Fates) GoneText() string {
 	return "it was deleted, seen at " + f.Seen(f.Due.Gone)
 }
 
-// ChangedAt returns when the spec was changed, as exactly as this was seen.
+// ChangedAt returns when the spec was changed, as text. If nobody saw this, it only says before which time.
 func (f *Fates) ChangedAt(ch *duetimes.Change) string {
 	if ch.After.Found {
 		return "a time before " + f.Seen(ch.At) + ", when no controller watched"
@@ -114,10 +114,11 @@ func (f *Fates) ChangedAt(ch *duetimes.Change) string {
 	return f.Seen(ch.At)
 }
 
-// Idle is the function Idle for this CronJob.
+// Idle says why the next due times of the CronJob will start no Job; empty if they will start one.
 func (f *Fates) Idle() string { return Idle(f.Due) }
 
-// Idle says why the next due times of a CronJob will start no Job; empty if they will.
+// Idle says why the next due times of CronJob c will start no Job, for example because it is suspended; empty if they
+// will start one.
 func Idle(c *duetimes.CronJob) string {
 	switch {
 	case c.Gone != 0:

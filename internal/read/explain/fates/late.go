@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// HeldBefore says what held a due time back which started in the end.
+// HeldBefore says what held back a due time that started in the end.
 func (f *Fates) HeldBefore(e *duetimes.Entry) (why string, from []explain.Mark) {
 	for i := range f.Due.Holds {
 		if h := &f.Due.Holds[i]; h.Due == e.First {
@@ -26,7 +26,7 @@ func (f *Fates) HeldBefore(e *duetimes.Entry) (why string, from []explain.Mark) 
 	return why, from
 }
 
-// Refused reports whether a due time was held back because the API server refused its Job.
+// Refused reports whether the API server refused to create the Job for a due time, so that the due time was held back.
 func (f *Fates) Refused(due events.Time) bool {
 	return slices.ContainsFunc(f.Due.Holds, func(h duetimes.Hold) bool {
 		return h.Due == due &&
@@ -34,11 +34,11 @@ func (f *Fates) Refused(due events.Time) bool {
 	})
 }
 
-// LateStart is how late a start must be to be explained.
+// LateStart is the delay from which an answer explains why a due time started late.
 const LateStart = history.LateStart
 
-// LateBy says why a due time started late although no record shows a hold. There is none while a CronJob is suspended,
-// or if another controller was delayed: LateBy then uses what was seen.
+// LateBy says why a due time started late although no record says what held it back. Records do not say it while a
+// CronJob is suspended, or if another controller was late: LateBy then uses what was seen.
 func (f *Fates) LateBy(e *duetimes.Entry) (why string, from []explain.Mark) {
 	if f.GapAt(e.First) != nil {
 		return "", nil

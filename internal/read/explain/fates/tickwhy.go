@@ -11,8 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// TickWhy says, as a phrase for a list, what kept a due time from starting or delayed the start. It is empty if the log
-// does not prove it. gaps are the times in which no controller watched.
+// TickWhy says, as a phrase for a list, what kept due time e from starting, or delayed it. It is empty if the records
+// do not prove it. gaps are the times in which no controller watched.
 func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone words.Zone) string {
 	f := &Fates{Due: due, Gaps: gaps, Zone: zone, Location: due.Location(), Dates: true}
 	switch {
@@ -35,7 +35,7 @@ func TickWhy(due *duetimes.CronJob, e *duetimes.Entry, gaps []*history.Gap, zone
 	return why
 }
 
-// startedLate says what held back a due time that started late; empty if it was not late.
+// startedLate says what held back due time e, which has started; empty if it started in time.
 func (f *Fates) startedLate(e *duetimes.Entry) string {
 	if e.Late < LateStart {
 		return ""
@@ -47,8 +47,9 @@ func (f *Fates) startedLate(e *duetimes.Entry) string {
 	return why
 }
 
-// skippedWhy says why another controller did not start the due times of an entry. It is empty if the reason is not the
-// same for the first and the last of them.
+// skippedWhy says why another controller did not start the due times of entry e. It is empty if the first and the last
+// of them have different reasons. If no record explains it, it only says that startingDeadlineSeconds was over, if it
+// was.
 func (f *Fates) skippedWhy(e *duetimes.Entry) string {
 	why, from := f.whySkipped(e, e.First)
 	if last, _ := f.whySkipped(e, e.Last); last != why {

@@ -11,7 +11,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// admission says which fields of the Job's pods admission changed. If the Job had no trouble, this is a detail.
+// admission says which fields of the Job's pods were changed at admission, for example by a webhook. If the Job had no
+// trouble, the sentence is a detail.
 func (c *Case) admission() []explain.Sentence {
 	failed := ending.FailedTries(c.Case)
 	trouble := len(failed) > 0 || !c.Over() || c.Job.State == history.StateFailed

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/verdicts"
 )
 
-// Answer explains the Job: a verdict, and the sections that have sentences.
+// Answer explains the Job: it returns a verdict, and the sections that have sentences.
 func (c *Case) Answer() explain.Answer {
 	j := &c.Job
 	a := explain.Answer{

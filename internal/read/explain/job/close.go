@@ -15,8 +15,8 @@ import (
 	"github.com/jobledger/jobledger/reconciler"
 )
 
-// close says how close the Job came to the opposite result. For a complete Job: how much of backoffLimit or of the
-// deadline it used, if 3/4 or more. For a failed Job: how many completions it had, if any.
+// close says how close the Job came to the opposite result. Of a complete Job, it says how much of backoffLimit or of
+// the deadline the Job used, if 3/4 or more; of a failed Job, how many completions it had, if any.
 func (c *Case) close() []explain.Sentence {
 	if c.Spec == nil || c.Folded == nil {
 		return nil
@@ -60,8 +60,8 @@ func (c *Case) close() []explain.Sentence {
 	return out
 }
 
-// countedIn returns the records that have the Job's counts: our decisions, or if another controller runs the Job, the
-// newest version of it.
+// countedIn returns the records that have the Job's counts: our decision to end it, or for a Job of another controller,
+// its newest version.
 func (c *Case) countedIn() []explain.Mark {
 	if c.Ours() {
 		return c.SettledMarks()
@@ -76,9 +76,9 @@ func (c *Case) indexesText() string {
 	return ""
 }
 
-// ruledOut says what was not the cause of the Job's failure. That a record is absent proves something only if nothing
-// was missed. So the section exists only for a failed Job that was watched from beginning to end, and cites the records
-// at both ends.
+// ruledOut says what was not the cause of the Job's failure. A missing record proves something only if nothing was
+// missed. So there are such sentences only for a failed Job that was watched from its beginning to its end. They cite
+// the records of both.
 func (c *Case) ruledOut() []explain.Sentence {
 	if c.Job.State != history.StateFailed || c.Added.Record == 0 || c.Begun != "" || c.untold() || len(c.Touching()) > 0 ||
 		!c.Complete() || c.Settled == nil || c.Spec == nil {
@@ -111,7 +111,7 @@ func (c *Case) ruledOut() []explain.Sentence {
 	return append([]explain.Sentence{explain.Say(nil, "%s", strings.Join(short, ", "))}, out...)
 }
 
-// untold reports whether the status counts more failed pods than the log has records of.
+// untold reports whether the Job's status counts more failed pods than the log has records of.
 func (c *Case) untold() bool {
 	failed := 0
 	for _, t := range c.Tries {
@@ -125,14 +125,14 @@ func (c *Case) untold() bool {
 // removals says who ended pods of the Job, other than the pods themselves.
 type removals struct {
 	byOthers, byVerdict bool
-	// disrupted: a pod has the condition DisruptionTarget, ended by another disruption, or lost its node first.
+	// disrupted: a pod had the condition DisruptionTarget, ended by another disruption, or lost its node first.
 	disrupted bool
-	deleted   bool // a disrupted pod was deleted; only a kubelet disrupts a pod without deleting it
-	evicted   bool // a kubelet evicted a pod over its own limit, or it is not known who ended a pod
+	deleted   bool // a disrupted pod was deleted; only a kubelet disrupts a pod and does not delete it
+	evicted   bool // a kubelet evicted a pod over the pod's own limit, or it is unknown who ended a pod
 }
 
-// whatEnded looks at all pods of the Job. It includes those that ended after the Job's end was decided, because an
-// earlier request to delete them may have caused that decision.
+// whatEnded says what ended the Job's pods. It looks at all pods, also at those that ended after the Job's end was
+// decided, because an earlier request to delete them may have led to that decision.
 func (c *Case) whatEnded() (r removals) {
 	for _, t := range c.Tries {
 		e := ending.Of(c.Case, t)
@@ -148,13 +148,13 @@ func (c *Case) whatEnded() (r removals) {
 		}
 		r.disrupted = r.disrupted || e.NodeWent
 		r.evicted = r.evicted || t.Reason == "Evicted" || e.By == try.ByUnknown
-		// It was deleted, and a finalizer kept its object.
+		// The pod was deleted, and a finalizer kept its object for a while.
 		r.byOthers = r.byOthers || len(t.Kept) > 0
 	}
 	return r
 }
 
-// byVerdict reports whether a pod was deleted because its Job was about to end.
+// byVerdict reports whether a pod was deleted because the Job was about to end. e is what ended the pod.
 func (c *Case) byVerdict(t *try.Try, e *try.Ending) bool {
 	switch e.By {
 	case try.ByUs:
@@ -173,7 +173,8 @@ func (c *Case) deadlineName() string {
 	return "deadline"
 }
 
-// deadlinePassed reports whether the Job's deadline had passed when the Job ended for another reason.
+// deadlinePassed reports whether the Job's deadline had passed when the Job ended for another reason, at record
+// settled.
 func (c *Case) deadlinePassed(settled explain.Mark) bool {
 	limit, start := c.Spec.ActiveDeadlineSeconds, c.Folded.StartTime()
 	return limit != nil && start != 0 && start.Add(explain.Seconds(*limit)) <= settled.At

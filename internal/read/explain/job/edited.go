@@ -9,14 +9,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// edited returns a sentence for each edit of the spec, with its field manager.
+// edited returns a sentence for each edit of the Job's spec, with its field manager.
 func (c *Case) edited() []explain.Sentence {
 	var out []explain.Sentence
 	by := explain.ByWhomever
 	for i := range c.Edits {
 		e := &c.Edits[i]
 		text := strings.Join(words.SpecChanges(e.Before, e.After), ", ") + by(e.By)
-		if explain.ManagerOf(e.By) == "" { // said only once
+		if explain.ManagerOf(e.By) == "" { // the text that it is unknown is said only once
 			by = explain.ByManager
 		}
 		out = append(out, explain.Say(explain.Marks(e.Was, e.At), "%s %s", c.Clock(e.At.At), text))
@@ -24,12 +24,12 @@ func (c *Case) edited() []explain.Sentence {
 	return explain.Fewer(out, 3)
 }
 
-// refusedText lists what the API server refused, and for how long.
+// refusedText lists which commands the API server refused, for which reason, and for how long.
 func (c *Case) refusedText() []explain.Sentence {
 	var out []explain.Sentence
 	for _, x := range c.Refusals {
 		if !x.Class.Passing() || x.Class == events.RefusedConflict {
-			continue // another refusal followed, for another reason
+			continue // the same command was then refused for another reason
 		}
 		to, then, over := "", "; still refused", x.Over
 		switch {

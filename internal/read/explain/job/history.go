@@ -8,7 +8,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/jobcase"
 )
 
-// changedHands says which controller ran the Job at which time, if this changed before the Job ended.
+// changedHands says which controllers ran the Job, and when, if the controller changed before the Job ended.
 func (c *Case) changedHands() []explain.Sentence {
 	var out []explain.Sentence
 	for i, x := range c.Reigns {
@@ -34,19 +34,21 @@ func (c *Case) changedHands() []explain.Sentence {
 	return out
 }
 
-// other names the controller that runs the Job in place of this Jobledger, and says whether we observed its Jobs.
+// other names the controller that runs the Job instead of this Jobledger, and says whether we observed its Jobs. h says
+// who runs the Job.
 func (c *Case) other(h jobcase.Hands) string {
 	switch {
 	case h == jobcase.UnseenHands:
 		return "another controller, unseen"
-	// By name it is ours, but several Jobledgers may have the name, and it is not known which one observed the Job.
+	// The name is ours, but several Jobledgers may have it, and it is unknown which of them observed the Job.
 	case c.Job.ManagedBy == events.ManagedBy:
 		return "another Jobledger"
 	}
 	return c.Controller() + ", observed"
 }
 
-// history lists the gaps of the watch within the Job's life, and says which records are pruned or damaged.
+// history lists the gaps (times in which nobody watched) within the Job's life, and says which records are pruned
+// (deleted) or damaged.
 func (c *Case) history() []explain.Sentence {
 	var out []explain.Sentence
 	switch {

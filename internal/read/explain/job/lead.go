@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// leads returns the sections that may have the cause of the verdict, the most likely first. It returns none if the
-// verdict itself has the cause.
+// leads returns the heads (titles) of the sections that may have the cause of the verdict, the most likely first. It
+// returns none if the verdict itself has the cause.
 func (c *Case) leads() []string {
 	switch c.Job.State {
 	case history.StateFailed, history.StateFailing:

@@ -15,24 +15,24 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Link makes addresses for tries (pods) from a template, for example the address of a pod's logs.
+// Link makes web addresses for tries (pods) from a template, for example that of a pod's logs.
 type Link struct {
 	Name string
 	text *template.Template
 }
 
-// linked has the fields that a template can use. Their values are escaped for the query of a URL.
+// linked has the fields that the template of an address can use. Their values are escaped for the query of a URL.
 type linked struct {
 	Namespace, Job, Pod, UID, Node, Container string
 
-	From, To             string // RFC 3339: from a second before the try began to a second after it ended
-	FromMillis, ToMillis string // the same, in milliseconds since 1970
+	From, To             string // RFC 3339: from 1 s before the try began to 1 s after it ended
+	FromMillis, ToMillis string // the same times, in milliseconds since 1970
 }
 
 var errLink = errors.New("must be NAME=ADDRESS, where ADDRESS may contain {{.Namespace}}, {{.Job}}, {{.Pod}}, {{.UID}}, {{.Node}}, " +
 	"{{.Container}}, {{.From}}, {{.To}}, {{.FromMillis}} and {{.ToMillis}}")
 
-// ParseLink parses "Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}".
+// ParseLink parses the name and the template of an address: "Logs=https://logs.example/?pod={{.Pod}}&from={{.From}}".
 func ParseLink(text string) (Link, error) {
 	name, address, ok := strings.Cut(text, "=")
 	if !ok || name == "" || !strings.Contains(address, "://") {
@@ -48,10 +48,10 @@ func ParseLink(text string) (Link, error) {
 	return Link{Name: name, text: t}, nil
 }
 
-// mostLinked is for how many tries an answer without details has links.
+// mostLinked is the number of tries (pods) with addresses in an answer without details.
 const mostLinked = 2
 
-// Link adds the addresses of tries to an answer: of the failed tries, or if none failed, of all.
+// Link adds web addresses of tries (pods) to answer a: of the failed ones, or if none failed, of all.
 func (c *Case) Link(a *explain.Answer, links []Link) error {
 	of := ending.FailedTries(c.Case)
 	if len(of) == 0 {

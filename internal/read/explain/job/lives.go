@@ -7,8 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// OfLives chooses one of several Jobs with one name: the newest that has not ended, else the newest that failed, else
-// the newest. all has the newest first. It sets Lives of the chosen Case. older is how many older Jobs were not read.
+// OfLives chooses the Job to explain among all Jobs that had one name: the newest that has not ended, else the newest
+// that failed, else the newest. all has the newest first; older is the number of older Jobs that were not read. The
+// chosen Case gets Lives, which lists them all.
 func OfLives(all []*Case, older int) *Case {
 	chosen := all[0]
 	best := 0
@@ -37,7 +38,7 @@ func OfLives(all []*Case, older int) *Case {
 	return chosen
 }
 
-// goesOn reports whether the Job has neither ended nor been deleted, as far as is known.
+// goesOn reports whether the Job, as far as known, has neither ended nor been deleted.
 func (c *Case) goesOn() bool {
 	switch c.Job.State {
 	case history.StateWaiting, history.StateRunning, history.StateSuspended, history.StateFailing, history.StateFinishing,

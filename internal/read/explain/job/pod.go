@@ -21,7 +21,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// ErrNoPod is returned if the Job has no record of the pod.
+// ErrNoPod is returned if no record of the Job is about the requested pod.
 var ErrNoPod = errors.New("the Job has no record of that pod")
 
 // PodAnswer explains one pod of the Job. pod is its name, its UID, or the first 4 or more characters of its UID. It

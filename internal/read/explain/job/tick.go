@@ -15,10 +15,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// headTick is the head of the section about the due time for which a CronJob created the Job.
+// headTick is the head (title) of the section that says for which due time a CronJob created the Job.
 const headTick = "TICK"
 
-// tick says for which due time the Job was created, and how late; or which user created it or asked for it.
+// tick says for which due time of its CronJob the Job was created, and how late; or which user created it or asked for
+// it.
 func (c *Case) tick() []explain.Sentence {
 	o := c.Origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {

@@ -11,11 +11,11 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// statusSays says that the Job's end is only known from its status, because the log has no decision of ours to end it.
-// Any client that may write the status can set it, and no record tells who did.
+// statusSays says that the Job's end is only known from its status, because no decision of ours ended it. Any client
+// with the right to write the status can set it, and no record tells who did. s is the end as the status shows it.
 func (c *Case) statusSays(s *jobcase.Settling) string {
 	text := "its status says so"
-	doubted := verdicts.Doubt(c.Case, s) != "" // the verdict says so already
+	doubted := verdicts.Doubt(c.Case, s) != "" // the verdict says already that the counts contradict it
 	switch {
 	case !c.OursAt(s.Seen) && doubted:
 		return "the Job is " + c.Controller() + "'s"
@@ -31,7 +31,7 @@ func (c *Case) statusSays(s *jobcase.Settling) string {
 	return text
 }
 
-// why says what decided that the Job ends, with the numbers that were compared.
+// why says what decided the end of the Job, with the numbers that were compared, such as failures and backoffLimit.
 func (c *Case) why() []explain.Sentence {
 	s := c.Settled
 	if s == nil {
@@ -41,7 +41,7 @@ func (c *Case) why() []explain.Sentence {
 	text := verdicts.Numbers(c.Case, s)
 	switch t := c.SettledBy(); {
 	case t == nil || t.MaySucceed:
-	case s.Reason == "FailedIndexes": // the last index to end may be one that succeeded
+	case s.Reason == "FailedIndexes": // the last index to end may have succeeded
 		text = strings.Replace(text, "every index has ended", "every index has ended, the last by "+t.Pod, 1)
 	default:
 		text += " (the last: " + t.Pod

@@ -7,9 +7,9 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// NotBefore returns the time before which the next try could not start, because t failed. It is 0 if no try was to
-// follow, because the Job's end was decided. It is never later than the time at which the next try came: the controller
-// that created it may have computed another end of the backoff than we do.
+// NotBefore returns the time before which the next try (pod) could not start, because try t failed. It is 0 if no try
+// was to follow. If a next try came earlier than our rules allow, it is the time of that try: the controller that
+// created it may have computed another end of the backoff.
 func (c *Case) NotBefore(t *try.Try) events.Time {
 	if t.Again == 0 {
 		return 0
@@ -23,7 +23,7 @@ func (c *Case) NotBefore(t *try.Try) events.Time {
 	return t.Again
 }
 
-// HeldUntil returns the end of the backoff that delayed the try after t, by our clock; 0 if there was none.
+// HeldUntil returns the end of the backoff that delayed the next try (pod) after t, by our clock; 0 if there was none.
 func (c *Case) HeldUntil(t *try.Try) events.Time {
 	if next := c.follower(t); next != nil && t.Again != 0 {
 		return min(t.Again, next.Seen.At)
@@ -31,7 +31,7 @@ func (c *Case) HeldUntil(t *try.Try) events.Time {
 	return c.NotBefore(t)
 }
 
-// follower returns the next try of the same index which was created after t ended; nil if there is none.
+// follower returns the next try (pod) of the same index that was created after try t had ended; nil if there is none.
 func (c *Case) follower(t *try.Try) (next *try.Try) {
 	for _, x := range c.Tries {
 		later := x.Seen.Record > t.End().Record && x.Created.Add(time.Second) > t.End().At
@@ -42,8 +42,8 @@ func (c *Case) follower(t *try.Try) (next *try.Try) {
 	return next
 }
 
-// noneFollows reports whether no try will follow t: the Job's end is decided, our rules derive its end from the
-// records, or the Job is being deleted.
+// noneFollows reports whether no try (pod) will follow t: the end of the Job is decided, or by our rules it must be,
+// the index has failed, or the Job is being deleted.
 func (c *Case) noneFollows(t *try.Try) bool {
 	if c.Over() || c.Settled != nil || c.spare != nil && !c.Ours() || c.Deletion().Record != 0 {
 		return true

@@ -25,7 +25,7 @@ type Case struct {
 	Job   history.Job
 	Spec  *events.JobSpec // the newest spec; nil if unknown
 	Tries []*try.Try      // in the order of their first records
-	Gaps  []*history.Gap  // all gaps of the watch in the log, also those before the Job
+	Gaps  []*history.Gap  // all gaps (times in which nobody watched) in the log
 
 	newest events.Time // time of the Job's newest record
 	Ctx    context.Context
@@ -37,61 +37,62 @@ type Case struct {
 	stored map[events.Sequence]content
 
 	Damage  events.Sequence // first unreadable record; 0 for none
-	Resumed events.Sequence // first record after damage, where reading began again; 0 if it began with the Job
+	Resumed events.Sequence // after damage: record at which reading began again; 0 if it did not
 	Cut     bool            // damage hides how the Job continued
 
 	Folded *projector.Job
 	Reigns []Reign // which controllers ran the Job, one after the other
-	// cronJobsOurs is set if Jobledger runs CronJobs; if the Job was deleted, if it did so at the deletion.
+	// cronJobsOurs is set if Jobledger runs the CronJobs. For a deleted Job, it says whether it did so at the deletion.
 	cronJobsOurs bool
 	Added        explain.Mark    // record that first shows the Job; none if earlier records are pruned
-	Stated       explain.Mark    // the checkpoint that replaces pruned records
+	Stated       explain.Mark    // the checkpoint (record with the state) in place of pruned records
 	Begun        string          // what had happened before Added, for example "it had begun"
 	Created      bool            // Added shows the spec as it was created (generation 1)
-	Unexplained  explain.Mark    // our record which says that nothing that was seen explains the Job's end
+	Unexplained  explain.Mark    // our record that the end of the Job cannot be explained
 	Decided      map[string]bool // reasons of our decisions to end the Job
 	Origin       *events.Origin  // its CronJob, or its generateName
 	Edits        []Edit
 	tries        map[types.UID]*try.Try
-	ordered      map[uint64]explain.Mark // by ordinal of a create command: the decision that issued it
+	ordered      map[uint64]explain.Mark // decision that issued a create command, by the command's number
 	counts       map[int32]int           // number of tries of each index
 
 	Refusals       []*Refusal
 	around         surroundings
-	NamespaceGoing explain.Mark // a command was refused because the namespace is being deleted
+	NamespaceGoing explain.Mark // refusal of a command because the namespace is being deleted
 
-	owner       *Owner // what the CronJob's records say about the Job's deletion; valid if ownerRead is set
+	owner       *Owner // what its CronJob's records say about its deletion; valid if ownerRead is set
 	ownerRead   bool
 	Settled     *Settling
 	StartTime   events.Time
 	Shown       explain.Mark                 // newest record of the Job's object
 	StartSeen   explain.Mark                 // record that shows the start time
-	starts      map[events.Time]explain.Mark // by start time: after a suspension the same one may come back
+	starts      map[events.Time]explain.Mark // by start time: a later suspension may bring an earlier one back
 	Maker       *events.Edit                 // edit that created the Job, with its field manager; nil if unknown
 	JobDeleted  events.Time                  // when its deletion was requested, by the API server's clock
 	deletedSeen explain.Mark
 	Gone        explain.Mark
 	Ttl         explain.Mark // our decision to delete the Job after its TTL
-	told        counters     // numbers of counted ends, as of the newest record of the Job
-	owed        counters     // those of them that no try explains
-	unlisted    []*try.Try   // tries that count, but that no stored status counts yet
+	told        counters     // how many ends of pods count for the Job, by its newest record
+	owed        counters     // how many of these counted ends no known pod explains
+	unlisted    []*try.Try   // pods that count, but that no stored status counts yet
 	gaps        history.Gaps
-	Passed      history.PassedOver // for all namespaces
+	Passed      history.PassedOver // times over the log budget, of all namespaces
 	Steps       []ClockStep
 	Unrecorded  explain.Unrecorded
 	Admitted    []string                // fields of its pods that admission changed, by the newest record
 	AdmittedAt  explain.Mark            // record that shows Admitted
 	firstSpecAt events.Sequence         // record that stores the spec as it was created
 	specs       []specSeen              // records that store its specs
-	spare       *Settling               // how our rules would end another controller's Job
-	spares      map[string]explain.Mark // by reason: first record from which our rules derived that end
-	Want        wanting                 // pods that are missing, according to our rules
+	spare       *Settling               // how our rules would end a Job of another controller
+	spares      map[string]explain.Mark // by reason: the first record from which our rules would end it
+	Want        wanting                 // by our rules, the pods that are missing
 }
 
-// Truncated reports whether the Job's first records are pruned. The case then tells nothing about that time.
+// Truncated reports whether the Job's first records are pruned (deleted). The case then says nothing about that time.
 func (c *Case) Truncated() bool { return c.Added.Record == 0 }
 
-// NeverSeen reports whether the log has no version of the Job up to the point, and only records of its pods.
+// NeverSeen reports whether the log has only records of the Job's pods, and no version of the Job itself, up to the
+// point.
 func (c *Case) NeverSeen() bool {
 	return c.Folded != nil && !c.Folded.Known() && c.Resumed == 0 && c.Damage == 0
 }
@@ -103,8 +104,8 @@ type Edit struct {
 	By            *events.Edit
 }
 
-// Read folds the records of the Job with stream s up to the point at. Its errors are those of history.JobAt. If the log
-// is damaged, it returns the error, and if possible the case up to the damage.
+// Read makes the case of a Job from its records, up to point at: stream s has them. If the log is damaged, it returns
+// the error, and if possible the case up to the damage.
 func Read(ctx context.Context, src history.Source, s events.Stream, at history.Point) (*Case, error) {
 	told, err := history.Watch(ctx, src, s, at, func() *Case { return newCase(ctx, src, s) })
 	if told.Job.UID == "" {
@@ -135,7 +136,7 @@ func newCase(ctx context.Context, src history.Source, s events.Stream) *Case {
 	}
 }
 
-// Before implements history.Watcher.
+// Before implements history.Watcher: it is called before each record r is folded into f, while the old state is there.
 func (c *Case) Before(f *history.Fold, r *events.Record) {
 	if r.Stream != c.Stream {
 		return
@@ -149,7 +150,7 @@ func (c *Case) Before(f *history.Fold, r *events.Record) {
 	}
 }
 
-// After implements history.Watcher.
+// After implements history.Watcher: it is called after each record r was folded into f, and updates the case.
 func (c *Case) After(f *history.Fold, r *events.Record) {
 	if r.Stream == events.Controller {
 		c.reigned(r, &f.World().Settings)
@@ -164,7 +165,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 		return
 	}
 	a := f.Account(c.Stream)
-	if a == nil || f.World().Collecting(c.Stream) { // the checkpoint has the state after the earlier records
+	if a == nil || f.World().Collecting(c.Stream) { // a checkpoint in several records, of which not all are read yet
 		return
 	}
 	if j := a.Projected(); j != nil {
@@ -188,7 +189,7 @@ func (c *Case) After(f *history.Fold, r *events.Record) {
 	c.wouldDecide(r, f.World().Listing)
 }
 
-// take processes a record of the Job, after it was folded.
+// take updates the case with record r of the Job, which was folded already.
 func (c *Case) take(r *events.Record) {
 	switch f := r.Facts.(type) {
 	case *events.JobSeen:
@@ -224,7 +225,7 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 			c.Edits = append(c.Edits, Edit{Was: was, At: explain.MarkOf(r), Before: before, After: c.Folded.Spec,
 				By: r.Evidence.Edit})
 		} else if before == nil {
-			// The first version is not an edit; the method number removes this entry.
+			// The first version is no edit; method number removes this entry.
 			c.Edits = append(c.Edits, Edit{After: c.Folded.Spec})
 		}
 	}
@@ -232,7 +233,7 @@ func (c *Case) seeJob(r *events.Record, f *events.JobSeen) {
 	c.seeStatus(r, f)
 }
 
-// specBefore returns the spec in the newest entry of c.Edits; nil if there is none.
+// specBefore returns the newest spec in c.Edits, the one before the next edit; nil if there is none.
 func (c *Case) specBefore() *events.JobSpec {
 	if n := len(c.Edits); n > 0 {
 		return c.Edits[n-1].After
@@ -256,8 +257,8 @@ func (c *Case) decide(r *events.Record, d *events.Decision) {
 	}
 }
 
-// ask processes a command in a decision. It remembers which record asked to create or delete a pod, or to delete the
-// Job.
+// ask processes one command of a decision. It remembers the record that asked to create or delete a pod, or to delete
+// the Job.
 func (c *Case) ask(r *events.Record, s *events.Step, command events.Command) {
 	pod := events.PodOf(command)
 	switch command.Traits().Kind {
@@ -285,7 +286,7 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 	kind := f.Type
 	switch f.Ending {
 	case events.Refused:
-		// kind.Traits() is nil if another program wrote the log: the command that was refused is then unknown.
+		// Traits is nil if another program wrote the log: it is then unknown which command was refused.
 		if kind.Traits() != nil {
 			c.refused(r, f, kind)
 		}
@@ -305,15 +306,15 @@ func (c *Case) ended(r *events.Record, f *events.CommandEnded) {
 		t := &try.Try{UID: f.UID, Pod: r.Evidence.Name, Ordered: c.ordered[f.Ordinal], Index: events.NoIndex,
 			Seen: explain.MarkOf(r), Newest: explain.MarkOf(r)}
 		if p := c.Folded.Pod(f.UID); p != nil {
-			t.Index = p.Index // Created is set when the pod is seen
+			t.Index = p.Index // the time of creation is set when the watch shows the pod
 		}
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
 	}
 }
 
-// restate starts the case from a checkpoint, if the records before it are pruned. It does nothing if the case has a
-// version of the Job or a try already.
+// restate begins the case with a checkpoint (a record with the state), if the records before it are pruned (deleted).
+// It does nothing if the case has a version of the Job, or a pod, already.
 func (c *Case) restate(r *events.Record) {
 	if c.Folded == nil || c.Added.Record != 0 || len(c.Tries) > 0 {
 		return
@@ -333,7 +334,8 @@ func (c *Case) restate(r *events.Record) {
 	}
 }
 
-// number numbers the tries of each index from 1. It removes the entries of c.Edits that have no spec before.
+// number numbers the tries (pods) of each index from 1. It also removes from c.Edits the entry for the first version,
+// which was no edit.
 func (c *Case) number() {
 	for _, t := range c.Tries {
 		c.counts[t.Index]++
@@ -342,8 +344,8 @@ func (c *Case) number() {
 	c.Edits = slices.DeleteFunc(c.Edits, func(e Edit) bool { return e.Before == nil })
 }
 
-// ownDeadlines sets Try.Deadline for pods that a kubelet stopped with reason DeadlineExceeded. The text has the
-// template's activeDeadlineSeconds, as in " (30 s in its template)", or says that admission changed the field.
+// ownDeadlines sets Try.Deadline for pods that a kubelet stopped because their own activeDeadlineSeconds passed. The
+// text has the value in the template, as in " (30 s in its template)", or says that admission changed it.
 func (c *Case) ownDeadlines() {
 	const field = "activeDeadlineSeconds"
 	for _, t := range c.Tries {

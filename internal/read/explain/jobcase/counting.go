@@ -9,14 +9,15 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// counters are the numbers of ends that count for a Job. The end of a pod counts when it is seen, and for good when a
-// stored status counts it. Until then the pod's tracking finalizer keeps the pod. If the pod loses the finalizer
-// before, its end does not count any more, and its work is done again.
+// counters are the numbers of pods that count for a Job as succeeded and failed. A pod counts when its end is seen, and
+// for good when a stored status counts it. Until then the tracking finalizer keeps the pod. If the pod loses the
+// finalizer earlier, it does not count any more, and its work is done again.
 type counters struct{ succeeded, failed int32 }
 
 func countersOf(j *projector.Job) counters { return counters{j.SucceededCount(), j.FailedCount()} }
 
-// count updates what tries count as, after a record of the Job. t is the try that the record is about; nil for none.
+// count updates what tries (pods) count as, after record r of the Job. t is the try that the record is about; nil for
+// none.
 func (c *Case) count(r *events.Record, t *try.Try) {
 	if c.Folded == nil {
 		return
@@ -38,9 +39,10 @@ func (c *Case) count(r *events.Record, t *try.Try) {
 	}
 }
 
-// countOthers finds the tries because of which the numbers rose, other than the try that the record is about.
+// countOthers finds the tries (pods) because of which the numbers rose, apart from the one that record r is about. rose
+// says by how much; a try that is found takes its part from it.
 func (c *Case) countOthers(r *events.Record, rose *counters) {
-	// The record is not about the pod: the Job fails, the wait for ends is over, an orphan is adopted.
+	// A pod may count by a record that is not about it: the Job fails, the wait for its end is over, or it is adopted.
 	for _, t := range c.Tries {
 		switch failed, succeeded, _ := c.countsAs(t); {
 		case failed && t.Counted != try.CountedFailed && rose.failed > 0:
@@ -49,7 +51,7 @@ func (c *Case) countOthers(r *events.Record, rose *counters) {
 			c.countSucceeded(r, t, rose)
 		}
 	}
-	for _, t := range c.Tries { // the status of another controller counts an end after all
+	for _, t := range c.Tries { // a lost end that the status of another controller counts after all
 		switch {
 		case t.Uncounted.Record == 0 || t.Counted != try.CountedNot:
 		case t.Phase == events.PodSucceeded && rose.succeeded > 0:
@@ -60,7 +62,8 @@ func (c *Case) countOthers(r *events.Record, rose *counters) {
 	}
 }
 
-// countsAs is projector.Job.Counts for the pod of a try.
+// countsAs says what the pod of try t counts as by the folded state: failed or succeeded, and whether a stored status
+// counts it.
 func (c *Case) countsAs(t *try.Try) (failed, succeeded, stored bool) {
 	p := c.Folded.Pod(t.UID)
 	if p == nil {
@@ -69,9 +72,9 @@ func (c *Case) countsAs(t *try.Try) (failed, succeeded, stored bool) {
 	return c.Folded.Counts(p)
 }
 
-// forget removes tries from c.unlisted that a stored status counts now. If the numbers fell, it looks for as many tries
-// that do not count any more, and makes them uncounted: pods of a failing Job that succeeded after all, or ends that
-// were lost. But if the status had counted ends that no try explains, these tries explain them, and stay counted.
+// forget removes tries (pods) from c.unlisted that a stored status now counts. If the numbers fell, it looks for as
+// many tries that no longer count, and makes them uncounted: pods of a failing Job that succeeded after all, or lost
+// ends. But if the status had counted ends that no known try explains, these tries explain them and stay counted.
 func (c *Case) forget(r *events.Record, rose *counters) {
 	var lost []*try.Try
 	c.unlisted = slices.DeleteFunc(c.unlisted, func(t *try.Try) bool {
@@ -105,17 +108,17 @@ func (c *Case) takeBack(r *events.Record, lost []*try.Try, as try.Counted, fell,
 	}
 }
 
-// countTry sets what a try counts as, after a record of its pod.
+// countTry sets what try t (a pod) counts as, after record r of its pod. rose says by how much the numbers rose.
 func (c *Case) countTry(r *events.Record, t *try.Try, rose *counters) {
 	switch {
 	case t.Counted == try.CountedFailed && t.Failure == countersOf(c.Folded).failed:
-		c.backoff(r, t) // a later record may have a better time of the end
+		c.backoff(r, t) // the record may have a better time of the end
 	case t.Counted != try.CountedNot:
 	case rose.failed > 0:
 		c.countFailed(r, t, rose)
 	case rose.succeeded > 0 && !c.Ours() && c.Settled != nil && c.Settled.Failure && c.AfterVerdict(t):
 		// A pod that was deleted because the Job failed may be a failure even if it ended with success (J-022).
-		// ending.Heed decides by the status of the other controller.
+		// ending.Heed decides this by the final status, which another controller writes.
 	case rose.succeeded > 0:
 		c.countSucceeded(r, t, rose)
 	default:
@@ -140,7 +143,7 @@ func (c *Case) countFailed(r *events.Record, t *try.Try, rose *counters) {
 	c.backoff(r, t)
 }
 
-// backoff sets the time until which the next try waits, if the failure of t is the Job's newest one.
+// backoff sets the time before which the next try (pod) must not start, if the failure of t is the Job's newest one.
 func (c *Case) backoff(r *events.Record, t *try.Try) {
 	if until := c.Folded.WaitAfter(c.Folded.Pod(t.UID)); until > r.Time {
 		t.Again = until

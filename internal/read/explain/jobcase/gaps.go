@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// BegunBefore returns Begun. It is empty if a gap already says that nobody watched before the first record.
+// BegunBefore returns what had happened before the first record (Begun). It is empty if a gap of the answer already
+// says that nobody watched then.
 func (c *Case) BegunBefore() string {
 	if slices.ContainsFunc(c.Touching(), func(g *history.Gap) bool { return g.From == 0 }) {
 		return ""
@@ -17,8 +18,8 @@ func (c *Case) BegunBefore() string {
 	return c.Begun
 }
 
-// GapBefore returns the gap that may have hidden a deletion: seen is a record of the listing that ended the gap. It
-// returns nil if there is no such gap.
+// GapBefore returns the gap (a time in which nobody watched) that may have hidden a deletion; nil if there is none.
+// seen is the record that shows the deletion, from the listing after the gap.
 func (c *Case) GapBefore(t *try.Try, seen explain.Mark) *history.Gap {
 	for _, g := range c.Gaps {
 		from, until := events.Time(g.From), events.Time(g.Until)
@@ -29,11 +30,12 @@ func (c *Case) GapBefore(t *try.Try, seen explain.Mark) *history.Gap {
 	return nil
 }
 
-// Touching returns the gaps that overlap the time from the Job's creation to its end.
+// Touching returns the gaps (times in which nobody watched the cluster) that overlap the time from the Job's creation
+// to its end.
 func (c *Case) Touching() []*history.Gap {
 	var out []*history.Gap
 	all := c.Gaps
-	if g := c.Job.Gap; g != nil && !c.Over() { // the point that was asked for is within gap g
+	if g := c.Job.Gap; g != nil && !c.Over() { // the requested time is within gap g
 		if all = slices.DeleteFunc(slices.Clone(all),
 			func(x *history.Gap) bool { return x.Listing == g.Listing }); g.From != 0 {
 			out = append(out, g)
@@ -42,7 +44,7 @@ func (c *Case) Touching() []*history.Gap {
 	for _, g := range all {
 		until := events.Time(g.Until)
 		if g.From == 0 && c.Start() == c.Added.At {
-			continue // nobody watched before the first listing, but that found the Job right after its creation
+			continue // before the first watch, but its listing found the Job right after its creation
 		}
 		if events.Time(g.From) < c.End() && (until == 0 || until > c.Start()) && !explain.AtOnce(g) {
 			out = append(out, g)
@@ -57,5 +59,5 @@ func (c *Case) PassedOver() []history.Passed {
 	return c.Passed.Touching(c.Job.Namespace, false, c.Start(), c.End())
 }
 
-// Complete reports whether the log has all versions of the Job and its pods that were seen.
+// Complete reports whether each version of the Job and its pods that was seen has a record.
 func (c *Case) Complete() bool { return c.Unrecorded.Versions == 0 && len(c.PassedOver()) == 0 }

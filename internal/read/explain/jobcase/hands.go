@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Hands says who runs a Job. This may change: the same log can be written in several modes, one after the other.
+// Hands says who runs a Job. This may change, because one log can be written first by a Jobledger that runs Jobs, and
+// later by one that only observes them.
 type Hands uint8
 
 const (
@@ -15,13 +16,13 @@ const (
 	UnseenHands                  // another controller; Jobledger does not observe the Job
 )
 
-// Reign says from which record on a controller runs the Job.
+// Reign is a period in which the same controller runs a Job: From is its first record.
 type Reign struct {
 	From  explain.Mark
 	Hands Hands
 }
 
-// handsOf returns who runs a Job under the settings s.
+// handsOf returns who runs Job j under settings s of the controller.
 func handsOf(j *projector.Job, s *events.Settings) Hands {
 	switch {
 	case s.Observes(j.ManagedBy):
@@ -32,7 +33,7 @@ func handsOf(j *projector.Job, s *events.Settings) Hands {
 	return OurHands
 }
 
-// reigned notes who runs the Job after a record. It ignores records after the Job's deletion.
+// reigned notes who runs the Job after record r, under settings s. It ignores records after the Job's deletion.
 func (c *Case) reigned(r *events.Record, s *events.Settings) {
 	if c.Gone.Record == 0 && c.deletedSeen.Record == 0 {
 		c.cronJobsOurs = s.RunsCronJobs()
@@ -45,10 +46,10 @@ func (c *Case) reigned(r *events.Record, s *events.Settings) {
 	}
 }
 
-// Ours reports whether Jobledger runs the Job. If not, the decisions about the Job are not in the log.
+// Ours reports whether Jobledger runs the Job. If it does not, the log has no decisions about the Job.
 func (c *Case) Ours() bool { return c.Reigning() == OurHands }
 
-// Reigning returns who runs the Job at the point of the case, or who ran it last.
+// Reigning returns who runs the Job at the point of the case; for a Job that is gone, who ran it last.
 func (c *Case) Reigning() Hands {
 	if n := len(c.Reigns); n > 0 {
 		return c.Reigns[n-1].Hands
@@ -56,7 +57,7 @@ func (c *Case) Reigning() Hands {
 	return OurHands
 }
 
-// OursAt reports whether Jobledger ran the Job at a record.
+// OursAt reports whether Jobledger ran the Job at record m.
 func (c *Case) OursAt(m explain.Mark) bool {
 	was := OurHands
 	for i, x := range c.Reigns {
@@ -68,7 +69,7 @@ func (c *Case) OursAt(m explain.Mark) bool {
 	return was == OurHands
 }
 
-// OursUntil reports whether Jobledger ran the Job from its beginning to a record.
+// OursUntil reports whether Jobledger ran the Job from its beginning to record m.
 func (c *Case) OursUntil(m explain.Mark) bool {
 	for i, x := range c.Reigns {
 		if (i == 0 || x.From.Record < m.Record) && x.Hands != OurHands {
@@ -78,7 +79,8 @@ func (c *Case) OursUntil(m explain.Mark) bool {
 	return true
 }
 
-// Unseen returns since when nobody observes the Job, if it had not ended by then.
+// Unseen returns the record since which nobody observes the Job. It returns false if the Job is observed, or had ended
+// before.
 func (c *Case) Unseen() (explain.Mark, bool) {
 	n := len(c.Reigns)
 	if n < 2 || c.Reigning() != UnseenHands || c.Over() {

@@ -11,28 +11,28 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Owner is what the records of a Job's CronJob say about the deletion of the Job.
+// Owner is what the records of a Job's CronJob say about the deletion of the Job, such as our decision to delete it.
 type Owner struct {
 	Job  types.UID
-	Spec *events.CronJobSeen // newest version at the deletion
+	Spec *events.CronJobSeen // newest version of the CronJob at the deletion
 
 	Ordered   explain.Mark // our decision to delete the Job
 	Replacing bool
 	Next      RunMark // the CronJob's first Job after the deletion
 
-	Ends    map[types.UID]events.JobResult // results of the CronJob's Jobs that had ended before the deletion
+	Ends    map[types.UID]events.JobResult // results of the CronJob's Jobs that had ended and still existed
 	Deleted explain.Mark                   // record that the CronJob itself was deleted
 	Ours    bool                           // Jobledger runs the CronJob
 }
 
-// RunMark is a Job of a CronJob, and the record that shows it.
+// RunMark is a Job of a CronJob: its name, and the record that shows it.
 type RunMark struct {
 	explain.Mark
 	Name string
 }
 
-// OwnerSaid returns what the records of the Job's CronJob say about the deletion of the Job, which record seen shows.
-// It returns nil if they say nothing.
+// OwnerSaid returns what the records of the Job's CronJob say about the deletion of the Job. seen is the record that
+// shows the deletion. It returns nil if they say nothing.
 func (c *Case) OwnerSaid(seen explain.Mark) *Owner {
 	if !c.ownerRead {
 		c.owner, c.ownerRead = c.readOwner(seen), true
@@ -40,8 +40,8 @@ func (c *Case) OwnerSaid(seen explain.Mark) *Owner {
 	return c.owner
 }
 
-// readOwner reads the CronJob's records from before the Job's first record to some time after the Job's deletion. It
-// stops there, since a CronJob can live for years.
+// readOwner reads the CronJob's records from before the Job's first record until SoonAfter (2 minutes) after the
+// deletion, which record seen shows. It reads no further, because a CronJob can live for years.
 func (c *Case) readOwner(seen explain.Mark) *Owner {
 	o := c.Origin
 	if o == nil || o.Kind != "CronJob" || o.UID == "" {
@@ -98,7 +98,7 @@ func (w *Owner) Learn(r *events.Record, seen explain.Mark) {
 		}
 	case *events.CommandEnded:
 		refused := f.Ending == events.Refused || f.Ending == events.Withdrawn
-		// Another client deleted the Job, unless a new decision of ours follows.
+		// Another client deleted the Job, unless a later decision of ours follows.
 		if refused && f.Run == w.Job && f.Command.Decided == w.Ordered.Record {
 			w.Ordered, w.Replacing = explain.Mark{}, false
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// TryOf returns the newest try with the pod name, the UID, or the first 4 or more characters of a UID; nil if there is
+// TryOf returns the newest try (pod) with the given name, UID, or first 4 or more characters of a UID; nil if there is
 // none.
 func (c *Case) TryOf(pod string) *try.Try {
 	for i := len(c.Tries) - 1; i >= 0; i-- {

@@ -6,7 +6,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// takePod processes a record about a pod of the Job, and returns the pod's try. It returns nil for other records.
+// takePod updates the try (pod) that record r is about, and returns it. It returns nil for a record that is not about a
+// pod.
 func (c *Case) takePod(r *events.Record) *try.Try {
 	switch f := r.Facts.(type) {
 	case *events.PodSeen:
@@ -36,7 +37,7 @@ func (c *Case) seePod(r *events.Record, f *events.PodSeen) *try.Try {
 		c.tries[f.UID] = t
 		c.Tries = append(c.Tries, t)
 	}
-	// If the pod had a node when it was first seen, it was not compared with the template.
+	// A pod that had a node when it was first seen was not compared with the template.
 	if r.Kind == events.KindPodAdded && (!f.Scheduled || r.Evidence.Admitted != nil) {
 		t.Admitted, t.AdmittedAt = c.Admitted, c.AdmittedAt
 	}

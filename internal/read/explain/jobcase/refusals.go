@@ -12,11 +12,11 @@ type Refusal struct {
 	Kind  events.CommandKind
 	Class events.RefusalClass
 	Says  string // message of the API server
-	Own   string // our own sentence, if the API server sent no message
+	Own   string // our own sentence about it, if the API server sent no message
 	First explain.Mark
 	Last  explain.Mark // newest refusal
-	Over  explain.Mark // record of a later command of this kind that succeeded; none if there is none
-	Then  *Refusal     // the next refusal, for another reason; nil for none
+	Over  explain.Mark // record of a later success of such a command; none if there was none
+	Then  *Refusal     // the next refusal of this kind, for another reason; nil for none
 }
 
 func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.CommandKind) {
@@ -38,7 +38,7 @@ func (c *Case) refused(r *events.Record, f *events.CommandEnded, kind events.Com
 	now.Then = nil
 }
 
-// lasting returns the refusal of a kind and class that is not over; nil if there is none.
+// lasting returns the refusal of commands of this kind, for reason class, that has not ended; nil if there is none.
 func (c *Case) lasting(kind events.CommandKind, class events.RefusalClass) *Refusal {
 	for _, x := range c.Refusals {
 		if x.Kind == kind && x.Class == class && x.Over.Record == 0 {
@@ -48,7 +48,7 @@ func (c *Case) lasting(kind events.CommandKind, class events.RefusalClass) *Refu
 	return nil
 }
 
-// NoGroup says in a few words why the Job has no PodGroup.
+// NoGroup says in a few words why the Job has no PodGroup: the API server refused it, or its Workload.
 func (x *Refusal) NoGroup() string {
 	what := "Workload and PodGroup"
 	switch x.Kind {
@@ -63,7 +63,7 @@ func (x *Refusal) NoGroup() string {
 	return fmt.Sprintf("its %s cannot be made or read (%s)", what, x.Class)
 }
 
-// RefusedNow returns the refusal of a kind of command that is not over; nil if there is none.
+// RefusedNow returns the refusal of commands of this kind that has not ended; nil if there is none.
 func (c *Case) RefusedNow(kind events.CommandKind) *Refusal {
 	for _, x := range c.Refusals {
 		if x.Over.Record == 0 && x.Then == nil && x.Kind == kind {

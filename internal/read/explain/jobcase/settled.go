@@ -10,7 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// PassedAt returns the record by which the Job's deadline had passed, if the Job ended because of the deadline.
+// PassedAt returns the record by which the Job's activeDeadlineSeconds had passed; none if the Job did not end because
+// of it.
 func (c *Case) PassedAt() explain.Mark {
 	switch s := c.Settled; {
 	case s == nil || s.Reason != "DeadlineExceeded":
@@ -22,21 +23,22 @@ func (c *Case) PassedAt() explain.Mark {
 	}
 }
 
-// Settling says when and why it was decided that the Job ends.
+// Settling says when and why it was decided that the Job ends: by a decision of ours, or by the status that another
+// controller wrote.
 type Settling struct {
 	Rule    string
 	Reason  string
-	Message string // message of the condition
+	Message string // message of the Job's condition
 	Failure bool
 
 	Decided explain.Mark // our decision; none if another controller runs the Job
 	Causes  []events.Sequence
-	Stored  explain.Mark // record that the API server stored the decided condition
+	Stored  explain.Mark // record by which the API server has stored the condition
 	Seen    explain.Mark // first record whose status shows the condition
 	Over    explain.Mark // first record whose status shows the Job as finished
 
-	// Same is set if another controller runs the Job, and our rules derive the same end from the records before its
-	// status changed. Evidence is the last of the records that they need.
+	// Same is set if another controller ended the Job, and our rules would have ended it in the same way before its
+	// status showed it. Evidence is then the record from which our rules derive this.
 	Same     bool
 	Evidence explain.Mark
 }
@@ -47,7 +49,7 @@ var ends = map[string]bool{
 	status.FailureTarget: true, status.Failed: true,
 }
 
-// settlingOf returns the step of a decision that ends the Job; nil if there is none.
+// settlingOf returns how the steps of a decision end the Job; nil if they do not. at is the record of the decision.
 func settlingOf(steps []events.Step, at explain.Mark) *Settling {
 	for i := range steps {
 		for _, command := range steps[i].Commands {
@@ -65,7 +67,7 @@ func settlingOf(steps []events.Step, at explain.Mark) *Settling {
 	return nil
 }
 
-// seeStatus processes what a version of the Job shows about the Job's end.
+// seeStatus updates c.Settled with what a version of the Job (record r) shows about the Job's end.
 func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	j := c.Folded
 	if j == nil {
@@ -83,7 +85,7 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 		return
 	}
 	failure := ends[shown.Type]
-	// The end was not our decision.
+	// Another controller decided this end.
 	if c.Settled == nil || c.Settled.Failure != failure || c.Settled.Reason != shown.Reason {
 		c.Settled = &Settling{Reason: shown.Reason, Message: shown.Message, Failure: failure}
 		if s := c.spare; s != nil && s.Failure == failure && s.Reason == shown.Reason {
@@ -104,8 +106,8 @@ func (c *Case) seeStatus(r *events.Record, f *events.JobSeen) {
 	}
 }
 
-// unstored returns our decision to end the Job, as long as the status does not show it. It returns nil if the write was
-// refused because the Job had changed.
+// unstored returns our decision to end the Job while the status does not show it yet. It returns nil after the write of
+// the status was refused because the Job had changed.
 func (c *Case) unstored(r *events.Record) *Settling {
 	if c.Settled != nil && c.Settled.Seen.Record == 0 && c.Folded.Write() != nil {
 		return c.Settled
@@ -113,7 +115,7 @@ func (c *Case) unstored(r *events.Record) *Settling {
 	return nil
 }
 
-// Conclusion returns the record of the status with which the Job ended.
+// Conclusion returns the record of the status with which the Job ended; none if it has not.
 func (c *Case) Conclusion() explain.Mark {
 	if c.Settled == nil {
 		return explain.Mark{}
@@ -121,7 +123,7 @@ func (c *Case) Conclusion() explain.Mark {
 	return cmp.Or(c.Settled.Over, c.Settled.Stored, c.Settled.Seen)
 }
 
-// AfterVerdict reports whether a try ended after it was decided that the Job ends.
+// AfterVerdict reports whether try t (a pod) ended after it was decided that the Job ends.
 func (c *Case) AfterVerdict(t *try.Try) bool {
 	return c.Settled != nil && c.Settled.Bound() != 0 && t.End().Record >= c.Settled.Bound()
 }
@@ -143,7 +145,7 @@ func (c *Case) SettledMarks() []explain.Mark {
 	return explain.Marks(c.Settled.Decided, c.Settled.Stored)
 }
 
-// SettledBy returns the try whose end decided the Job's end; nil if there is none.
+// SettledBy returns the try (pod) because of whose end the Job ended; nil if there is none.
 func (c *Case) SettledBy() *try.Try {
 	trigger := c.Trigger(c.Settled)
 	for _, t := range c.Tries {
@@ -154,8 +156,8 @@ func (c *Case) SettledBy() *try.Try {
 	return nil
 }
 
-// Settles reports whether the end of a try can have decided the Job's end. A success does not exceed a limit, and a
-// failure does not complete a Job, except the last pod of a work queue.
+// Settles reports whether the Job can have ended because of try t (a pod). A success does not exceed a limit. A failure
+// does not complete a Job, except that of the last pod of a work queue.
 func (c *Case) Settles(t *try.Try) bool { return c.settledBy(c.Settled, t) }
 
 func (c *Case) settledBy(s *Settling, t *try.Try) bool {
@@ -171,12 +173,12 @@ func (c *Case) settledBy(s *Settling, t *try.Try) bool {
 	return true
 }
 
-// StoredBy returns the record which shows that the decided condition is stored.
+// StoredBy returns the record that shows the final condition as stored by the API server.
 func (s *Settling) StoredBy() explain.Mark {
 	return cmp.Or(s.Stored, s.Seen, s.Decided)
 }
 
-// Trigger returns the observation that led to the decision: usually the end of a try.
+// Trigger returns the record that led to the decision to end the Job: usually the end of a try (pod).
 func (c *Case) Trigger(s *Settling) []explain.Mark {
 	if s.Same {
 		return explain.Marks(s.Evidence)
@@ -200,7 +202,7 @@ func (c *Case) Trigger(s *Settling) []explain.Mark {
 	return explain.Marks(last.End())
 }
 
-// Bound returns the record with which the Job's end was decided.
+// Bound returns the record with which the end of the Job was decided.
 func (s *Settling) Bound() events.Sequence {
 	if s.Decided.Record != 0 {
 		return s.Decided.Record

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// FirstSpec returns the spec with which the Job was created, and its pod template.
+// FirstSpec returns the spec with which the Job was created, and its pod template as redacted JSON.
 func (c *Case) FirstSpec() (*events.JobSpec, []byte) {
 	spec := c.Spec
 	if len(c.Edits) > 0 {
@@ -26,7 +26,7 @@ func Number(v *int32) int32 {
 	return *v
 }
 
-// SpecAt returns the spec at a record; nil if unknown.
+// SpecAt returns the spec as it was at record m; nil if unknown.
 func (c *Case) SpecAt(m explain.Mark) *events.JobSpec {
 	is := c.Spec
 	for i := len(c.Edits) - 1; i >= 0 && c.Edits[i].At.Record > m.Record; i-- {
@@ -35,14 +35,14 @@ func (c *Case) SpecAt(m explain.Mark) *events.JobSpec {
 	return is
 }
 
-// content is a spec and its pod template, as a record stores them. Jobs with the same template share one record.
+// content is a spec and its pod template, as one record has them. Jobs with equal templates share the record.
 type content struct {
 	spec     *events.JobSpec
-	template []byte // redacted
+	template []byte // JSON without secret values
 }
 
-// Contents returns the spec in record at, and its redacted pod template; nil if the log lacks them. It caches the
-// result.
+// Contents returns the spec in record at, and its pod template as redacted JSON; nil if the log lacks them. It caches
+// the result.
 func (c *Case) Contents(ctx context.Context, at events.Sequence) (*events.JobSpec, []byte) {
 	known, ok := c.stored[at]
 	if !ok {
@@ -73,7 +73,8 @@ func (c *Case) readContents(ctx context.Context, at events.Sequence) content {
 	return content{spec: spec}
 }
 
-// TemplateFor returns the redacted pod template of a try, and the record that stores it; nil if the log lacks it.
+// TemplateFor returns the redacted pod template from which try t (a pod) was created, and the record that has it; nil
+// if the log lacks it.
 func (c *Case) TemplateFor(t *try.Try) (template []byte, at events.Sequence) {
 	for _, s := range c.specs {
 		if at == 0 || s.from <= t.Seen.Record {
@@ -94,7 +95,7 @@ func (c *Case) TemplateFor(t *try.Try) (template []byte, at events.Sequence) {
 	return nil, 0
 }
 
-// specSeen says that the Job had the spec in record at, from record from on.
+// specSeen says which spec the Job had: the one in record at, from record from on.
 type specSeen struct{ from, at events.Sequence }
 
 func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
@@ -103,8 +104,7 @@ func (c *Case) seeSpec(r *events.Record, at events.Sequence) {
 	}
 }
 
-// Deletion returns the first record which shows that the Job's deletion was requested, or else that its object is gone;
-// none if neither exists.
+// Deletion returns the first record that shows the Job as being deleted, or else as gone; none if it is neither.
 func (c *Case) Deletion() explain.Mark {
 	if c.deletedSeen.Record != 0 {
 		return c.deletedSeen
@@ -112,7 +112,7 @@ func (c *Case) Deletion() explain.Mark {
 	return c.Gone
 }
 
-// SuspendedAt reports whether the spec was suspended at a record.
+// SuspendedAt reports whether the Job was suspended (spec.suspend) at record m.
 func (c *Case) SuspendedAt(m explain.Mark) bool {
 	is := c.FirstSuspended()
 	for i := range c.Edits {
@@ -123,7 +123,7 @@ func (c *Case) SuspendedAt(m explain.Mark) bool {
 	return is
 }
 
-// FirstSuspended reports whether the spec was suspended when first seen.
+// FirstSuspended reports whether the Job was suspended (spec.suspend) when it was first seen.
 func (c *Case) FirstSuspended() bool {
 	if len(c.Edits) > 0 {
 		return c.Edits[0].Before.Suspend

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// surroundings has the states of nodes and namespaces over time.
+// surroundings has the states of nodes and namespaces, as the controller's records show them over time.
 type surroundings struct {
 	nodes      map[string][]NodeAt // by name, the oldest first
 	namespaces map[string][]NamespaceAt
@@ -26,13 +26,13 @@ type NamespaceAt struct {
 	Seen *events.NamespaceSeen
 }
 
-// LookAt says whether nodes and namespaces are watched, from a record on.
+// LookAt says which of nodes and namespaces the controller watches, from a record on.
 type LookAt struct {
 	explain.Mark
 	events.ClusterWatched
 }
 
-// learn processes a record of the controller.
+// learn adds what record r of the controller shows about nodes and namespaces.
 func (s *surroundings) learn(r *events.Record) {
 	if s.nodes == nil {
 		s.nodes, s.namespaces = map[string][]NodeAt{}, map[string][]NamespaceAt{}
@@ -46,16 +46,16 @@ func (s *surroundings) learn(r *events.Record) {
 		s.namespaces[f.Name] = append(s.namespaces[f.Name], NamespaceAt{explain.MarkOf(r), f})
 	case *events.ClusterWatched:
 		s.looks = append(s.looks, LookAt{explain.MarkOf(r), *f})
-	case *events.ControllerStarted: // so far it watches nothing
+	case *events.ControllerStarted: // at its start, the controller watches none of them
 		s.looks = append(s.looks, LookAt{Mark: explain.MarkOf(r)})
 	}
 }
 
-// notInStep is how far one watch may be behind another.
+// notInStep is how far the watch of one resource may be behind that of another.
 const notInStep = 5 * time.Second
 
-// NodeOf returns the newest record about the node of a try at the time of an event. ok is false if the node was fine,
-// or if it was deleted before the pod existed.
+// NodeOf returns the newest record about the node of try t (a pod), as of when. ok is false if the node was fine then,
+// or was deleted before the pod existed.
 func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.At > when.At.Add(notInStep) {
@@ -69,9 +69,10 @@ func (c *Case) NodeOf(t *try.Try, when explain.Mark) (n NodeAt, ok bool) {
 	return n, true
 }
 
-// NodeFor is NodeOf for a disruption by of a pod. It looks at all states that the node had at about that time, and
-// returns the one that explains the disruption: a deletion, a taint or a cordon. The newest state may not, because a
-// taint can be removed at once, and a node created again.
+// NodeFor returns the record about the node of try t that explains why the pod was disrupted by by: a deletion, a taint
+// or a cordon. The node's newest state need not show it, because a taint can be removed at once, and a node created
+// again. So NodeFor looks at all states at about the time when. If none explains it, it returns the newest, like
+// NodeOf.
 func (c *Case) NodeFor(t *try.Try, by try.By, when explain.Mark) (n NodeAt, ok bool) {
 	if by == try.ByNodeGone {
 		if n = c.NodeWent(t); n.Record != 0 {
@@ -102,7 +103,7 @@ func explains(by try.By, f *events.NodeSeen) bool {
 	return false
 }
 
-// NodeWords describes the state of a node.
+// NodeWords describes the state n of the node with this name.
 func (c *Case) NodeWords(n *NodeAt, name string) string {
 	if n.Seen == nil {
 		return "the object of node " + name + " was deleted, seen " + c.Clock(n.At)
@@ -110,8 +111,8 @@ func (c *Case) NodeWords(n *NodeAt, name string) string {
 	return words.NodeText(n.Seen) + ", seen " + c.Clock(n.At)
 }
 
-// NodeWent returns the record that the node's object was deleted while the pod existed and had not ended; zero if there
-// is none.
+// NodeWent returns the record that says that the node's object was deleted while pod t existed and had not ended; zero
+// if there is none.
 func (c *Case) NodeWent(t *try.Try) NodeAt {
 	for _, x := range c.around.nodes[t.Node] {
 		if x.Seen == nil && x.At >= t.Seen.At && (!t.Over() || x.At <= t.End().At) {
@@ -121,8 +122,9 @@ func (c *Case) NodeWent(t *try.Try) NodeAt {
 	return NodeAt{}
 }
 
-// NamespaceEnd returns the record of the namespace's deletion, if this explains the pod's deletion, which record seen
-// shows. If the time of the pod's deletion is exact, it compares two times of the API server.
+// NamespaceEnd returns the record of the namespace's deletion, if this explains the deletion of pod t. seen is the
+// record that shows the pod's deletion. If the time of the pod's deletion is exact, NamespaceEnd compares the two times
+// of the API server.
 func (c *Case) NamespaceEnd(t *try.Try, seen explain.Mark) (NamespaceAt, bool) {
 	for _, x := range c.around.namespaces[c.Job.Namespace] {
 		switch {
@@ -135,8 +137,8 @@ func (c *Case) NamespaceEnd(t *try.Try, seen explain.Mark) (NamespaceAt, bool) {
 	return NamespaceAt{}, false
 }
 
-// within reports whether the deletion of a namespace was requested in the Job's life. An earlier namespace may have had
-// the same name.
+// within reports whether the deletion of namespace f was requested after the Job's creation. Otherwise f is an earlier
+// namespace of the same name.
 func (c *Case) within(f *events.NamespaceSeen) bool {
 	return f.Deleted != 0 && f.Deleted.Add(time.Second) >= events.Time(c.Job.Created)
 }
@@ -153,7 +155,7 @@ func (c *Case) NamespaceRemoval() (NamespaceAt, bool) {
 	return NamespaceAt{}, false
 }
 
-// Look returns the newest record before m about which of nodes and namespaces are watched; zero if there is none.
+// Look returns the newest record, up to m, that says which of nodes and namespaces are watched; zero if there is none.
 func (c *Case) Look(m explain.Mark) LookAt {
 	var newest LookAt
 	for _, l := range c.around.looks {
@@ -165,7 +167,7 @@ func (c *Case) Look(m explain.Mark) LookAt {
 	return newest
 }
 
-// ToWatch says which right or flag Jobledger lacks to watch namespaces.
+// ToWatch says what Jobledger needs to watch namespaces: a right in the cluster, or a flag.
 func (l LookAt) ToWatch() string {
 	switch l.Namespaces {
 	case events.WatchingDenied:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Images returns the images of a redacted template, by container.
+// Images returns the images in a redacted pod template, by container name.
 func Images(template []byte) map[string]string {
 	var t struct {
 		Spec struct {

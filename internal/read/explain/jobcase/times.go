@@ -7,7 +7,7 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// AtClock returns " at TIME"; empty for 0.
+// AtClock returns " at " and the time t as text; empty for 0.
 func (c *Case) AtClock(t events.Time) string {
 	if t == 0 {
 		return ""
@@ -25,19 +25,19 @@ func (c *Case) Over() bool {
 	return c.Finished() || c.Job.State == history.StateFinished || c.Gone.Record != 0
 }
 
-// Start returns when the Job was created. Its duration counts from there.
+// Start returns when the Job was created, from which its duration counts.
 func (c *Case) Start() events.Time {
 	if c.Added.At != 0 && c.Added.At.Sub(events.Time(c.Job.Created)) < 2*time.Second {
-		return c.Added.At // we saw the creation at once, and our clock has fractions of a second
+		return c.Added.At // seen at once, and our clock has fractions of a second
 	}
-	if c.Job.Created == 0 && len(c.Tries) > 0 { // the record with the creation time is pruned
+	if c.Job.Created == 0 && len(c.Tries) > 0 { // its creation time was in a record that is pruned
 		return c.Tries[0].Seen.At
 	}
 	return events.Time(c.Job.Created)
 }
 
-// End returns when the Job had ended, as far as is known. If it has not ended, it returns the time up to which the Job
-// was watched: the start of a gap that has not ended, or the point that was asked for.
+// End returns when the Job ended, as far as known. If it has not ended, End returns the time up to which it was
+// watched: the start of a gap that still lasts, or the point of the case.
 func (c *Case) End() events.Time {
 	switch {
 	case c.Settled != nil && c.Settled.Over.At != 0 && c.Finished():
@@ -65,7 +65,8 @@ func (c *Case) Clock(t events.Time) string {
 
 func (c *Case) Moment(t events.Time) string { return c.Zone.In(t).Format(c.day(t) + "15:04:05.000") }
 
-// day returns the layout for a date before a time of day. It is empty if t and all times of the Job are on one day.
+// day returns the format of the date before a time of day. It is empty if t and all times of the Job are on the same
+// day.
 func (c *Case) day(t events.Time) string {
 	const of = "2006-01-02"
 	first, last := c.Start(), c.newest

@@ -12,34 +12,34 @@ import (
 	"github.com/jobledger/jobledger/reconciler/rules"
 )
 
-// Lack is a period in which a Job that another controller runs had fewer pods than our rules want. An observer cannot
-// see what kept the other controller: no object shows that the API server refused something.
+// Lack is a period in which another controller ran the Job, and the Job had fewer pods than our rules want. The cause
+// is unknown to an observer: no object shows, for example, that the API server refused a pod.
 type Lack struct {
-	From  explain.Mark // the record from which it follows, and when it began
+	From  explain.Mark // when it began, and the record from which this follows
 	Until explain.Mark // a pod came, or none was wanted any more; none while it lasts
 	Pods  int          // number of missing pods at the beginning
-	Cut   bool         // the watch ended at Until
+	Cut   bool         // nobody watched any more from Until on
 }
 
-// A Lack shorter than lackTold is not reported, because the built-in controller takes about a second to create a pod.
-// From lackStuck on, the Job counts as stuck.
+// Limits for a Lack, a period with too few pods. Below lackTold (5 s) it is not reported, because the built-in
+// controller takes about a second to create a pod. From lackStuck (10 s) on, the Job counts as stuck.
 const (
 	lackTold  = 5 * time.Second
 	lackStuck = 10 * time.Second
 )
 
-// wanting finds the Lacks of a Job that another controller runs.
+// wanting finds the periods in which a Job of another controller has fewer pods than our rules want (Lack).
 type wanting struct {
 	lacks []*Lack
-	last  explain.Mark // newest record after which our rules decided
-	wake  events.Time  // when our rules would create pods without another record; 0 for never
+	last  explain.Mark // newest record for which our rules were asked
+	wake  events.Time  // next time at which our rules may create pods without a new record; 0 for never
 
 	failedAt events.Time   // when the newest failure of a pod was seen
 	failures map[int32]int // number of failures, by index
 	most     int           // largest of these numbers
 }
 
-// open returns the Lack that has not ended; nil if there is none.
+// open returns the period with too few pods (Lack) that has not ended; nil if there is none.
 func (w *wanting) open() *Lack {
 	if n := len(w.lacks); n > 0 && w.lacks[n-1].Until.Record == 0 {
 		return w.lacks[n-1]
@@ -47,14 +47,15 @@ func (w *wanting) open() *Lack {
 	return nil
 }
 
-// begin opens a Lack, unless one is open.
+// begin starts a period with too few pods (Lack), unless one has started. from is the record from which it follows;
+// pods is how many are missing.
 func (w *wanting) begin(from explain.Mark, pods int) {
 	if w.open() == nil {
 		w.lacks = append(w.lacks, &Lack{From: from, Pods: pods})
 	}
 }
 
-// end closes the open Lack. If it was too short to report, it is dropped.
+// end ends the current period with too few pods (Lack), at record at. If it was too short to report, it is dropped.
 func (w *wanting) end(at explain.Mark) {
 	x := w.open()
 	switch {
@@ -66,7 +67,7 @@ func (w *wanting) end(at explain.Mark) {
 	}
 }
 
-// failed counts a try that failed with record r.
+// failed counts the failure of try t (a pod), if record r shows it.
 func (w *wanting) failed(t *try.Try, r *events.Record) {
 	if !t.Failed() || t.End().Record != r.Sequence {
 		return
@@ -79,8 +80,9 @@ func (w *wanting) failed(t *try.Try, r *events.Record) {
 	w.most = max(w.most, w.failures[t.Index])
 }
 
-// mayWaitUntil returns the latest time until which the other controller may wait after failures; 0 if it need not wait.
-// The other controller may count from a later end of a pod than we do, but not later than the end was seen.
+// mayWaitUntil returns the latest time until which another controller may wait before the next pod, because of
+// failures; 0 if it need not wait. It may count from a later end of a pod than we do, but not later than the end was
+// seen.
 func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	n, _ := j.Failures()
 	if j.PerIndex {
@@ -92,10 +94,10 @@ func (w *wanting) mayWaitUntil(j *projector.Job) events.Time {
 	return w.failedAt.Add(j.PodBackoff(uint32(n)))
 }
 
-// decided processes what our rules would do after a record.
+// decided updates the period with too few pods (Lack): d is what our rules would do after record r.
 func (w *wanting) decided(j *projector.Job, d *reconciler.Decision, r *events.Record) {
 	w.last, w.wake = explain.MarkOf(r), d.Wake
-	if r.Kind == events.KindPodAdded { // the other controller is creating pods
+	if r.Kind == events.KindPodAdded { // it is creating pods, only slowly
 		w.end(explain.MarkOf(r))
 	}
 	switch {
@@ -108,7 +110,7 @@ func (w *wanting) decided(j *projector.Job, d *reconciler.Decision, r *events.Re
 	}
 }
 
-// creates reports whether a decision creates a pod.
+// creates reports whether decision d creates a pod.
 func creates(d *reconciler.Decision) bool {
 	for _, c := range d.Decision.Commands() {
 		if c.Traits().Kind == events.CommandCreatePod {
@@ -127,7 +129,7 @@ func lacking(j *projector.Job) int {
 	return max(n-int(j.Tally().Active), 1)
 }
 
-// ripe asks our rules what they would do at a time between two records: at the end of a backoff, or at the Job's
+// ripe asks our rules what they would do between two records, before time now: at the end of a backoff, or at the Job's
 // deadline.
 func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w := &c.Want
@@ -135,7 +137,7 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 		return
 	}
 	d := rules.DecideAt(j, w.wake)
-	c.wouldSettle(&d, explain.Mark{At: w.wake}) // no record shows that time has passed
+	c.wouldSettle(&d, explain.Mark{At: w.wake}) // the passing of time has no record
 	if at := w.mayWaitUntil(j); creates(&d) && at > w.wake {
 		if at > now {
 			return
@@ -148,11 +150,11 @@ func (c *Case) ripe(j *projector.Job, now events.Time) {
 	w.wake = 0
 }
 
-// wouldSettle notes how our rules would end the Job.
+// wouldSettle notes how our rules would end the Job, if decision d ends it. by is the record from which this follows.
 func (c *Case) wouldSettle(d *reconciler.Decision, by explain.Mark) {
 	if s := settlingOf(d.Steps, explain.Mark{}); s != nil && (c.spare == nil || c.spare.Reason != s.Reason) {
 		s.Evidence = by
-		if first, known := c.spares[s.Reason]; known { // pods that are being deleted may hide the reason for a moment
+		if first, known := c.spares[s.Reason]; known { // pods under deletion may hide the reason for a moment
 			s.Evidence = first
 		}
 		if c.spares == nil {
@@ -162,8 +164,8 @@ func (c *Case) wouldSettle(d *reconciler.Decision, by explain.Mark) {
 	}
 }
 
-// wouldDecide asks our rules, after each record, about a Job that another controller runs: would they end it, and does
-// it lack pods?
+// wouldDecide asks our rules about a Job of another controller, after record r: would they end the Job, and does it
+// have too few pods? listing says that the listing of the cluster has not ended.
 func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	j := c.Folded
 	if c.Ours() || c.Settled != nil || j == nil || j.Spec == nil || !j.Known() || j.Finished() {
@@ -183,7 +185,7 @@ func (c *Case) wouldDecide(r *events.Record, listing bool) {
 	}
 }
 
-// Lacks returns the Lacks that are long enough to report.
+// Lacks returns the periods with too few pods (Lack) that were watched and are long enough to report.
 func (c *Case) Lacks() (told []*Lack) {
 	for _, x := range c.Want.lacks {
 		for _, part := range c.watched(x) {
@@ -202,8 +204,8 @@ func (c *Case) LackUntil(x *Lack) events.Time {
 	return c.End()
 }
 
-// watched returns the parts of a Lack that were watched; a gap of the watch splits it in two. If the namespace was over
-// its log budget meanwhile, it returns none, because pods may have come without a record.
+// watched returns the parts of period x that were watched: a gap (a time in which nobody watched) splits it in two. It
+// returns none if the namespace was over its log budget in that time, because pods may have come without a record.
 func (c *Case) watched(x *Lack) (parts []*Lack) {
 	if len(c.Passed.Touching(c.Job.Namespace, false, x.From.At, c.LackUntil(x))) > 0 {
 		return nil
@@ -227,7 +229,8 @@ func (c *Case) watched(x *Lack) (parts []*Lack) {
 	return append(parts, &rest)
 }
 
-// LackNow returns the Lack that has not ended; nil if there is none, or if it is shorter than lackStuck.
+// LackNow returns the period with too few pods (Lack) that has not ended; nil if there is none, or if it is shorter
+// than lackStuck (10 s).
 func (c *Case) LackNow() *Lack {
 	open := c.Want.open()
 	if open == nil {
@@ -243,7 +246,7 @@ func (c *Case) LackNow() *Lack {
 	return nil
 }
 
-// NoPods says how many pods were wanted and did not come.
+// NoPods says how many pods were wanted in this period, while none came.
 func (x *Lack) NoPods() string {
 	return fmt.Sprintf("no pod came, though %d %s wanted", x.Pods, explain.Was(x.Pods))
 }

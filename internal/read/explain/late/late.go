@@ -14,36 +14,37 @@ import (
 )
 
 const (
-	// lateAfter is the delay from which something that Jobledger did or saw counts as late. Normal delays are shorter:
-	// reports about pods wait 5 s, a status write up to 4 s, and the API server's times are whole seconds.
+	// lateAfter is the smallest delay that an answer calls late, in what Jobledger did or saw. Normal delays are
+	// shorter: reports about pods may take 5 s, a status write up to 4 s, and the API server's times are whole seconds.
 	lateAfter = 10 * time.Second
-	// lateSlack is how much of the delay may have another cause.
+	// lateSlack is the part of a delay that may have another cause than the one that is proved.
 	lateSlack = 3 * time.Second
 	// sameClock is the largest difference between two clocks that agree, if one of them has whole seconds.
 	sameClock = 3 * time.Second
-	// mostSought is how many records are read back to find one with an earlier time.
+	// mostSought is how many records are read backward, at most, to find one with an earlier time.
 	mostSought = 64
 )
 
-// lateness is something that Jobledger did or saw, and the earliest time at which it could have.
+// lateness is something that Jobledger did or saw (at to), and the earliest time at which it could have (from).
 type lateness struct {
-	what, after string       // such as "the Job was seen", "it was created (by the API server's clock)"
-	from        explain.Mark // it has no record if the time is by another clock
+	what, after string       // what it did or saw, and what had to come first: "the Job was seen", "it was created"
+	from        explain.Mark // without a record if the time is by another clock
 	to          explain.Mark
-	own         bool // both times are by our clock
-	due         bool // only Jobledger could do it, so records that it wrote meanwhile prove that it was behind
+	own         bool // both times are by the controller's clock
+	// due is set if only Jobledger could do it. Records that it wrote in the meantime then prove that it was behind.
+	due bool
 }
 
 func (l *lateness) by() time.Duration { return l.to.At.Sub(l.from.At) }
 
-// Of says what Jobledger did or saw late, and why, if records prove it: it did not run, it stood still, or it was
-// behind. For a Job that another controller runs, it only says what was seen late.
+// Of says what Jobledger did or saw late about the Job, and why, if records prove it: it did not run, it stood still,
+// or it was behind. For a Job of another controller, it only says what was seen late.
 func Of(c *jobcase.Case) []explain.Sentence {
 	all := []lateness{seenLate(c), deadlineLate(c)}
 	for i, t := range c.Tries {
 		all = append(all, orderedLate(c, i), endSeenLate(c, t))
 	}
-	longest := map[string]int{} // only one of each kind is reported
+	longest := map[string]int{} // of each kind, only the longest delay is reported
 	var out []explain.Sentence
 	for i := range all {
 		if k, known := longest[all[i].after]; !known || all[i].by() > all[k].by() {
@@ -61,7 +62,7 @@ func Of(c *jobcase.Case) []explain.Sentence {
 	return explain.Fewer(append(out, stepped(c)...), 3)
 }
 
-// OfTry is Of for one try.
+// OfTry says what Jobledger did or saw late about one try (pod), and why, if records prove it.
 func OfTry(c *jobcase.Case, t *try.Try) (out []explain.Sentence) {
 	for _, l := range []lateness{orderedLate(c, slices.Index(c.Tries, t)), endSeenLate(c, t)} {
 		if s, is := lateText(c, &l); is {
@@ -80,7 +81,7 @@ func lateText(c *jobcase.Case, l *lateness) (explain.Sentence, bool) {
 		l.after, why), true
 }
 
-// whyLate says what delayed Jobledger. It is empty if nothing was late, or if no record shows why.
+// whyLate says what delayed Jobledger in l. It is empty if nothing was late, or if no record shows why.
 func whyLate(c *jobcase.Case, l *lateness) (why string, from []explain.Mark) {
 	if l.to.Record == 0 || l.from.At == 0 || l.by() < lateAfter || stepBetween(c, l.from.At, l.to.At) {
 		return "", nil
@@ -122,7 +123,8 @@ func whyLate(c *jobcase.Case, l *lateness) (why string, from []explain.Mark) {
 	return "", nil
 }
 
-// recordBefore returns the newest record of the log with an earlier time than m.
+// recordBefore returns the newest record of the log with an earlier time than m. It returns false if there is none
+// among the 64 records (mostSought) before m.
 func recordBefore(c *jobcase.Case, m explain.Mark) (explain.Mark, bool) {
 	for at := m.Record - 1; at > 0 && m.Record-at <= mostSought; at-- {
 		r, err := history.Record(c.Ctx, c.Src, at)
@@ -136,7 +138,7 @@ func recordBefore(c *jobcase.Case, m explain.Mark) (explain.Mark, bool) {
 	return explain.Mark{}, false
 }
 
-// seenLate returns how late the Job was first seen.
+// seenLate returns how late Jobledger saw the Job first, after its creation.
 func seenLate(c *jobcase.Case) (l lateness) {
 	if c.Added.Record == 0 || c.Begun != "" || !c.OursUntil(c.Added) || !serverClockAgrees(c) {
 		return l
@@ -156,7 +158,7 @@ func serverClockAgrees(c *jobcase.Case) bool {
 	})
 }
 
-// deadlineLate returns how late we failed the Job for its deadline.
+// deadlineLate returns how late Jobledger failed the Job after its deadline (activeDeadlineSeconds).
 func deadlineLate(c *jobcase.Case) (l lateness) {
 	s := c.Settled
 	if s == nil || s.Reason != "DeadlineExceeded" || s.Decided.Record == 0 || !c.OursUntil(s.Decided) || refusedEver(c,
@@ -188,8 +190,8 @@ func refusedEver(c *jobcase.Case, kind events.CommandKind) bool {
 	return slices.ContainsFunc(c.Refusals, func(x *jobcase.Refusal) bool { return x.Kind == kind })
 }
 
-// orderedLate returns how late we asked for the i-th pod. It returns zero for a Job with several pods at a time, since
-// the log does not show which pod replaced which.
+// orderedLate returns how late Jobledger issued the command to create the Job's i-th pod. It returns zero for a Job
+// with several pods at a time, because the log does not show which pod replaced which.
 func orderedLate(c *jobcase.Case, i int) (l lateness) {
 	t := c.Tries[i]
 	if t.Ordered.Record == 0 || t.Index != events.NoIndex || !c.OursUntil(t.Ordered) || refusedEver(c,
@@ -207,8 +209,8 @@ func orderedLate(c *jobcase.Case, i int) (l lateness) {
 	return l
 }
 
-// readyFor returns when we could ask for the i-th pod, as the records before until show. It is false unless the Job has
-// one pod at a time.
+// readyFor returns the record from which on the Job's i-th pod could be created. It uses only the records before until.
+// It returns false for a Job with several pods at a time, and if the records do not tell.
 func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is bool) {
 	if c.Spec == nil || jobcase.Number(c.Spec.Parallelism) != 1 || c.Added.Record == 0 {
 		return from, false
@@ -231,9 +233,9 @@ func readyFor(c *jobcase.Case, i int, until explain.Mark) (from explain.Mark, is
 	return from, !c.FirstSuspended() || i > 0
 }
 
-// endSeenLate returns how late the end of a try was seen.
+// endSeenLate returns how late Jobledger saw the end of try t (a pod), by the node's clock.
 func endSeenLate(c *jobcase.Case, t *try.Try) (l lateness) {
-	// agrees: the node's clock agrees with ours.
+	// The node's clock agrees with ours.
 	agrees := t.Running != 0 && t.Started.Record != 0 && t.Started.At.Sub(t.Running).Abs() <= sameClock
 	if t.Ended.Record == 0 || t.Finished == 0 || !agrees {
 		return l
@@ -244,7 +246,8 @@ func endSeenLate(c *jobcase.Case, t *try.Try) (l lateness) {
 	}
 }
 
-// IdleAtDeadline says that the Job had no pod when its deadline passed, because Jobledger had not created one.
+// IdleAtDeadline says that the Job had no pod when its deadline passed, because Jobledger was late to create one; empty
+// otherwise.
 func IdleAtDeadline(c *jobcase.Case) (text string, from []explain.Mark) {
 	due, has := deadline(c)
 	s := c.Settled

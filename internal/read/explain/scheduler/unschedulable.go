@@ -25,14 +25,14 @@ type Message struct {
 	Tail  string // the end of the message, about preemption
 }
 
-// SchedulerPart is one reason in the message, and its number of nodes.
+// SchedulerPart is one reason in the scheduler's message, and the number of nodes that it excludes.
 type SchedulerPart struct {
 	text  string
 	nodes int
-	asks  string // the field of the pod's spec that it is about; empty if it is only about the nodes
+	asks  string // field of the pod's spec that it is about; empty if only about the nodes
 }
 
-// The fields of a pod's spec that can keep a pod from a node.
+// The fields of a pod's spec that can exclude nodes for the pod.
 const (
 	asksNodes    = "nodeSelector"
 	asksTaints   = "tolerations"
@@ -42,8 +42,8 @@ const (
 	asksCapacity = "resources"
 )
 
-// asked has phrases of the scheduler's plugins, and the field of the pod's spec that each is about. The first phrase
-// that is in the reason counts.
+// asked has phrases of the scheduler, and for each the field of the pod's spec that it is about. If several phrases are
+// in a reason, the first in this list counts.
 var asked = []struct{ words, field string }{
 	{"node affinity/selector", asksNodes}, {"taint", asksTaints}, {"volume", asksVolumes}, {"topology spread", asksSpread},
 	{"affinity", asksPods}, {"Insufficient", asksCapacity},
@@ -51,7 +51,7 @@ var asked = []struct{ words, field string }{
 
 var noNodes = regexp.MustCompile(`^(0/\d+ nodes are available): (\d+ .*)$`)
 
-// Parse splits a message of the scheduler into its parts; ok is false for other messages.
+// Parse splits a message of the scheduler about a pod into its reasons; ok is false for other messages.
 func Parse(message string) (u Message, ok bool) {
 	m := noNodes.FindStringSubmatch(strings.TrimSpace(message))
 	if m == nil {
@@ -65,7 +65,7 @@ func Parse(message string) (u Message, ok bool) {
 		if err != nil && len(u.Parts) == 0 {
 			return u, false
 		}
-		if err != nil { // a reason that contains a comma
+		if err != nil { // no number at its beginning: the reason before contains a comma
 			u.Parts[len(u.Parts)-1].text += ", " + text
 			continue
 		}
@@ -95,9 +95,9 @@ func (p *SchedulerPart) rank() int {
 	return 0
 }
 
-// Reasons says why the scheduler has no node for a try, in one sentence for each part of u. The first sentence begins
-// with before and cites the records from; the others cite said. For a part about a field of the pod template, it adds
-// the field's value, if the log has the template.
+// Reasons says why the scheduler has no node for try t (a pod), one sentence for each reason in u. The first sentence
+// begins with before and cites the records from; the others cite said, the record with the message. If a reason is
+// about a field of the pod template, its sentence shows the field's value, if the log has it.
 func Reasons(c *jobcase.Case, t *try.Try, u *Message, said explain.Mark, from []explain.Mark,
 	before string) []explain.Sentence {
 	template, at := c.TemplateFor(t)
@@ -134,7 +134,7 @@ type podAsks struct {
 	}
 }
 
-// asks returns the field of the pod template that a part is about, with its value; empty if unknown.
+// asks returns the field of the pod template that reason p is about, with the field's value; empty if unknown.
 func asks(t *try.Try, template []byte, p *SchedulerPart) string {
 	var x podAsks
 	if len(template) == 0 || json.Unmarshal(template, &x) != nil {
@@ -205,8 +205,8 @@ func (x *podAsks) claims() string {
 	return "it claims " + strings.Join(names, ", ")
 }
 
-// large writes a request of very many CPUs in full. In "cpu: 1M" the M means a million; it is often a typing error for
-// m.
+// large returns the quantity n, with a request of very many CPUs in full. In "cpu: 1M" the M means a million; it is
+// often a typing error for m (1/1000).
 func large(resource, n string) string {
 	for suffix, zeros := range map[string]string{"k": "000", "M": "000000", "G": "000000000"} {
 		if digits, is := strings.CutSuffix(n, suffix); is && resource == "cpu" {
@@ -216,7 +216,8 @@ func large(resource, n string) string {
 	return ""
 }
 
-// requests says how much of a resource the containers request: "requested: main 2" for "3 Insufficient cpu".
+// requests says how much of a resource the containers request: "requested: main 2" for the reason "3 Insufficient cpu",
+// given in words.
 func (x *podAsks) requests(words []string) string {
 	resource := strings.TrimRight(words[len(words)-1], ".,")
 	var parts []string

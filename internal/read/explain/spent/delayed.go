@@ -12,11 +12,12 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// delayedFor is the smallest delay of a completed Job that an answer puts first. For comparison: a backoff takes 10 s.
+// delayedFor is the smallest delay of a completed Job that an answer puts first. For comparison: the first backoff
+// takes 10 s.
 const delayedFor = 5 * time.Second
 
-// delayed reports whether a completed Job spent at least delayedFor and at least half of its time in phase p, and how
-// long that was.
+// delayed reports whether a completed Job spent at least delayedFor (5 s) and at least half of its time in phase p, and
+// how long that was.
 func delayed(c *jobcase.Case, p Phase) (d time.Duration, is bool) {
 	if c.Job.State != history.StateComplete || len(c.Tries) == 0 {
 		return 0, false
@@ -54,7 +55,7 @@ func Unwanted(c *jobcase.Case) []explain.Sentence {
 	return nil
 }
 
-// HeldBack says how long a completed Job waited for a retry.
+// HeldBack says how long a completed Job waited for the backoff after failures, if that was a large part of its time.
 func HeldBack(c *jobcase.Case) []explain.Sentence {
 	d, is := delayed(c, PhaseBackoff)
 	if !is {

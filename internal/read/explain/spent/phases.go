@@ -9,10 +9,10 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Phase is what a Job's time is spent on.
+// Phase is what a Job spends its time on, such as running or backoff.
 type Phase int
 
-// The phases. If several hold at the same moment, the first in this list counts.
+// The phases of a Job. If several apply at the same moment, the first in this list counts.
 const (
 	PhaseUnwatched Phase = iota
 	phaseSuspended
@@ -51,7 +51,8 @@ type Stretch struct {
 	From, To events.Time
 }
 
-// Stretches returns the periods of a try in each phase, by our clock if their beginnings were seen.
+// Stretches returns the periods of try t (a pod), one for each phase that it went through, up to until. Times are by
+// our clock if the beginnings were seen.
 func Stretches(t *try.Try, until events.Time) []Stretch {
 	var out []Stretch
 	add := func(p Phase, from, to events.Time) events.Time {
@@ -91,7 +92,8 @@ func Stretches(t *try.Try, until events.Time) []Stretch {
 	return out
 }
 
-// sweep divides the time between from and to among the phases. Each moment counts for the first phase that holds.
+// sweep divides the time between from and to among the phases: it returns the time for each. If several periods in all
+// overlap, the first phase in the list counts.
 func sweep(all []Stretch, from, to events.Time) [phases]time.Duration {
 	var total [phases]time.Duration
 	points := []events.Time{from, to}
@@ -100,7 +102,7 @@ func sweep(all []Stretch, from, to events.Time) [phases]time.Duration {
 	}
 	slices.Sort(points)
 	points = slices.Compact(points)
-	// open has, for each phase, the number of stretches at a point. The points are visited in the order of time.
+	// For each phase, open counts the periods at the current point. The points are visited in the order of time.
 	begins, ends := slices.Clone(all), slices.Clone(all)
 	slices.SortFunc(begins, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
 	slices.SortFunc(ends, func(a, b Stretch) int { return cmp.Compare(a.To, b.To) })

@@ -15,7 +15,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// suspensions returns the periods in which the Job was suspended.
+// suspensions returns the periods in which the Job was suspended (spec.suspend).
 func suspensions(c *jobcase.Case) (out []Stretch) {
 	since := events.Time(0)
 	if c.FirstSuspended() {
@@ -37,7 +37,7 @@ func suspensions(c *jobcase.Case) (out []Stretch) {
 	return out
 }
 
-// jobStretches returns the periods in which the Job itself was waiting, and not a pod.
+// jobStretches returns the periods in which the Job waited without a pod, for example while it was suspended.
 func jobStretches(c *jobcase.Case) []Stretch {
 	end := c.End()
 	out := append(suspensions(c), noneWanted(c)...)
@@ -94,7 +94,8 @@ func noneWanted(c *jobcase.Case) (out []Stretch) {
 	return out
 }
 
-// Section says how much of the Job's time went into each phase, and how much running time of pods was lost.
+// Section returns sentences about the Job's time: how much went into each phase, and how much running time of pods was
+// without success.
 func Section(c *jobcase.Case) []explain.Sentence {
 	if !c.Finished() || len(c.Tries) == 0 {
 		return nil
@@ -118,7 +119,7 @@ func Section(c *jobcase.Case) []explain.Sentence {
 		return nil
 	}
 	ended := c.LastEnd()
-	if ended.Record == 0 && c.Settled != nil { // no end of a pod is known: count up to the Job's end
+	if ended.Record == 0 && c.Settled != nil { // no end of a pod is known: use the Job's end
 		ended = cmp.Or(c.Settled.Over, c.Settled.Stored)
 	}
 	out := []explain.Sentence{explain.Say(explain.Marks(c.Added, ended), "%s%s", on, strings.Join(parts, " · "))}
@@ -146,8 +147,8 @@ func Section(c *jobcase.Case) []explain.Sentence {
 	return out
 }
 
-// ByNodes says how long tries ran by their nodes' clocks, if the end of one was seen late. Everywhere else the running
-// time of such a try lasts until its end was seen.
+// ByNodes says how long tries (pods) ran by their nodes' clocks, if the end of one was seen late. All other texts count
+// until the end was seen.
 func ByNodes(tries []*try.Try) string {
 	ran, of, late := 0, time.Duration(0), 0
 	for _, t := range tries {
@@ -168,8 +169,8 @@ func ByNodes(tries []*try.Try) string {
 	return " (not the same by the nodes' clocks)"
 }
 
-// ranAtMost reports whether the running time of a try is only an upper bound, because its end is not known. The pod may
-// have vanished with its node.
+// ranAtMost reports whether the running time of a try (pod) is only an upper bound, because its end is not known: it
+// may have vanished with its node.
 func ranAtMost(tries []*try.Try) bool {
 	return slices.ContainsFunc(tries, func(t *try.Try) bool {
 		_, known, most := t.Ran()
@@ -177,8 +178,8 @@ func ranAtMost(tries []*try.Try) bool {
 	})
 }
 
-// Phases returns how long the Job was in each phase, and the tries for which it counted. If the Job has several
-// indexes, these are the tries of the index that ended last; on names this index.
+// Phases returns how long the Job was in each phase, and the tries (pods) that were counted. If the Job has several
+// indexes, only the index that decided when the Job ended counts; on names it.
 func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.Try) {
 	of = c.Tries
 	if t := decisiveIndex(c); t != nil {
@@ -200,8 +201,8 @@ func Phases(c *jobcase.Case) (total [phases]time.Duration, on string, of []*try.
 	return sweep(all, c.Start(), c.End()), on, of
 }
 
-// decisiveIndex returns a try of the index that decided when the Job ended: the index that failed the Job, or the last
-// to end. It returns nil if the Job does not have several indexes, or did not end with the end of a try.
+// decisiveIndex returns a try (pod) of the index that decided when the Job ended: the one that failed the Job, or the
+// last one to end. It returns nil if the Job has only one index, or did not end because of a pod.
 func decisiveIndex(c *jobcase.Case) *try.Try {
 	if c.Settled == nil || !severalIndexes(c) {
 		return nil
@@ -209,7 +210,7 @@ func decisiveIndex(c *jobcase.Case) *try.Try {
 	switch c.Settled.Reason {
 	case "DeadlineExceeded":
 		return nil
-	case "SuccessPolicy": // pods that are stopped because of the policy end last, and decide nothing
+	case "SuccessPolicy": // pods that the policy stops end last, and decide nothing
 		return lastSuccess(c)
 	}
 	if t := c.SettledBy(); t != nil {
@@ -218,7 +219,7 @@ func decisiveIndex(c *jobcase.Case) *try.Try {
 	return lastOf(c, func(t *try.Try) bool { return t.Over() && c.Settles(t) })
 }
 
-// lastOf returns the try that ended last, of those for which is returns true; nil if there is none.
+// lastOf returns the try (pod) that ended last among those for which is returns true; nil if there is none.
 func lastOf(c *jobcase.Case, is func(*try.Try) bool) (last *try.Try) {
 	for _, t := range c.Tries {
 		if is(t) && (last == nil || t.End().Record > last.End().Record) {
@@ -228,7 +229,7 @@ func lastOf(c *jobcase.Case, is func(*try.Try) bool) (last *try.Try) {
 	return last
 }
 
-// lastSuccess returns the last try that succeeded before the Job's other pods were stopped; nil if there is none.
+// lastSuccess returns the last try (pod) that succeeded before the Job's other pods were stopped; nil if there is none.
 func lastSuccess(c *jobcase.Case) *try.Try {
 	return lastOf(c, func(t *try.Try) bool {
 		decides := c.Settled.Bound() == 0 || t.End().Record <= c.Settled.Bound()
@@ -236,14 +237,14 @@ func lastSuccess(c *jobcase.Case) *try.Try {
 	})
 }
 
-// severalIndexes reports whether the tries belong to several indexes. It is false if a try has no index.
+// severalIndexes reports whether the tries (pods) belong to several indexes. It is false if one has no index.
 func severalIndexes(c *jobcase.Case) bool {
 	other := func(t *try.Try) bool { return t.Index != c.Tries[0].Index }
 	return slices.ContainsFunc(c.Tries, other) &&
 		!slices.ContainsFunc(c.Tries, func(t *try.Try) bool { return t.Index == events.NoIndex })
 }
 
-// lost returns the tries that did not succeed (runs), and how long they ran in total. most is set if this time is only
+// lost returns the tries (pods) that did not succeed, and how long they ran in total. most is set if this time is only
 // an upper bound.
 func lost(c *jobcase.Case) (sum time.Duration, runs []*try.Try, most bool) {
 	for _, t := range c.Tries {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// Half is a running pod in which some containers have ended for good. It ends only when the others do. It may be fine,
-// or wait for a sidecar that nobody stops: the log does not show which container does the work.
+// Half is a running pod in which some containers have ended for good. The pod ends only when the other containers do.
+// It may be fine, or wait for a sidecar that nobody stops: the log does not show which container does the work.
 type Half struct {
 	try  *try.Try
 	Text string // "main ended with 0 at 22:42:43 and istio-proxy runs on"
@@ -51,13 +51,14 @@ func HalfDone(c *jobcase.Case, t *try.Try) (h Half, is bool) {
 		return h, false
 	}
 	from := explain.Marks(t.Shown)
-	if t.Newest != t.Shown { // the newest record names the containers that still run
+	if t.Newest != t.Shown { // the newest record names the containers that still run, so cite it, too
 		from = append(from, t.Newest)
 	}
 	return Half{t, strings.Join(done, ", ") + " and " + try.List(on, "runs on", "run on"), from}, true
 }
 
-// runningBeside returns the containers that still run, from the pod's record, or else from the Job's pod template.
+// runningBeside returns the containers of pod t that still run, apart from ended: from the pod's record, or else from
+// the Job's pod template.
 func runningBeside(c *jobcase.Case, t *try.Try, ended []string) []string {
 	if len(t.StillRun) > 0 {
 		return t.StillRun

@@ -13,21 +13,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// How long a node may take for something before the pod counts as stuck.
+// How long a pod may take for each step before it counts as stuck.
 const (
-	// stopSlack is the time to end a pod after its grace period: the kubelet kills it, unmounts its volumes and deletes
-	// it.
+	// stopSlack is the time that a pod may need after its grace period: the kubelet kills it, unmounts its volumes and
+	// deletes it.
 	stopSlack = 30 * time.Second
-	silence   = time.Minute     // from the scheduling of the pod to the first report of its kubelet
-	creating  = 5 * time.Minute // time to pull images, mount volumes and create containers (ContainerCreating)
+	silence   = time.Minute     // from its node's assignment to the first report of the kubelet
+	creating  = 5 * time.Minute // to pull images, mount volumes and create containers (ContainerCreating)
 
-	// initializing is the time for init containers to end, sidecars to start, and later images to be pulled
-	// (PodInitializing). An init container often waits for a database or migrates a schema, so this is creating (5
-	// minutes) plus 10 minutes.
+	// initializing is the time for PodInitializing: init containers end, sidecars start, and later images are pulled.
+	// An init container often waits for a database or migrates a schema, so this is creating (5 minutes) plus 10
+	// minutes.
 	initializing = 15 * time.Minute
 )
 
-// hanging returns the pods that are being deleted, and still exist more than stopSlack after their grace period.
+// hanging returns the pods that are being deleted and still exist more than 30 s (stopSlack) after their grace period.
 func hanging(c *jobcase.Case) (out []*try.Try) {
 	for _, t := range c.Tries {
 		if t.AskedSeen.Record != 0 && !t.Over() && c.End() > t.StopsAt().Add(stopSlack) {
@@ -37,7 +37,7 @@ func hanging(c *jobcase.Case) (out []*try.Try) {
 	return out
 }
 
-// hangs says since when a pod that does not stop is being deleted, on which node, and what will end this.
+// hangs says since when pod t, which does not stop, is being deleted, on which node, and what will end this.
 func hangs(c *jobcase.Case, t *try.Try) explain.Sentence {
 	text := fmt.Sprintf("%s%s is being deleted since %s", t.Pod, try.On(t.Node), c.Clock(t.AskedSeen.At))
 	from := explain.Marks(t.AskedSeen, t.GraceBy, t.Newest)
@@ -63,7 +63,8 @@ func hangWord(all []*try.Try) string {
 	return text + " does not stop"
 }
 
-// Stopping says whether the pods of an ending Job are gone, stopping or hanging, and returns the record that shows it.
+// Stopping says whether the pods of an ending Job are gone, are stopping, or do not stop. If a pod does not stop, it
+// returns the record of its deletion.
 func Stopping(c *jobcase.Case) (text string, from explain.Mark) {
 	if all := hanging(c); len(all) > 0 {
 		return fmt.Sprintf("%s (being deleted since %s)", hangWord(all), c.Clock(all[0].AskedSeen.At)), all[0].AskedSeen
@@ -74,10 +75,10 @@ func Stopping(c *jobcase.Case) (text string, from explain.Mark) {
 	return "its pods are being stopped", explain.Mark{}
 }
 
-// silent returns the pods that were scheduled at least silence ago, and about which the node's kubelet has reported
-// nothing.
+// silent returns the pods that have had a node for at least a minute (silence), while the node's kubelet has reported
+// nothing about them.
 func silent(c *jobcase.Case) (out []*try.Try) {
-	// The report may not have been recorded, because the namespace was over its log budget.
+	// The kubelet's report may have no record, because the namespace was over its log budget.
 	if len(c.Passed.Touching(c.Job.Namespace, false, c.Start(), c.End())) > 0 {
 		return nil
 	}
@@ -100,19 +101,18 @@ func silentText(c *jobcase.Case, t *try.Try) explain.Sentence {
 	return explain.Say(from, "%s; the kubelet starts it when it is back, or the pod is deleted", text)
 }
 
-// tooLong reports whether a wait lasts so long that it will not end by itself.
+// tooLong reports whether wait w has lasted so long that it will not end by itself.
 func tooLong(c *jobcase.Case, w *try.Waiting) bool {
 	bounds := map[string]time.Duration{"ContainerCreating": creating, "PodInitializing": initializing}
 	bound, has := bounds[w.Reason]
 	return try.StuckWords[w.Reason] || has && c.End().Sub(w.From.At) >= bound
 }
 
-// sandboxTold is how long a wait must last before an answer says what the kubelet does before it creates containers. A
-// healthy pod takes less.
+// sandboxTold is how long a wait must last before an answer says what the kubelet does before it creates containers.
+// Healthy pods are faster.
 const sandboxTold = 10 * time.Second
 
-// unsaid says which information the log lacks, if neither the reason of a wait nor a record says what the pod waits
-// for.
+// unsaid says what the log lacks about wait w, if neither its reason nor a record says what the pod waits for.
 func unsaid(c *jobcase.Case, w *try.Waiting) string {
 	switch {
 	case w.Sandbox != events.SandboxUnsaid && c.End().Sub(w.From.At) < sandboxTold:
@@ -121,7 +121,7 @@ func unsaid(c *jobcase.Case, w *try.Waiting) string {
 		return "; volumes are mounted before it has a sandbox: 'kubectl describe pod' shows its Events, which are not read"
 	case w.Sandbox == events.SandboxReady:
 		return "; it has a sandbox, so its images are pulled: 'kubectl describe pod' shows its Events, which are not read"
-	case w.Sandbox != events.SandboxUnsaid: // the message says it
+	case w.Sandbox != events.SandboxUnsaid: // the message of the wait says it
 		return ""
 	case w.Reason == "ContainerCreating" && tooLong(c, w):
 		return "; missing: what its kubelet waits for (a volume, a Secret, the network): only its Events tell it, and they are not read"
@@ -132,7 +132,7 @@ func unsaid(c *jobcase.Case, w *try.Waiting) string {
 	return ""
 }
 
-// within returns names in brackets; empty if there are none.
+// within returns names in brackets: " (a, b)"; empty if there are none.
 func within(names []string) string {
 	if len(names) == 0 {
 		return ""

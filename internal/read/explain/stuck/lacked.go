@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Lacked says when pods were wanted and did not come (a Lack), and which records would explain it. If lasts is set, it
-// is about the Lack that has not ended, otherwise about those that have.
+// Lacked says when the Job, which another controller runs, wanted pods and none came (a Lack), and which records would
+// explain it. If lasts is set, it is about such a period that has not ended, otherwise about those that have.
 func Lacked(c *jobcase.Case, lasts bool) []explain.Sentence {
 	var out []explain.Sentence
 	for _, x := range c.Lacks() {

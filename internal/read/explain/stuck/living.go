@@ -12,21 +12,21 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// None reports whether the Job goes on without pods because its parallelism is 0.
+// None reports whether the Job has no pods because its parallelism is 0.
 func None(c *jobcase.Case) bool {
 	there := func(t *try.Try) bool { return !t.Over() }
 	return c.Spec != nil && jobcase.Number(c.Spec.Parallelism) == 0 && !c.Spec.Suspend && !slices.ContainsFunc(c.Tries,
 		there)
 }
 
-// Stuckness says why a Job cannot go on by itself.
+// Stuckness says why a Job cannot go on without help.
 type Stuckness struct {
 	Text  string
-	Cause string         // equal for Jobs with the same cause; empty if the wait of their pods tells the cause
+	Cause string         // a text that is equal for Jobs with the same cause; empty if the wait of the pods has it
 	From  []explain.Mark // records that prove it, the beginning first
 }
 
-// Find says why the Job cannot go on by itself; nil if it can. running is the number of running pods.
+// Find says why the Job cannot go on without help; nil if it can. running is the number of its running pods.
 func Find(c *jobcase.Case, running int) *Stuckness {
 	if running > 0 {
 		return nil
@@ -60,8 +60,8 @@ func Find(c *jobcase.Case, running int) *Stuckness {
 	return nil
 }
 
-// heldGroup returns the newest refusal of a command for the Job's Workload and PodGroup, if the Job has no pod because
-// of it (J-241); nil otherwise.
+// heldGroup returns the newest refusal of the API server to create the Job's Workload or PodGroup, without which the
+// Job gets no pods (J-241); nil if this is not so.
 func heldGroup(c *jobcase.Case) *jobcase.Refusal {
 	if c.Job.Reason != history.NoPodGroup {
 		return nil
@@ -76,7 +76,7 @@ func heldGroup(c *jobcase.Case) *jobcase.Refusal {
 	return newest
 }
 
-// heldByGroup says that the API server refused the PodGroup, and quotes the refusal.
+// heldByGroup says that the Job gets no pods because the API server refused its PodGroup, and quotes the refusal.
 func heldByGroup(c *jobcase.Case) (out []explain.Sentence) {
 	x := heldGroup(c)
 	if x == nil {
@@ -94,7 +94,7 @@ func heldByGroup(c *jobcase.Case) (out []explain.Sentence) {
 		"no pod is made before its PodGroup is there, as %s: %s", why, text))
 }
 
-// RunningNow returns the number of running pods.
+// RunningNow returns the number of the Job's running pods. Pods that should have stopped do not count.
 func RunningNow(c *jobcase.Case) int {
 	n, hanging := 0, hanging(c)
 	for _, t := range c.Tries {

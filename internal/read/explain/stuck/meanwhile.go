@@ -16,9 +16,9 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Meanwhile says what held a Job up when its deadline passed, as the end of a sentence: what its pods waited for, a
-// refusal of the API server, or a container that still ran after another one had finished. It is empty if nothing held
-// it up.
+// Meanwhile says what kept a Job from finishing before its deadline, as the end of a sentence: what its pods waited
+// for, a refusal of the API server, or a container that still ran after another one had finished. It is empty if there
+// was no such thing.
 func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	at := c.PassedAt()
 	if at.Record == 0 {
@@ -38,7 +38,7 @@ func Meanwhile(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	return explain.Phrase("%s", idle), from
 }
 
-// obstacle says what kept the pods of a Job from running at a record; empty if nothing did.
+// obstacle says what kept the Job's pods from running at record at; empty if nothing did.
 func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []explain.Mark) {
 	if g := HeldAt(c, at); len(g) > 0 {
 		w := g[0].WaitAt(at)
@@ -68,8 +68,8 @@ func obstacle(c *jobcase.Case, at explain.Mark) (text explain.Passage, from []ex
 	return explain.Passage{}, nil
 }
 
-// ranOn says that a container of a try had done its work before an instant, while others still ran. is is false if this
-// is not so.
+// ranOn says that a container of pod t had done its work before an instant, while other containers still ran. is is
+// false if there is no such container.
 func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is bool) {
 	e := t.DoneFirst()
 	if e == nil || e.Finished == 0 || e.Finished >= before {
@@ -78,12 +78,13 @@ func ranOn(c *jobcase.Case, t *try.Try, before events.Time) (text string, is boo
 	return fmt.Sprintf("while %s had ended with 0%s and %s ran on", e.Name, c.AtClock(e.Finished), t.OthersThan(e)), true
 }
 
-// outlast is how long a sidecar must have run on for HeldAtDeletion to name it. Containers of a pod rarely end at the
-// same time.
+// outlast is how long a sidecar must have run after the main container for HeldAtDeletion to name it. Containers of a
+// pod rarely end at the same time.
 const outlast = time.Second
 
-// HeldAtDeletion says, as a clause that begins with a comma or colon, why a deleted Job had not ended: it wanted no
-// pod, its pods waited or were refused, or sidecars still ran. It is empty if a pod was working, or if no record tells.
+// HeldAtDeletion says why a deleted Job had not ended, as a clause that begins with a comma or colon: it wanted no pod,
+// its pods waited or were refused, or sidecars still ran. It is empty if a pod was working, or if the records do not
+// tell. deleted is the record of the deletion.
 func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text explain.Passage, from []explain.Mark) {
 	why, from := unwanted(c)
 	if why == "" && c.Spec != nil && c.Spec.Suspend {
@@ -101,8 +102,8 @@ func HeldAtDeletion(c *jobcase.Case, deleted explain.Mark) (text explain.Passage
 	return explain.Passage{}, nil
 }
 
-// sidecars says that each pod that ran had a container which had done its work, and others that still ran. It is empty
-// if one pod was still working.
+// sidecars says that in each running pod a container had done its work while others, such as sidecars, still ran. It is
+// empty if a pod was still working. deleted is the record of the Job's deletion.
 func sidecars(c *jobcase.Case, deleted explain.Mark) (text string, from []explain.Mark) {
 	for _, t := range c.Tries {
 		if !t.RunsAt(deleted) {
@@ -120,12 +121,13 @@ func sidecars(c *jobcase.Case, deleted explain.Mark) (text string, from []explai
 	return text, from
 }
 
-// mostOfRegistry is how many bytes of a registry's message are quoted. "registry.corp/etl:1.9.0: not found" has 35.
+// mostOfRegistry is how many bytes of an image registry's message are quoted: "registry.corp/etl:1.9.0: not found" has
+// 34.
 const mostOfRegistry = 64
 
-// theirWords quotes the beginning of a message of the scheduler, a kubelet or the API server, after a colon. If the
-// message has words of a registry, it quotes the end. Quotes in the message become single ones. It is empty for an
-// empty message.
+// theirWords quotes a message of the scheduler, a kubelet or the API server, after a colon. It keeps the beginning; of
+// an image registry's message, it keeps the end. Quotes in the message become single ones. It is empty for an empty
+// message.
 func theirWords(s string) explain.Passage {
 	s = strings.ReplaceAll(strings.TrimSpace(s), `"`, "'")
 	if s == "" {
@@ -137,13 +139,13 @@ func theirWords(s string) explain.Passage {
 			Whole: fmt.Sprintf(": %q", s)}
 	}
 	cut := explain.Begin(s, explain.MostLine)
-	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is { // the reason why it was not pulled is at the end
+	if _, registry, is := strings.Cut(s, ": ErrImagePull: "); is { // the registry's reason is at the end
 		cut = explain.End("…"+registry, mostOfRegistry)
 	}
 	return explain.Passage{Cut: fmt.Sprintf(": %q", cut), Whole: fmt.Sprintf(": %q", s)}
 }
 
-// serverWords is theirWords for the message with which the API server refused; empty if the log has no message.
+// serverWords quotes the message with which the API server refused x, after a colon; empty if there is none.
 func serverWords(x *jobcase.Refusal) explain.Passage {
 	if x.Says == "" {
 		return explain.Passage{}
@@ -151,8 +153,8 @@ func serverWords(x *jobcase.Refusal) explain.Passage {
 	return theirWords(explain.Says(x.Says))
 }
 
-// HeldAt returns the tries with the longest wait at a record: those that waited for the same. It returns none if a try
-// was running.
+// HeldAt returns the tries (pods) that waited for the same reason at record at: those with the longest wait. It returns
+// none if a pod was running.
 func HeldAt(c *jobcase.Case, at explain.Mark) (out []*try.Try) {
 	for _, t := range c.Tries {
 		w := t.WaitAt(at)
@@ -172,7 +174,7 @@ func HeldAt(c *jobcase.Case, at explain.Mark) (out []*try.Try) {
 	return out
 }
 
-// podsOf returns "its pod", or the number of pods.
+// podsOf returns words for the pods in g: "its pod", or their number.
 func podsOf(g []*try.Try) string {
 	if len(g) == 1 {
 		return "its pod"

@@ -14,8 +14,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Waiting groups the tries that do not run by what they wait for. The groups, and the tries within a group, are sorted
-// by how long they have waited, the longest first.
+// Waiting groups the tries (pods) that do not run by what they wait for. The longest wait comes first, among the groups
+// and within a group.
 func Waiting(c *jobcase.Case) (groups [][]*try.Try) {
 	for _, t := range c.Tries {
 		if t.Over() || len(t.Waits) == 0 || t.Waits[len(t.Waits)-1].Until.Record != 0 {
@@ -36,8 +36,8 @@ func Waiting(c *jobcase.Case) (groups [][]*try.Try) {
 	return groups
 }
 
-// waitsOf says what the pods of a group wait for, and since when. only is set if there is no other group: the verdict
-// of a stuck Job then names the pods already, so the sentence does not.
+// waitsOf says what the pods of group g wait for, and since when. only is set if there is no other group: the verdict
+// then names the pods, so the sentence does not.
 func waitsOf(c *jobcase.Case, g []*try.Try, only bool) []explain.Sentence {
 	w, last := g[0].LastWait(), g[len(g)-1].LastWait()
 	from := append(try.Cite(g, func(t *try.Try) explain.Mark { return t.LastWait().From }), explain.Marks(w.SaidBy())...)
@@ -56,7 +56,7 @@ func waitsOf(c *jobcase.Case, g []*try.Try, only bool) []explain.Sentence {
 		whose(g), explain.Colon(w.Message))}
 }
 
-// sameWait reports whether two tries wait for the same reason, with messages that differ only in numbers and pod names.
+// sameWait reports whether two pods wait for the same reason, with messages that differ only in numbers and pod names.
 // Different resources, zones or images are different waits.
 func sameWait(a, b *try.Try) bool {
 	x, y := a.LastWait(), b.LastWait()
@@ -67,11 +67,11 @@ func sameWait(a, b *try.Try) bool {
 // aCount matches a word that is a number, a fraction such as "0/186", or a duration such as "40s" or "1m20s".
 var aCount = regexp.MustCompile(`^\d+(/\d+|(\.\d+)?([smh]|ms)(\d+[smh])*)?$`)
 
-// uncounted returns a message about a try without the try's name and without numbers.
+// uncounted returns a message about pod t without the pod's name and without numbers, for comparison.
 func uncounted(t *try.Try, message string) string {
 	all := strings.Fields(message)
 	for i, word := range all {
-		if strings.HasPrefix(word, "pod="+t.Pod+"_") { // so a kubelet writes the pod's name, namespace and UID
+		if strings.HasPrefix(word, "pod="+t.Pod+"_") { // a kubelet writes the pod's name, namespace and UID in this way
 			word = "pod="
 		}
 		if aCount.MatchString(strings.TrimRight(word, ".,;:")) {
@@ -82,7 +82,7 @@ func uncounted(t *try.Try, message string) string {
 	return strings.Join(all, " ")
 }
 
-// whose names the pod that a quoted message is about, if the pods of the group have different messages.
+// whose names the pod that a quoted message is about, if the pods of group g have different messages; empty otherwise.
 func whose(g []*try.Try) string {
 	for _, t := range g[1:] {
 		if t.LastWait().Message != g[0].LastWait().Message {
@@ -92,7 +92,7 @@ func whose(g []*try.Try) string {
 	return ""
 }
 
-// onOneNode returns the tries that are on the node of the first one.
+// onOneNode returns those of the tries (pods) that are on the same node as the first.
 func onOneNode(tries []*try.Try) (out []*try.Try) {
 	for _, t := range tries {
 		if t.Node == tries[0].Node {

@@ -21,8 +21,8 @@ func unwanted(c *jobcase.Case) (text string, from []explain.Mark) {
 	return "", nil
 }
 
-// suspendedSince says since when a suspended Job is suspended, and who did it. If it was created suspended, it only
-// says that.
+// suspendedSince says since when the Job is suspended, and who suspended it. Of a Job that was created suspended, it
+// only says that.
 func suspendedSince(c *jobcase.Case) (text string, from []explain.Mark) {
 	for _, e := range slices.Backward(c.Edits) {
 		if e.After.Suspend && !e.Before.Suspend {
@@ -35,7 +35,7 @@ func suspendedSince(c *jobcase.Case) (text string, from []explain.Mark) {
 	return "it was created suspended and never resumed", explain.Marks(c.Added)
 }
 
-// NoneSince says since when the parallelism of a Job is 0, and who did it, and returns the record that shows it.
+// NoneSince says since when the parallelism of the Job is 0, and who set it, and returns the record that shows it.
 func NoneSince(c *jobcase.Case) (text string, from explain.Mark) {
 	for _, e := range slices.Backward(c.Edits) {
 		if jobcase.Number(e.Before.Parallelism) != jobcase.Number(e.After.Parallelism) {

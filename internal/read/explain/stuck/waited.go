@@ -16,14 +16,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Waited says what the pods of a finished Job had waited for before they started. Pods with the same wait share one
-// sentence, about the longest wait. The waits were a little longer than it says, because a reason is recorded only
-// after it has lasted for a while.
+// Waited says what the pods of an ended Job had waited for before they started. Pods with the same wait share one
+// sentence, about the longest one. The true waits were a little longer, because a reason is recorded only after it has
+// lasted for a while.
 func Waited(c *jobcase.Case) []explain.Sentence {
 	if !c.Over() {
 		return nil
 	}
-	if c.Begun != "" && len(c.Tries) == 0 { // what the Job had waited for was not seen
+	if c.Begun != "" && len(c.Tries) == 0 { // the waits were before the first record
 		return nil
 	}
 	if text, from := unwanted(c); text != "" {
@@ -56,11 +56,11 @@ func Waited(c *jobcase.Case) []explain.Sentence {
 	return out
 }
 
-// beforeTold is how long a pod must have existed before its wait was seen, for this to be reported.
+// beforeTold is how long a pod must have existed before its wait was seen, so that an answer mentions this time.
 const beforeTold = 2 * time.Second
 
-// before says how long a pod had not run before its wait was seen, and that no record tells what ended the wait. A
-// reason is recorded with a delay.
+// before says how long a pod had not run before its wait w was seen: a reason for waiting is recorded with a delay. Of
+// a pod that ran, it also says that no record tells what ended the wait.
 func before(c *jobcase.Case, w pastWait) []explain.Sentence {
 	t, since := w.try, w.try.Seen
 	if w.Reason != "Unschedulable" && w.Reason != "SchedulingGated" && t.Placed.Record != 0 {
@@ -81,7 +81,7 @@ func before(c *jobcase.Case, w pastWait) []explain.Sentence {
 	return []explain.Sentence{explain.Say(from, "%s", text)}
 }
 
-// pastWaits groups the waits that have ended by reason and message.
+// pastWaits returns the waits of the Job's pods that have ended, grouped by reason and message.
 func pastWaits(c *jobcase.Case) (groups [][]pastWait) {
 	for _, t := range c.Tries {
 		for i := range t.Waits {
@@ -102,8 +102,8 @@ func pastWaits(c *jobcase.Case) (groups [][]pastWait) {
 	return groups
 }
 
-// Delayed says, as a clause, what delayed a complete Job most: the wait of a pod before it ran, a refusal of its pods,
-// or a time in which no pod came. It is empty if nothing did.
+// Delayed says, as a clause, what delayed a complete Job most: a wait of a pod before it ran, a refusal of its pods, or
+// a time in which no pod came. It is empty if nothing delayed it.
 func Delayed(c *jobcase.Case) (text explain.Passage, from []explain.Mark) {
 	took := time.Duration(0)
 	for _, g := range pastWaits(c) {
@@ -143,7 +143,7 @@ func longer(a, b pastWait) int { return cmp.Compare(a.took(), b.took()) }
 // mostWaited is how many waits an answer shows on a terminal.
 const mostWaited = 3
 
-// pastWait is a wait that has ended.
+// pastWait is a wait of a pod that has ended.
 type pastWait struct {
 	*try.Waiting
 	try   *try.Try
@@ -152,7 +152,8 @@ type pastWait struct {
 
 func (w *pastWait) took() time.Duration { return w.certainly().Sub(w.From.At) }
 
-// certainly returns until when the pod certainly waited. By the node's clock it may have run before this was seen.
+// certainly returns the time until which the pod certainly waited. By its node's clock, it may have run before this was
+// seen.
 func (w *pastWait) certainly() events.Time {
 	if ran := w.try.Began(); ran != 0 {
 		return min(w.until.At, ran)
@@ -160,26 +161,26 @@ func (w *pastWait) certainly() events.Time {
 	return w.until.At
 }
 
-// asPast returns wait w with its end, and whether to report it. The backoff of a crashing container is not reported
-// here: it belongs to a failed try.
+// asPast returns wait w of pod t with its end, and whether to report it. It does not report the backoff of a crashing
+// container, which belongs to a failed pod.
 func asPast(c *jobcase.Case, t *try.Try, w *try.Waiting) (pastWait, bool) {
 	out := pastWait{Waiting: w, try: t, until: w.Until}
-	if w.Until.Record == 0 { // it waited until the try ended
+	if w.Until.Record == 0 { // it waited to the end of the pod
 		out.until = explain.Mark{At: c.End(), Record: c.Deletion().Record}
 		if c.Finished() && c.Settled != nil {
 			out.until.Record = c.Settled.StoredBy().Record
 		}
 	}
-	// The verdict is about the wait up to the deadline.
+	// If the Job's deadline passed, the verdict has the wait up to the deadline: count only to there.
 	if m := c.PassedAt(); m.Record > w.From.Record && out.until.Record > m.Record {
 		out.until = m
 	}
-	// If the Job was deleted before its end, the verdict is about the wait up to the deletion.
+	// If the Job was deleted before its end, the verdict has the wait up to the deletion: count only to there.
 	if m := c.Deletion(); !c.Finished() && m.Record > w.From.Record && out.until.Record >= m.Record {
 		out.until = m
 	}
 	switch stuck := try.StuckWords[w.Reason]; {
-	// After a deletion, the kubelet cleans up: this is not a wait.
+	// What the kubelet does after the deletion of a pod is no wait.
 	case out.took() <= 0, t.AskedSeen.Record != 0 && w.From.Record >= t.AskedSeen.Record:
 		return out, false
 	case t.Started.Record == 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// WaitsFor says what a Job that has not ended waits for, since when, and if known until when. freed are sentences about
-// other Jobs that waited for the same.
+// WaitsFor says what a Job that has not ended waits for, since when, and until when if known. freed are sentences that
+// say how other Jobs got over the same obstacle.
 func WaitsFor(c *jobcase.Case, freed []explain.Sentence) []explain.Sentence {
 	if _, is := c.Unseen(); is {
 		return nil
@@ -24,7 +24,8 @@ func WaitsFor(c *jobcase.Case, freed []explain.Sentence) []explain.Sentence {
 	return explain.Fewer(out, 5)
 }
 
-// KeptBy says what delays the Job for an unknown time: pods that cannot run, finalizers, refusals.
+// KeptBy says what delays the Job for an unknown time: pods that cannot run, finalizers, or refusals of the API server.
+// freed are sentences about other Jobs with the same obstacle.
 func KeptBy(c *jobcase.Case, freed []explain.Sentence) (out []explain.Sentence) {
 	out = heldByGroup(c)
 	groups := Waiting(c)
@@ -58,7 +59,7 @@ func KeptBy(c *jobcase.Case, freed []explain.Sentence) (out []explain.Sentence) 
 	return out
 }
 
-// timer describes a wait that ends at a known time.
+// timer describes wait w, which ends at a known time.
 func timer(c *jobcase.Case, w *history.Wait) explain.Sentence {
 	var from []explain.Mark
 	if w.For == "activeDeadlineSeconds" {
@@ -67,7 +68,8 @@ func timer(c *jobcase.Case, w *history.Wait) explain.Sentence {
 	return explain.Say(from, "%s, until %s", w.For, c.Clock(events.Time(w.Until)))
 }
 
-// nothingEndsIt reports whether a wait for the Job's pods can last for ever, because no deadline ends it.
+// nothingEndsIt reports whether the Job may wait for its pods for ever, because it has no deadline and all wanted pods
+// exist.
 func nothingEndsIt(c *jobcase.Case) bool {
 	return c.Spec != nil && c.Spec.ActiveDeadlineSeconds == nil && len(c.Job.InFlight) == 0 && len(c.Job.Waits) == 0 &&
 		int32(wanted(c)) <= c.Job.Counts.Active

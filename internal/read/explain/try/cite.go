@@ -4,7 +4,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// Cite returns the marks that of returns for the first explain.MostCited tries.
+// Cite returns one record for each of the first 5 tries (explain.MostCited), for a sentence about many pods. of selects
+// the record.
 func Cite(tries []*Try, of func(*Try) explain.Mark) []explain.Mark {
 	var out []explain.Mark
 	for _, t := range tries[:min(len(tries), explain.MostCited)] {

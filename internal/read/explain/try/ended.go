@@ -13,14 +13,14 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Values of By. They are part of the JSON and never change.
+// Values of By, which names what ended a try (a pod). They are part of the JSON and never change.
 const (
 	ByNobody     By = ""                   // the try has not ended
 	ByItself     By = "itself"             // its containers ended by themselves
 	ByOwnLimit   By = "its own limit"      // its kubelet stopped it because it exceeded a limit in its own spec
 	ByDeadline   By = "its own deadline"   // its kubelet stopped it because its own activeDeadlineSeconds passed
 	BySignal     By = "SIGKILL"            // its containers ended with 137, and nothing shows what killed them
-	ByKubelet    By = "kubelet"            // its kubelet ended it: pressure, shutdown, refused at admission
+	ByKubelet    By = "kubelet"            // its kubelet ended it: node pressure, shutdown, refused admission
 	ByEviction   By = "eviction API"       // an eviction request, as kubectl drain makes
 	ByPreemption By = "preemption"         // the scheduler made room for another pod
 	ByTaint      By = "taint"              // a NoExecute taint of its node
@@ -32,11 +32,11 @@ const (
 	ByJobDeleted By = "the Job's deletion" // garbage collection of the Job's pods
 	ByNamespace  By = "namespace deletion"
 	ByClient     By = "API client"   // a deletion request with none of the causes above
-	ByNothing    By = "left the Job" // the pod has not ended: the Job no longer owns it
+	ByNothing    By = "left the Job" // the pod goes on, but the Job does not own it any more
 	ByUnknown    By = "unknown"
 )
 
-// Disruptions has, for each reason of the condition DisruptionTarget, what ended the pod.
+// Disruptions says, for each reason of the pod condition DisruptionTarget, what ended the pod.
 var Disruptions = map[string]By{
 	"EvictionByEvictionAPI":  ByEviction,
 	"PreemptionByScheduler":  ByPreemption,
@@ -47,7 +47,7 @@ var Disruptions = map[string]By{
 	"DeletionByDeviceTaintManager": ByDevice,
 }
 
-// DisruptedBy returns what the condition DisruptionTarget names; ByNobody if the pod has no such condition.
+// DisruptedBy returns what ended the pod by its condition DisruptionTarget; ByNobody if it has no such condition.
 func (t *Try) DisruptedBy() By {
 	if t.Disrupted == nil {
 		return ByNobody
@@ -55,7 +55,7 @@ func (t *Try) DisruptedBy() By {
 	return cmp.Or(Disruptions[t.Disrupted.Reason], ByOther)
 }
 
-// Disruption returns the ending that the condition DisruptionTarget describes.
+// Disruption returns what ended the pod, as its condition DisruptionTarget says it. The pod must have this condition.
 func (t *Try) Disruption() Ending {
 	e := Ending{By: t.DisruptedBy(), Why: t.Disrupted.Message, Marks: explain.Marks(t.DisruptedAt)}
 	switch e.By {
@@ -81,7 +81,7 @@ func (t *Try) Disruption() Ending {
 	return e
 }
 
-// withMessage appends a message to a text. It appends nothing if the message is empty.
+// withMessage returns text and the message after it; only text if the message is empty.
 func withMessage(text, message string) string {
 	if message == "" {
 		return text
@@ -89,8 +89,8 @@ func withMessage(text, message string) string {
 	return text + ": " + message
 }
 
-// Disruption reports whether something other than the pod itself and the Job's controller ended the try, such as an
-// eviction.
+// Disruption reports whether the pod was disrupted: ended by something other than itself and its Job's controller, such
+// as an eviction.
 func (b By) Disruption() bool {
 	switch b {
 	case ByKubelet, ByEviction, ByPreemption, ByTaint, ByDevice, ByOther, ByNodeGone:
@@ -105,7 +105,7 @@ func (b By) Own() bool {
 }
 
 // DeletedFirst reports whether the pod was already being deleted when it was evicted, preempted or removed for a taint.
-// Each of these sets the condition DisruptionTarget first, and then requests the deletion.
+// Otherwise the disruption sets the condition DisruptionTarget first, and then requests the deletion.
 func (t *Try) DeletedFirst() bool {
 	if t.Disrupted == nil || t.AskedSeen.Record == 0 || t.AskedSeen.Record >= t.DisruptedAt.Record {
 		return false
@@ -114,12 +114,11 @@ func (t *Try) DeletedFirst() bool {
 	case ByEviction, ByPreemption, ByTaint, ByDevice, ByOther:
 		return true
 	}
-	return false // the kubelet and pod garbage collection also set the condition on pods that are being deleted
+	return false // the kubelet and pod garbage collection set the condition also during a deletion
 }
 
-// EndedFirst reports whether the pod ended before we saw a request for its deletion. A deletion that had only been
-// decided by then did not end it. If again is set, failed containers are restarted: such a pod has not ended even while
-// none of its containers runs.
+// EndedFirst reports whether the pod ended before its deletion was requested, so that the deletion did not end it. If
+// again is set, failed containers are restarted: such a pod has not ended even while none of its containers runs.
 func (t *Try) EndedFirst(again bool) bool {
 	if t.Ended.Record == 0 {
 		return false
@@ -127,14 +126,14 @@ func (t *Try) EndedFirst(again bool) bool {
 	asked := t.AskedSeen.Record != 0 && t.AskedSeen.Record <= t.Ended.Record
 	ended := t.containersEnded()
 	if asked && t.AskedExact && ended != 0 && ended.Add(time.Second) < t.Asked && !again {
-		asked = false // both were seen at once, and by the node's clock the pod ended first
+		asked = false // both came in one record, and by the node's clock the pod ended first
 	}
 	disrupted := t.Disrupted != nil && t.DisruptedAt.Record <= t.Ended.Record
 	return !asked && !disrupted
 }
 
 // containersEnded returns when the last regular container ended, by the node's clock; 0 if the end of one is not
-// reported. The condition Ready would not do: a pod that never started was never ready.
+// reported. The pod's condition Ready does not tell this, because a pod that never started was never ready.
 func (t *Try) containersEnded() (latest events.Time) {
 	for _, c := range t.Containers {
 		if c.Kind != events.RegularContainer {
@@ -185,14 +184,14 @@ func Itself(t *Try) Ending {
 // NotAdmitted begins a kubelet's message about a pod that it refuses to run.
 const NotAdmitted = "Pod was rejected: "
 
-// signalled reports whether a container ended with exit code 137, which SIGKILL leaves, and the node gives no reason.
+// signalled reports whether a container ended with exit code 137 (SIGKILL) and the node does not say why.
 func (t *Try) signalled() bool {
 	return slices.ContainsFunc(Failures(t.Containers), func(c events.ContainerEnd) bool {
 		return c.ExitCode == 128+int32(syscall.SIGKILL) && !words.Telling(c.Reason)
 	})
 }
 
-// lost reports whether a failed pod has no container with a known exit code other than 0.
+// lost reports whether it is unknown how the containers of a failed pod ended: none has a known exit code other than 0.
 func (t *Try) lost() bool {
 	return len(Failures(t.Containers)) == 0
 }
@@ -204,8 +203,8 @@ var NodeReasons = map[string]bool{
 	"OutOfpods":   true, "UnexpectedAdmissionError": true, "Shutdown": true, "NodeLost": true,
 }
 
-// ownLimits has prefixes of the kubelet's messages for the reason Evicted. With these the pod exceeded a limit in its
-// own spec; with others the node lacked a resource (localStorageEviction in pkg/kubelet/eviction).
+// ownLimits has beginnings of the kubelet's messages for the reason Evicted. They say that the pod exceeded a limit in
+// its own spec; other messages say that the node lacked a resource (localStorageEviction in pkg/kubelet/eviction).
 var ownLimits = []string{"Usage of EmptyDir volume", "Pod ephemeral local storage usage exceeds", "Container "}
 
 const OwnDeadline = "the pod's own activeDeadlineSeconds passed"

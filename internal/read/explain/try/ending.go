@@ -6,28 +6,28 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain"
 )
 
-// By names what ended a try. The values are listed in ended.go.
+// By names what ended a try (a pod). The values are listed in ended.go.
 type By string
 
-// Ending says what ended a try, and which records prove it.
+// Ending says what ended a try (a pod), and which records prove it.
 type Ending struct {
 	By      By
 	Why     string         // what the records say, as a phrase: "deleted: the Job fails"
 	Missing string         // what the log lacks to tell more; empty for nothing
 	Marks   []explain.Mark // the records that show it
-	Not     []string       // causes that are ruled out, if By is ByUnknown or ByClient
-	Then    string         // what happened while the pod was being deleted, or that its node was cordoned
-	Unsaid  string         // what no record tells about it: "by whom is unknown"
+	Not     []string       // causes that are ruled out, for ByUnknown and ByClient
+	Then    string         // what happened later, during its deletion, or that its node was cordoned
+	Unsaid  string         // phrase for what no record tells: "by whom is unknown"
 
-	NodeWent bool // its node was deleted while the pod was being deleted
+	NodeWent bool // its node was deleted during the deletion of the pod
 	Rejected bool // if By is ByKubelet: the kubelet refused the pod, so it never ran
 }
 
-// Sentence says what ended a try, and what no record tells about it.
+// Sentence says what ended the pod, and adds what no record tells about it.
 func (e *Ending) Sentence() string { return e.Tell("", true) }
 
-// Tell is Sentence with the text asked (when the deletion was requested) in the middle: after the request, before what
-// came later. If unsaid is false, it leaves out what no record tells.
+// Tell says what ended the pod. It puts the text asked, about the request to delete it, between the request and what
+// came later. If unsaid is true, it adds what no record tells.
 func (e *Ending) Tell(asked string, unsaid bool) string {
 	text := e.did()
 	if unsaid && e.Unsaid != "" {
@@ -80,7 +80,7 @@ func (e *Ending) did() (text string) {
 // InResponseTo begins a kubelet's message about a pod on a node that shuts down.
 const InResponseTo = "Pod was terminated in response to "
 
-// ByNode says what the kubelet did with the pod.
+// ByNode says what the kubelet did with the pod: it ended it, or refused to run it.
 func (e *Ending) ByNode() string {
 	if e.Rejected {
 		return "rejected by its node"
@@ -88,7 +88,7 @@ func (e *Ending) ByNode() string {
 	return "terminated by its kubelet"
 }
 
-// AskedMarks returns the records that prove when the pod's deletion was requested.
+// AskedMarks returns the records that show when the deletion of the pod was requested.
 func (t *Try) AskedMarks() []explain.Mark {
 	if t.Asked == 0 {
 		return nil

@@ -54,7 +54,7 @@ func nameOf(c *events.ContainerEnd) string {
 
 func lost(c events.ContainerEnd) bool { return c.Lost() }
 
-// LostText says that the end of a container is unknown.
+// LostText says that it is unknown how a container ended, because its node found no trace of it.
 func LostText(c *events.ContainerEnd) string {
 	return "how " + nameOf(c) + " ended is unknown (" + c.Reason + "): its node found no trace of it"
 }
@@ -71,7 +71,8 @@ func (t *Try) DoneFirst() *events.ContainerEnd {
 	return first
 }
 
-// OthersThan names the containers that are known to have ended after e.
+// OthersThan names the pod's containers that are known to have ended later than container e. If none is known, it
+// returns "other containers of POD".
 func (t *Try) OthersThan(e *events.ContainerEnd) string {
 	var names []string
 	for i := range t.Containers {

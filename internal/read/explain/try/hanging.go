@@ -15,12 +15,12 @@ func (t *Try) StopsAt() events.Time {
 	return t.Asked.Add(time.Duration(min(*t.Grace, 1<<32)) * time.Second)
 }
 
-// kubeletSays are the conditions that a kubelet sets when it first handles a pod.
+// kubeletSays are the pod conditions that a kubelet sets first: they show that it knows the pod.
 var kubeletSays = map[string]bool{
 	"PodReadyToStartContainers": true, "Initialized": true, "Ready": true, "ContainersReady": true,
 }
 
-// hear notes whether the kubelet has reported anything about the pod.
+// hear sets t.Heard if record r shows that the kubelet has reported anything about the pod.
 func (t *Try) hear(r *events.Record, f *events.PodSeen) {
 	ofKubelet := func(c events.PodCondition) bool { return kubeletSays[c.Type] }
 	t.Heard = t.Heard || f.Phase != events.PodPending && f.Phase != events.PodPhaseNone ||

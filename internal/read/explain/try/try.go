@@ -11,13 +11,13 @@ import (
 	"github.com/jobledger/jobledger/projector"
 )
 
-// Try is one attempt at a Job's work: one pod.
+// Try is one attempt at a Job's work: one pod, from its first record to its last.
 type Try struct {
 	Pod, Node string
 	UID       types.UID
 	Index     int32 // completion index, or events.NoIndex
 	Number    int   // from 1; within the index, or within the Job if it has no indexes
-	Stated    bool  // first known from a checkpoint: earlier records are pruned
+	Stated    bool  // its first records are pruned: known from a checkpoint
 
 	Ordered explain.Mark // our decision to create it; none if another controller created it
 	Seen    explain.Mark // its first record
@@ -37,50 +37,53 @@ type Try struct {
 	Containers  []events.ContainerEnd
 	Shown       explain.Mark          // record that shows how its containers ended
 	Restarts    uint32                // number of restarts in its status
-	madeUp      uint32                // those of the restarts that are not real: the kubelet did not find the container
+	madeUp      uint32                // how many restarts the kubelet only assumed: it did not find the container
 	Crashed     []events.ContainerEnd // the first end of each container that was restarted
 	CrashedAt   explain.Mark
 	Disrupted   *events.ConditionText // its condition DisruptionTarget; nil for none
 	DisruptedAt explain.Mark
 	Finalizers  []string // finalizers of other controllers, while it is being deleted
-	StillRun    []string // containers that delay the end of the pod, or its start; by its newest record
+	StillRun    []string // containers for whose end or start the pod waits, by its newest record
 
-	Asked      events.Time // latest possible time of the request to delete it, by the API server's clock; 0 for none
+	// Asked is the latest possible time of the request to delete it, by the API server's clock; 0 for none.
+	Asked      events.Time
 	AskedExact bool
 	AskedSeen  explain.Mark // first record that shows the request
 	Grace      *int64       // grace period in seconds; nil if unknown
 	Gone       explain.Mark // record that its object is gone
-	Moved      bool         // it exists, but the Job does not own it any more
-	Kept       []string     // finalizers of other controllers that kept it while it was being deleted
+	Moved      bool         // it exists, and the Job does not own it any more
+	Kept       []string     // finalizers of other controllers that delayed its deletion
 	KeptAt     explain.Mark
 
-	Admitted   []string     // what admission changed, in the words of events.Evidence; nil if unknown
-	AdmittedAt explain.Mark // record that shows Admitted, of this pod or an earlier one
+	Admitted   []string     // fields that admission changed, as in events.Evidence; nil if unknown
+	AdmittedAt explain.Mark // record that shows Admitted, which may be of an earlier pod
 
 	Deleted       explain.Mark // our decision to delete it
 	DeletedReason events.Reason
 
 	Counted Counted
-	CountAt explain.Mark // record with which it counted
-	CountOf int32        // index that its success completed
+	CountAt explain.Mark // record by which it counts for the Job
+	CountOf int32        // index for which its success counts
 	Failure int32
-	Again   events.Time // earliest time of the next try because of the backoff after this failure; 0 for at once
+	// Again is the earliest time of the next try, because of the backoff after this failure; 0 for at once.
+	Again events.Time
 
-	Unrecorded   uint64       // versions before its deletion that were seen and not recorded
-	DeadlineFrom explain.Mark // record with the template in which Deadline is
-	Forced       bool         // it was running, and got a grace period of 0
-	Deadline     string       // what the template says about the pod's own deadline, if that passed
-	Uncounted    explain.Mark // record with which it stopped counting: it lost its finalizer before a status counted it
-	MaySucceed   bool         // its end was not seen, and the Job's status counts successes that were not seen
-	askedBy      explain.Mark // record that shows when the deletion was requested
-	GraceBy      explain.Mark // record that shows the grace period
-	deletions    int          // number of records that show its deletion
+	Unrecorded   uint64       // versions before its deletion that were seen and got no record
+	DeadlineFrom explain.Mark // record of the template from which Deadline is
+	Forced       bool         // it was running, and was deleted with a grace period of 0
+	Deadline     string       // text about its own activeDeadlineSeconds, if that passed
+	// Uncounted is the record by which its end no longer counts: it lost its finalizer before a status counted it.
+	Uncounted  explain.Mark
+	MaySucceed bool         // its end was not seen, and the status counts more successes than were seen
+	askedBy    explain.Mark // record that shows when the deletion was requested
+	GraceBy    explain.Mark // record that shows the grace period
+	deletions  int          // number of records that show its deletion
 
 	Heard  bool    // the kubelet has reported about it
 	Judged *Ending // cache of ending.Of
 }
 
-// Counted says what a try counts as in the Job's status.
+// Counted says as what the Job's status counts a try (a pod).
 type Counted string
 
 // Values of Counted.
@@ -88,15 +91,15 @@ const (
 	CountedNot       Counted = ""
 	CountedSucceeded Counted = "succeeded"
 	CountedFailed    Counted = "failed"
-	CountedIgnored   Counted = "ignored" // a rule of podFailurePolicy ignores its failure
-	// CountedUnknown: the status counts some of several tries, and no record shows which.
+	CountedIgnored   Counted = "ignored" // its failure does not count, by a rule of podFailurePolicy
+	// CountedUnknown: the status counts only some of several such pods, and no record shows which.
 	CountedUnknown Counted = "unknown"
 )
 
-// Over reports whether nothing can change any more: the pod ended, or its object is gone.
+// Over reports whether nothing can change any more for the pod: it ended, or its object is gone.
 func (t *Try) Over() bool { return t.Ended.Record != 0 || t.Gone.Record != 0 }
 
-// End returns the record that shows the end of the try; none if it has not ended.
+// End returns the record that shows the end of the pod, or else its deletion; none if there is neither.
 func (t *Try) End() explain.Mark {
 	if t.Ended.Record != 0 {
 		return t.Ended
@@ -104,19 +107,19 @@ func (t *Try) End() explain.Mark {
 	return t.Gone
 }
 
-// ShownBy returns the record that shows how its containers ended. For a pod that disappeared without an end, it returns
-// the record that shows its node. It returns none if the record of its end has all of this.
+// ShownBy returns the record to cite besides End: the one that shows how the containers ended, or the node of a pod
+// that disappeared. It returns none if End shows this.
 func (t *Try) ShownBy() explain.Mark {
 	switch {
 	case len(Failures(t.Containers)) > 0:
 		return t.Shown
-	case t.Ended.Record == 0: // the record of its end does not name the node
+	case t.Ended.Record == 0: // a record of its deletion does not name the node
 		return t.Placed
 	}
 	return explain.Mark{}
 }
 
-// Began returns when the first regular container started, by the node's clock; 0 if unknown.
+// Began returns when the pod's first regular container started, by the node's clock; 0 if unknown.
 func (t *Try) Began() events.Time {
 	first := t.Running
 	for _, c := range t.Containers {
@@ -128,14 +131,14 @@ func (t *Try) Began() events.Time {
 	return first
 }
 
-// neverRan reports whether the container's program could not be started. The node then reports the same time as its
-// start and as its end.
+// neverRan reports whether the program of container c could not be started. The node then reports the same time as
+// start and end.
 func neverRan(c *events.ContainerEnd) bool {
 	return c.Reason == "StartError" || c.Reason == "ContainerCannotRun"
 }
 
-// Ran returns how long the try ran. It uses the times at which we saw the start and the end; if these are not known,
-// the node's clock, in whole seconds. most is set if d is an upper bound.
+// Ran returns how long the pod ran, by the times at which its start and its end were seen. If these are not known, it
+// uses the node's clock, in whole seconds. most is set if d is only an upper bound.
 func (t *Try) Ran() (d time.Duration, known, most bool) {
 	byNode, told := t.ranByNode()
 	switch {
@@ -149,7 +152,7 @@ func (t *Try) Ran() (d time.Duration, known, most bool) {
 	return 0, false, false
 }
 
-// ranByNode returns how long the try ran by the node's clock, if the node told.
+// ranByNode returns how long the pod ran by its node's clock; told is false if the node did not tell.
 func (t *Try) ranByNode() (d time.Duration, told bool) {
 	began, finished := t.Began(), t.Finished
 	if began == 0 || finished < began {
@@ -158,7 +161,8 @@ func (t *Try) ranByNode() (d time.Duration, told bool) {
 	return finished.Sub(began), true
 }
 
-// StaleRan returns how long the try ran by the node's clock, if its end was seen late (Stale).
+// StaleRan returns how long the pod ran by its node's clock; stale is true if its end was seen late, more than 5 s
+// after it (Stale).
 func (t *Try) StaleRan() (d time.Duration, stale bool) {
 	d, told := t.ranByNode()
 	return d, told && t.Stale()
@@ -168,17 +172,17 @@ func (t *Try) StaleRan() (d time.Duration, stale bool) {
 // pods of a deleted node as failed, and no kubelet reports when they stopped.
 func (t *Try) unheard() bool { return t.Phase == events.PodFailed && len(Failures(t.Containers)) == 0 }
 
-// Stale reports whether the end was seen late: more than 5 s after it happened, by the node's clock.
+// Stale reports whether the end of the pod was seen late: more than 5 s after it happened, by the node's clock.
 func (t *Try) Stale() bool {
 	return t.Finished != 0 && t.Ended.At.Sub(t.Finished) > 5*time.Second
 }
 
-// Failed reports whether the try ended without success, as far as was seen.
+// Failed reports whether the pod ended without success, as far as was seen.
 func (t *Try) Failed() bool {
 	return t.Phase == events.PodFailed || (t.Over() && t.Phase != events.PodSucceeded && !t.MaySucceed)
 }
 
-// See processes a record that shows the pod.
+// See updates the try with record r, which shows the pod as f.
 func (t *Try) See(r *events.Record, f *events.PodSeen) {
 	e := &r.Evidence
 	if e.Name != "" {
@@ -226,7 +230,7 @@ func (t *Try) See(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// seeContainers processes the state of the pod's containers, and the pod's reason.
+// seeContainers updates the states of the pod's containers, and the pod's reason, from record r.
 func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
 	e := &r.Evidence
 	if slices.ContainsFunc(e.Containers, lost) && f.Restarts > t.Restarts {
@@ -242,10 +246,10 @@ func (t *Try) seeContainers(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// RestartsSeen returns how often containers were really restarted.
+// RestartsSeen returns how often containers were restarted, without the restarts that the kubelet only assumed.
 func (t *Try) RestartsSeen() uint32 { return t.Restarts - min(t.madeUp, t.Restarts) }
 
-// restarted returns the containers that failed and will run again.
+// restarted returns the containers in cs that failed and will run again.
 func restarted(cs []events.ContainerEnd) []events.ContainerEnd {
 	var out []events.ContainerEnd
 	for _, c := range cs {
@@ -275,8 +279,8 @@ func (t *Try) deletion(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// given processes the grace period in the first record of the deletion. When its containers have ended, the kubelet
-// deletes the pod again with a grace period of 0. A record of that tells nothing about the first request.
+// given notes the grace period of the deletion from its first record, r. When its containers have ended, the kubelet
+// deletes the pod again with a grace period of 0: this says nothing about the first request.
 func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	switch g := f.DeletionGracePeriodSeconds; {
 	case g == nil:
@@ -288,7 +292,7 @@ func (t *Try) given(r *events.Record, f *events.PodSeen) {
 	t.deletions++
 }
 
-// Restore sets the fields from the pod's state in a checkpoint.
+// Restore sets the fields from state p of the pod in record r, a checkpoint (a record with the state).
 func (t *Try) Restore(r *events.Record, p *projector.Pod) {
 	t.Stated, t.Pod, t.Node, t.Index = true, p.Name, p.Node, p.Index
 	t.Seen, t.Newest = explain.MarkOf(r), explain.MarkOf(r)

@@ -9,7 +9,7 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// WaitText returns the reason for which a try waits now; empty if it does not wait.
+// WaitText returns the reason for which the pod does not run now, such as "Unschedulable"; empty if it does not wait.
 func (t *Try) WaitText() string {
 	if n := len(t.Waits); n > 0 && t.Waits[n-1].Until.Record == 0 {
 		return t.Waits[n-1].Reason
@@ -17,7 +17,7 @@ func (t *Try) WaitText() string {
 	return ""
 }
 
-// WaitsText returns WaitText with the message of the wait.
+// WaitsText returns the reason for which the pod does not run now, and the message; empty if it does not wait.
 func (t *Try) WaitsText() explain.Passage {
 	if t.WaitText() == "" {
 		return explain.Passage{}
@@ -25,13 +25,13 @@ func (t *Try) WaitsText() explain.Passage {
 	return t.WaitWords()
 }
 
-// ToldWait reports whether to report the wait of a try that never started: the reason does not pass by itself, or the
-// wait took at least WaitTold.
+// ToldWait reports whether to mention the wait of a pod that never started: its reason does not pass by itself, or it
+// took at least 5 s (WaitTold).
 func (t *Try) ToldWait() bool {
 	return StuckWords[t.LastWait().Reason] || t.End().At.Sub(t.Seen.At) >= WaitTold
 }
 
-// WaitWords returns the newest wait of a try and its message.
+// WaitWords returns the reason of the pod's newest wait, with the message.
 func (t *Try) WaitWords() explain.Passage {
 	w := t.LastWait()
 	return explain.Phrase("%s%s", w.Word(), explain.Colon(w.Message))
@@ -45,8 +45,8 @@ var StuckWords = map[string]bool{
 	"CreateContainerConfigError": true, "CreateContainerError": true, "RunContainerError": true,
 }
 
-// StuckFrom returns the record since which the try is stuck. Two alternating reasons for an image that cannot be pulled
-// count as one wait; so do the short runs of a crashing container between its backoffs.
+// StuckFrom returns the record since which the pod is stuck. Two alternating reasons for an image that cannot be pulled
+// count as one wait. So do the backoffs of a crashing container, with its short runs between them.
 func (t *Try) StuckFrom() explain.Mark {
 	if t.CrashedAt.Record != 0 {
 		return t.CrashedAt
@@ -58,7 +58,7 @@ func (t *Try) StuckFrom() explain.Mark {
 	return from
 }
 
-// SaidBy returns the record that has the message; none if there is no message.
+// SaidBy returns the record that has the message of the wait; none if there is no message.
 func (w *Waiting) SaidBy() explain.Mark {
 	if w.Message == "" {
 		return explain.Mark{}
@@ -69,7 +69,7 @@ func (w *Waiting) SaidBy() explain.Mark {
 // LastWait returns the newest wait of the try.
 func (t *Try) LastWait() *Waiting { return &t.Waits[len(t.Waits)-1] }
 
-// WaitWord says what the try waits for. If it is a scheduling gate, it names the gate.
+// WaitWord says, as a phrase, what the pod waits for. If it is a scheduling gate, it names the gate.
 func (t *Try) WaitWord() string {
 	if w := t.LastWait(); len(w.By) > 0 {
 		return List(w.By, "(scheduling gate) holds it", "(scheduling gates) hold it")
@@ -94,7 +94,7 @@ func WaitWord(reason string) string {
 	return reason
 }
 
-// WaitAt returns the wait of the try at a record; nil if there is none.
+// WaitAt returns the wait of the pod at record at; nil if it did not wait then.
 func (t *Try) WaitAt(at explain.Mark) *Waiting {
 	for i := range t.Waits {
 		if w := &t.Waits[i]; w.From.Record < at.Record && (w.Until.Record == 0 || w.Until.Record >= at.Record) {
@@ -104,7 +104,7 @@ func (t *Try) WaitAt(at explain.Mark) *Waiting {
 	return nil
 }
 
-// RunsAt reports whether the try had started before a record, and had not ended.
+// RunsAt reports whether the pod had started before record at, and had not ended.
 func (t *Try) RunsAt(at explain.Mark) bool {
 	return t.Started.Record != 0 && t.Started.Record < at.Record && (!t.Over() || t.End().Record >= at.Record)
 }
@@ -140,7 +140,7 @@ func (t *Try) wait(r *events.Record, f *events.PodSeen) {
 	}
 }
 
-// Word returns the reason. If scheduling gates are the reason, it names them.
+// Word returns the reason of the wait. For scheduling gates, it names them.
 func (w *Waiting) Word() string {
 	if len(w.By) == 0 {
 		return w.Reason

@@ -23,7 +23,7 @@ func On(node string) string {
 	return " on " + node
 }
 
-// List returns the names, followed by the verb one (for a single name) or several.
+// List returns the names and a verb after them: one for a single name, several for more.
 func List(names []string, one, several string) string {
 	if len(names) == 1 {
 		return names[0] + " " + one
@@ -38,7 +38,7 @@ func PodsText(g []*Try) string {
 	return fmt.Sprintf("%s and %s", g[0].Pod, words.Count(len(g)-1, "other pod"))
 }
 
-// TryText returns a name for a try: "try 2 of index 7".
+// TryText returns words for one try (pod) of a Job: "try 2 of index 7".
 func TryText(t *Try) string {
 	text := "try " + strconv.Itoa(t.Number)
 	if t.Index != events.NoIndex {

@@ -12,7 +12,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// evicted returns the cause of an eviction, and says whether the node was cordoned, as kubectl drain does first.
+// evicted returns the words for an evicted pod t. It adds whether its node was cordoned, which kubectl drain does
+// first.
 func evicted(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	x := cause{"", explain.Passage{}, e.Unsaid, e.Marks}
 	if n, ok := c.NodeFor(t, e.By, t.DisruptedAt); ok && n.Seen != nil && n.Seen.Cordoned {
@@ -21,7 +22,8 @@ func evicted(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	return x
 }
 
-// taint names the taint for which a pod was deleted, or says what was wrong with its node.
+// taint returns the words for a pod t that was deleted for a taint: it names the taint, or says what was wrong with its
+// node.
 func taint(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	x := cause{"deleted for a taint of " + node(t), explain.Passage{}, e.Unsaid, e.Marks}
 	n, ok := c.NodeFor(t, e.By, t.DisruptedAt)
@@ -35,7 +37,7 @@ func taint(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	return x
 }
 
-// nodeGone says what became of the node of a pod that pod garbage collection deleted.
+// nodeGone returns the words for a pod t that was deleted because its node was gone: it says what became of the node.
 func nodeGone(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	n, ok := c.NodeFor(t, e.By, t.DisruptedAt)
 	text := ""
@@ -52,10 +54,10 @@ func nodeGone(c *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	return cause{"deleted as its node was gone", whole(text), explain.ByWhom, e.Marks}
 }
 
-// deletes are the endings of pods that were deleted before their end, without a disruption.
+// deletes are the causes of an end that are deletions of the pod, without a disruption.
 var deletes = map[try.By]bool{try.ByClient: true, try.ByUnknown: true, try.ByNamespace: true, try.ByJobDeleted: true}
 
-// deleted says who deleted a pod before its end.
+// deleted returns the words for a pod that was deleted before its end: it says who deleted it.
 func deleted(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	x := cause{"", explain.Passage{}, e.Unsaid, e.Marks}
 	switch why, _, _ := strings.Cut(e.Why, ": "); {
@@ -73,17 +75,17 @@ func deleted(_ *jobcase.Case, t *try.Try, e *try.Ending) cause {
 	return x
 }
 
-// deletedToo matches, in a verdict, the number of deleted tries at the end of a list.
+// deletedToo matches, in a verdict, the number of deleted pods at the end of a list.
 var deletedToo = regexp.MustCompile(`, (\d+) deleted\b`)
 
 // stoppedToo matches, in a verdict, the number of pods that the Job stopped.
 var stoppedToo = regexp.MustCompile(`\b\d+ pods? (?:was|were) stopped\b`)
 
-// unnamed matches, in a verdict, tries that ended in more ways than the verdict can name.
+// unnamed matches, in a verdict, the number of tries (pods) whose various endings the verdict does not name.
 var unnamed = regexp.MustCompile(`\b(\d+) tries did not succeed`)
 
-// endedBy says what ended the failed tries, with numbers: "ended by: node gone ×2, main exit 3 ×1". It is empty if
-// their number differs from the number in the verdict.
+// endedBy says what ended the failed tries (pods), with numbers: "ended by: node gone ×2, main exit 3 ×1". It is
+// empty if their number is not says, the number in the verdict, or if they ended in more than 4 ways.
 func endedBy(c *jobcase.Case, says string) (text string, from []explain.Mark) {
 	var order []string
 	counts, n := map[string]int{}, 0
@@ -110,8 +112,8 @@ func endedBy(c *jobcase.Case, says string) (text string, from []explain.Mark) {
 	return "ended by: " + strings.Join(order, ", "), from
 }
 
-// stopped finds, in a verdict, phrases about pods that the Job did not want any more. The verdict calls those of
-// another controller deleted, and those after an edit of the Job stopped.
+// stopped finds phrases in a verdict about pods that the Job did not want any more, and gives them better words. The
+// verdict only says "deleted" or "stopped"; the records tell that the Job failed, or was edited.
 func stopped(c *jobcase.Case, verdict string) (out []foundPhrase) {
 	if at := deletedToo.FindStringSubmatchIndex(verdict); at != nil {
 		n, all := 0, true

@@ -17,21 +17,21 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// Lines returns a line about each of many Jobs: why it ended, or what it waits for. Not safe for concurrent use.
+// Lines makes one line about each of many Jobs: why it ended, or what it waits for. Not safe for concurrent use.
 type Lines struct {
 	Zone words.Zone // the time zone of times
 
 	src history.Source
 }
 
-// LinesOf returns Lines for a source that does not grow. It caches records, so lines do not cover records that are
-// added later.
+// LinesOf returns Lines for a source (a log) that does not grow. It caches what it has read, so its lines do not cover
+// later records.
 func LinesOf(src history.Source) *Lines { return &Lines{src: &explain.Remembering{Source: src}} }
 
-// LiveLines returns Lines for a source that grows: for each line it reads the controller's records again.
+// LiveLines returns Lines for a source (a log) that grows: for each line it reads the controller's records again.
 func LiveLines(src history.Source) *Lines { return &Lines{src: src} }
 
-// Of returns the line about a Job as of a point. If the log is damaged, it returns the error, and a line from the
+// Of returns the line about Job s as of a point. If the log is damaged, it returns the error, and a line by the
 // readable records.
 func (l *Lines) Of(ctx context.Context, s *history.Summary, at history.Point) (*history.Why, error) {
 	c, err := ending.Read(ctx, l.src, events.JobStream(types.UID(s.UID)), at)

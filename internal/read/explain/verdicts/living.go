@@ -49,19 +49,19 @@ func livingVerdict(c *jobcase.Case) explain.Sentence {
 	return explain.Say(explain.Marks(c.Added), "WAITING for %s: %s", words.Span(now.Sub(c.Start())), done)
 }
 
-// podWait returns the wait before the next pod, if only the backoff after failures delays it; otherwise zero.
+// podWait returns the wait for the backoff after failures, if nothing else delays the next pod; otherwise zero.
 func podWait(c *jobcase.Case) projector.PodWait {
 	if c.Folded == nil {
 		return projector.PodWait{}
 	}
 	wait := c.Folded.NextPodWait()
 	if !slices.ContainsFunc(c.Job.Waits, func(w history.Wait) bool { return w.Until == recordjson.Instant(wait.Until) }) {
-		return projector.PodWait{} // no pod is due
+		return projector.PodWait{} // our rules would not create a pod now
 	}
 	return wait
 }
 
-// backedOff returns the newest tries that ended without success: as many as the backoff counts.
+// backedOff returns the newest pods that ended without success: as many as the backoff wait counts.
 func backedOff(c *jobcase.Case, wait projector.PodWait) (out []*try.Try) {
 	for _, t := range c.Tries {
 		if wait.Index != events.NoIndex && t.Index != wait.Index {

@@ -13,24 +13,25 @@ import (
 	"github.com/jobledger/jobledger/internal/read/explain/try"
 )
 
-// way is one way in which tries can end, as package verdict words it. That package knows only the state of the Job. An
-// answer has the records, too, and can name the cause.
+// way is one way in which pods can end, with the phrase that package verdict has for it. That package knows only the
+// state of the Job. An answer has the records, too, and can name the cause.
 type way struct {
 	phrase *regexp.Regexp // the words in a verdict
 	is     func(t *try.Try, e *try.Ending) bool
 	cause  func(c *jobcase.Case, t *try.Try, e *try.Ending) cause
 }
 
-// cause is what an answer says in place of a phrase: "evicted through the eviction API (by whom is unknown)".
+// cause names the cause of a pod's end, in place of a phrase of the verdict: "evicted through the eviction API (by whom
+// is unknown)".
 type cause struct {
 	does   string          // text that replaces the phrase; empty to keep the phrase
 	why    explain.Passage // added in brackets
-	unsaid string          // what no record tells, added in the same brackets
+	unsaid string          // phrase for what no record tells, added in the same brackets
 	from   []explain.Mark
 }
 
-// ways has all ways for which a cause can be named. Each phrase must follow "try" or "tries", so that it is not found
-// in a quoted message.
+// ways has all ways in which pods can end and for which a cause can be named. Each phrase must follow "try" or "tries",
+// so that it is not found in a quoted message.
 var ways = []way{
 	{
 		after(`terminated(?: by the kubelet)?`),
@@ -132,8 +133,8 @@ func node(t *try.Try) string {
 	return t.Node
 }
 
-// named replaces the phrases in a verdict by the causes of the tries. Of several causes it names the first. A phrase
-// about what no record tells appears once.
+// named replaces phrases in verdict v by the causes that the records show. If the pods have several causes, it names
+// the first. Each phrase about what no record tells appears only once.
 func named(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 	var found []foundPhrase
 	for _, w := range ways {
@@ -167,7 +168,7 @@ func named(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 	return v
 }
 
-// causes returns the different causes of the tries that ended in this way.
+// causes returns the different causes of those of the Job's pods that ended in this way.
 func (w *way) causes(c *jobcase.Case) (all []cause) {
 	for _, t := range c.Tries {
 		e := ending.Of(c, t)
@@ -193,7 +194,8 @@ type foundPhrase struct {
 	from       []explain.Mark
 }
 
-// foundAt returns the phrase at a match in a verdict, with the causes that replace it.
+// foundAt returns the phrase that a regular expression matched in the verdict (at has the positions), with the causes
+// all that replace it.
 func foundAt(verdict string, at []int, all []cause) foundPhrase {
 	x := all[0]
 	f := foundPhrase{begin: at[2], end: max(at[3], at[5]), does: x.does, unsaid: x.unsaid, from: x.from}
@@ -202,7 +204,7 @@ func foundAt(verdict string, at []int, all []cause) foundPhrase {
 		f.does = phrase
 	} else if strings.Contains(phrase, "their own") {
 		f.does = strings.Replace(f.does, " its own ", " their own ", 1)
-	} else if len(all) > 1 { // the words of the first cause are not true for all
+	} else if len(all) > 1 { // the words of the first cause do not fit all pods
 		does := x.does
 		if f.does = phrase; why.Cut != "" && strings.HasPrefix(does, phrase) {
 			does = ""
@@ -224,14 +226,15 @@ func (x *foundPhrase) text() explain.Passage {
 	return explain.Phrase("%s (%s)", x.does, brackets)
 }
 
-// joined joins the passages that are not empty.
+// joined joins the passages that are not empty, with sep between them.
 func joined(all []explain.Passage, sep string) explain.Passage {
 	return explain.Joined(slices.DeleteFunc(all, func(p explain.Passage) bool { return p.Cut == "" }), sep)
 }
 
 func whole(s string) explain.Passage { return explain.Passage{Cut: s, Whole: s} }
 
-// kubeletText returns why a kubelet ended the try: the first sentence of its message.
+// kubeletText returns the first sentence of the kubelet's message that says why it ended pod t, and the record that has
+// it.
 func kubeletText(t *try.Try) (explain.Passage, []explain.Mark) {
 	says, from := strings.TrimSpace(t.Message), t.Ended
 	if t.Disrupted != nil {

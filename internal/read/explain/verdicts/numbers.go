@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// NumbersMarks returns the records that have the values in Numbers, other than the end of the last try. For a deadline
-// this is the Job's start.
+// NumbersMarks returns the records of the values in Numbers, apart from the end of the last pod. For a deadline, this
+// is the record of the Job's start.
 func NumbersMarks(c *jobcase.Case, s *jobcase.Settling) []explain.Mark {
 	if s == nil || s.Reason != "DeadlineExceeded" {
 		return nil
@@ -19,7 +19,7 @@ func NumbersMarks(c *jobcase.Case, s *jobcase.Settling) []explain.Mark {
 	return explain.Marks(c.StartSeen)
 }
 
-// Numbers says what was compared to decide the Job's end: "7 failures > backoffLimit 6".
+// Numbers says which numbers decided the Job's end: "7 failures > backoffLimit 6". s says when and why it was decided.
 func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 	spec := c.Spec
 	switch {
@@ -64,8 +64,8 @@ func Numbers(c *jobcase.Case, s *jobcase.Settling) string {
 	return words.Because(s.Reason, s.Message)
 }
 
-// Doubt says how the Job's counts contradict the reason in its status, if only the status has a reason; empty
-// otherwise.
+// Doubt says how the Job's counts contradict the reason of its end. It is empty if they do not, or if our decision or
+// our rules confirm the reason.
 func Doubt(c *jobcase.Case, s *jobcase.Settling) string {
 	if s.Decided.Record != 0 || s.Same {
 		return ""
@@ -73,7 +73,7 @@ func Doubt(c *jobcase.Case, s *jobcase.Settling) string {
 	return verdict.Doubt(c.Folded)
 }
 
-// failedBy returns how many failures had counted when the Job's end was decided.
+// failedBy returns how many failures counted for the Job when its end was decided.
 func failedBy(c *jobcase.Case, s *jobcase.Settling) int {
 	most := int32(0)
 	for _, t := range c.Tries {
@@ -84,7 +84,7 @@ func failedBy(c *jobcase.Case, s *jobcase.Settling) int {
 	return int(most)
 }
 
-// restarted returns how often containers of its pods were restarted.
+// restarted returns how often containers of the Job's pods were restarted.
 func restarted(c *jobcase.Case) (n int) {
 	for _, t := range c.Tries {
 		n += int(t.Restarts)

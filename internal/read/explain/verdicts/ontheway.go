@@ -9,8 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/read/history"
 )
 
-// onTheWay adds to the verdict about a complete Job what delayed the Job, unless the verdict lists failures that it
-// survived.
+// onTheWay adds to verdict v about a complete Job what delayed the Job most. It does not if the verdict already lists
+// failures that the Job survived.
 func onTheWay(c *jobcase.Case, v explain.Sentence) explain.Sentence {
 	if c.Job.State != history.StateComplete || strings.Contains(v.Text, "survived: ") {
 		return v

@@ -17,8 +17,8 @@ import (
 	"github.com/jobledger/jobledger/internal/subject/status"
 )
 
-// Of returns the verdict: the answer in one line. If damage of the log hides how the Job went on, the verdict begins
-// with UNKNOWN.
+// Of returns the verdict about a Job: how it ended and why, or what it waits for, in one sentence. If damage of the log
+// hides what happened later, the verdict begins with UNKNOWN.
 func Of(c *jobcase.Case) explain.Sentence {
 	v := readVerdict(c)
 	if g := c.Job.Gap; g != nil && !c.Over() && !c.Cut {
@@ -30,7 +30,8 @@ func Of(c *jobcase.Case) explain.Sentence {
 	return v
 }
 
-// UnwatchedText says that nobody watched at the requested time. The last known state follows in the answer.
+// UnwatchedText says that nobody watched the cluster at the requested time, which is in gap g. The last known state
+// follows in the answer.
 func UnwatchedText(c *jobcase.Case, g *history.Gap) string {
 	until := "on"
 	if g.Until != 0 {
@@ -40,7 +41,7 @@ func UnwatchedText(c *jobcase.Case, g *history.Gap) string {
 		c.Clock(events.Time(g.From)), until)
 }
 
-// readVerdict returns the verdict from the readable records.
+// readVerdict returns the verdict by the readable records.
 func readVerdict(c *jobcase.Case) explain.Sentence {
 	if m, is := c.Unseen(); is {
 		return explain.Say(explain.Marks(m), "UNKNOWN since %s: Jobledger has not looked at it since; %s runs it",
@@ -66,7 +67,7 @@ func readVerdict(c *jobcase.Case) explain.Sentence {
 		return explain.Say(nil, "FINISHED at %s: how and why is unknown, as the records that say so are %s",
 			c.Clock(events.Time(c.Job.Finished)), lost)
 	case history.StateUnseen:
-		if len(c.Tries) == 0 { // the spec and template are recorded before the first version that uses them
+		if len(c.Tries) == 0 { // the log records a spec before the first version of the Job that has it
 			return explain.Say([]explain.Mark{explain.RecordMark(events.Sequence(c.Job.Last))},
 				"NOT SEEN YET: the log has its spec alone, and no version of it so far")
 		}
@@ -79,8 +80,8 @@ func readVerdict(c *jobcase.Case) explain.Sentence {
 	return livingVerdict(c)
 }
 
-// overVerdict returns the verdict about a Job that has ended. If the Job's deadline passed, it adds what held the Job
-// up.
+// overVerdict returns the verdict about a Job that has ended. If the Job's deadline passed, it adds what kept the Job
+// from finishing earlier.
 func overVerdict(c *jobcase.Case) explain.Sentence {
 	text, from := verdict.Of(c.Folded), c.SettledMarks()
 	if held, by := stuck.Meanwhile(c); held.Cut != "" {
@@ -125,7 +126,7 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 	}
 	if g := deletion.GoneUnseen(c, m); g != nil {
 		ended := ""
-		if !c.OursUntil(m) { // another controller may have ended it
+		if !c.OursUntil(m) { // another controller may have ended the Job
 			ended = "whether it had ended before, "
 		}
 		if t := c.Spec; ended != "" && t != nil && t.TTLSecondsAfterFinished != nil {
@@ -150,7 +151,8 @@ func deletedVerdict(c *jobcase.Case) explain.Sentence {
 		explain.Say(slices.Concat(explain.Marks(m), from, by), "%s after %s %s%s", word, after, who, held))
 }
 
-// leaving returns v with the phrase unsaid added to its Unsaid, unless unsaid is empty.
+// leaving adds the phrase unsaid, about what no record tells, to v.Unsaid, and returns v. It adds nothing if unsaid is
+// empty.
 func leaving(unsaid string, v explain.Sentence) explain.Sentence {
 	if unsaid != "" {
 		v.Unsaid = append(v.Unsaid, unsaid)
@@ -161,8 +163,8 @@ func leaving(unsaid string, v explain.Sentence) explain.Sentence {
 // queueLabel is the label with the Kueue queue of a Job.
 const queueLabel = "kueue.x-k8s.io/queue-name"
 
-// suspendedVerdict says since when the Job is suspended, who did it if known, and in which Kueue queue it is: Kueue may
-// have suspended it.
+// suspendedVerdict returns the verdict about a suspended Job: since when, who suspended it if known, and its Kueue
+// queue, because Kueue may have suspended it.
 func suspendedVerdict(c *jobcase.Case) explain.Sentence {
 	since, by := suspension(c)
 	text := "SUSPENDED for " + words.Span(c.End().Sub(since.At))
@@ -188,7 +190,7 @@ func suspendedVerdict(c *jobcase.Case) explain.Sentence {
 	return explain.Say(explain.Marks(since), "%s", text)
 }
 
-// suspension returns since when a suspended Job is suspended, and the edit that suspended it; nil if unknown.
+// suspension returns the record since which the Job is suspended, and the edit that suspended it; nil if unknown.
 func suspension(c *jobcase.Case) (explain.Mark, *events.Edit) {
 	for i := len(c.Edits) - 1; i >= 0; i-- {
 		if e := &c.Edits[i]; e.After.Suspend && !e.Before.Suspend {
@@ -213,7 +215,7 @@ func shownFirst(c *jobcase.Case) explain.Mark {
 	return c.Stated
 }
 
-// suspendedSince reports whether the status of a suspended Job says since when it is suspended.
+// suspendedSince reports whether the status of a suspended Job has the condition Suspended, with a time.
 func suspendedSince(c *jobcase.Case) bool {
 	k := c.Folded.Base.Condition(status.Suspended)
 	return k != nil && k.Status == "True" && k.Since != 0

@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// Log is a log of a few records, in order. It answers reads of records, but not of lists.
+// Log is a log with a few records, for tests. It answers reads of records, but has no lists of Jobs.
 type Log struct {
 	history.Local
 	All  []events.Record
@@ -18,21 +18,23 @@ type Log struct {
 	With error           // the error of that read
 }
 
-// Record returns a record with sequence n, at second at. Its kind follows from its facts.
+// Record returns a record with sequence n at second at, in stream s (the records of one object). Its kind follows from
+// its facts.
 func Record(n events.Sequence, at float64, s events.Stream, f events.Facts) events.Record {
 	return events.Record{
 		Header: events.Header{Sequence: n, Time: Sec(at), Stream: s, Kind: events.TraitsOf(f).Kinds[0].Kind}, Facts: f,
 	}
 }
 
-// Records implements history.Source, for queries by sequence.
+// Records implements history.Source: it returns the records with q.From <= sequence <= q.Through, and ignores other
+// fields of the query.
 func (l *Log) Records(_ context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return l.pick(slices.Values(l.All), func(r *events.Record) bool {
 		return r.Sequence >= q.From && (q.Through == 0 || r.Sequence <= q.Through)
 	})
 }
 
-// ReadStream implements history.Source.
+// ReadStream implements history.Source: it returns the records of stream s, forward or backward, from sequence from.
 func (l *Log) ReadStream(_ context.Context, s events.Stream, from events.Sequence,
 	dir store.Direction) iter.Seq2[events.Record, error] {
 	all := slices.Clone(l.All)

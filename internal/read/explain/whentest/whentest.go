@@ -9,7 +9,8 @@ import (
 	"github.com/jobledger/jobledger/internal/say/recordjson"
 )
 
-// Entry returns an entry with the due times from second first to second last, and what became of them.
+// Entry returns an entry (a range of due times with one outcome): the due times from second first to second last, with
+// the outcome fate. change may edit it; nil for no change.
 func Entry(first, last float64, fate events.TickFate, change func(*duetimes.Entry)) duetimes.Entry {
 	e := duetimes.Entry{Tick: events.Tick{First: Sec(first), Last: Sec(last), Fate: fate}, Record: 9, At: Sec(last + 1)}
 	if change != nil {
@@ -18,7 +19,7 @@ func Entry(first, last float64, fate events.TickFate, change func(*duetimes.Entr
 	return e
 }
 
-// Texts compares parts of sentences with what they should be: each row has both.
+// Texts fails the test for each row whose two texts differ: the first is what was returned, the second what should be.
 func Texts(t *testing.T, rows [][2]string) {
 	t.Helper()
 	for i, row := range rows {
@@ -31,10 +32,10 @@ func Texts(t *testing.T, rows [][2]string) {
 // Sec returns the instant n seconds after a fixed beginning.
 func Sec(n float64) events.Time { return events.Time(1_780_000_000e9 + int64(n*1e9)) }
 
-// Recorded is Sec in the type that answers use.
+// Recorded returns the instant of second n, in the type that answers use.
 func Recorded(n float64) recordjson.Instant { return recordjson.Instant(Sec(n)) }
 
-// Seen returns a mark of a record: what the record says is of second n.
+// Seen returns a mark of a record: it says that something happened at second n.
 func Seen(record events.Sequence, n float64) explain.Mark {
 	return explain.Mark{Record: record, At: Sec(n)}
 }

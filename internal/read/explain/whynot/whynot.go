@@ -14,28 +14,29 @@ import (
 	"github.com/jobledger/jobledger/internal/say/words"
 )
 
-// WhyNot says what became of one instant of a CronJob. Its JSON changes only by adding fields.
+// WhyNot is the answer to why no Job was started at one instant of a CronJob. Its JSON changes only by adding fields.
 type WhyNot struct {
 	Namespace string             `json:"namespace"`
 	Name      string             `json:"name"`
 	UID       string             `json:"uid"`
 	At        recordjson.Instant `json:"at"`
 
-	Due  bool             `json:"due"`            // the instant is a past, present or future due time
+	Due  bool             `json:"due"`            // the instant is a due time, in the past, now, or in the future
 	Tick *history.Tick    `json:"tick,omitempty"` // the due time, if its outcome is known
 	Open *history.OpenDue `json:"open,omitempty"` // the due time, if it is held back
 	// PassedOver has the times between the instant and its outcome in which the CronJob's namespace was over its log
-	// budget.
+	// budget, so that records may be missing.
 	PassedOver []history.Passed `json:"passedOver,omitempty"`
-	// Unrecorded counts the versions of the CronJob and its Jobs in that time that were seen and not recorded.
+	// Unrecorded is the number of versions of the CronJob and its Jobs in that time that were seen and got no record.
 	Unrecorded uint64 `json:"unrecordedVersions,omitempty"`
 
 	Nearest   []recordjson.Instant `json:"nearest,omitempty"` // due times around the instant, if it is none itself
 	Sentences []explain.Sentence   `json:"sentences"`
 }
 
-// Read says what became of the instant t, for the CronJob that existed then. lives are the streams of the CronJobs with
-// the name, the newest first. Times in sentences are in zone; due times are in the zone of the schedule, too.
+// Read says what became of the instant t of the CronJob that existed then. lives are the streams (the records) of all
+// CronJobs with the name, the newest first. Times in sentences are in zone; due times are also in the zone of the
+// schedule.
 func Read(ctx context.Context, src history.Source, lives []events.Stream, t time.Time, zone words.Zone) (*WhyNot,
 	error) {
 	at := events.At(t)
@@ -66,7 +67,7 @@ func Read(ctx context.Context, src history.Source, lives []events.Stream, t time
 	return w, nil
 }
 
-// lifeAt reads the CronJob that existed at an instant. If none existed, it reads the next one as due, and the one
+// lifeAt reads the CronJob that existed at the instant at. If none existed, it returns the next one as due, and the one
 // before it as before.
 func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at events.Time) (s events.Stream, due,
 	before *duetimes.CronJob, err error) {
@@ -75,7 +76,7 @@ func lifeAt(ctx context.Context, src history.Source, lives []events.Stream, at e
 		switch {
 		case err != nil && i > 0:
 			src.Beside(err)
-			return s, due, nil, nil // the newer CronJob has the instant
+			return s, due, nil, nil // use the newer CronJob
 		case err != nil:
 			return s, nil, nil, err
 		case i > 0 && (read.Seen == nil || read.Gone != 0 && read.Gone < at):
@@ -132,7 +133,7 @@ func (w *WhyNot) answer(f *fates.Fates, v duetimes.Verdict, at events.Time) {
 	}
 }
 
-// unseen answers for an instant that was due before the first record of the CronJob.
+// unseen answers for an instant that was due before the CronJob's first record. who names the CronJob.
 func (w *WhyNot) unseen(f *fates.Fates, at events.Time, who string) {
 	_, first := f.Due.Before(at)
 	seen, m := f.Due.SeenFirst(), []explain.Mark{{Record: first.Record, At: first.At}}
@@ -145,8 +146,8 @@ func (w *WhyNot) unseen(f *fates.Fates, at events.Time, who string) {
 	w.add(m, "what became of it is unknown: it was not watched before that; the newest that was started is %s, by status.lastScheduleTime", f.At(seen.LastSchedule))
 }
 
-// afterEnd answers for an instant after the end of the newest CronJob with the name. In a gap of the watch there may
-// have been another one.
+// afterEnd answers for an instant after the deletion of the newest CronJob with the name. If nobody watched at that
+// time, another CronJob may have existed.
 func (w *WhyNot) afterEnd(f *fates.Fates, at events.Time, who string) {
 	g := f.GapAt(at)
 	switch {
@@ -166,16 +167,17 @@ func (w *WhyNot) afterEnd(f *fates.Fates, at events.Time, who string) {
 	}
 }
 
-// toldWithin is more than the time between a version that is not recorded and the record that counts it. The controller
-// writes such a record once a minute; a busy turn of its loop can delay it.
+// toldWithin is how long after a version without a record the record that counts it must come. The controller writes
+// such a record once a minute, but a busy turn of its loop can delay it.
 const toldWithin = 5 * time.Minute
 
-// missing says what may be missing between the instant and its outcome, because it was not recorded.
+// missing notes which records may be missing between the instant at and its outcome v: changes in that time may have
+// none.
 func (w *WhyNot) missing(f *fates.Fates, passed *history.PassedOver, v *duetimes.Verdict, at events.Time) {
 	if v.Future && !v.Passed {
 		return
 	}
-	until := events.Time(0) // it has no outcome yet
+	until := events.Time(0) // the instant has no outcome yet
 	switch {
 	case v.Entry != nil && v.Entry.Record != 0:
 		until = v.Entry.At
@@ -201,7 +203,7 @@ func (w *WhyNot) missing(f *fates.Fates, passed *history.PassedOver, v *duetimes
 	}
 }
 
-// told answers for an instant whose outcome is recorded.
+// told answers for an instant whose outcome v a record has.
 func (w *WhyNot) told(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	e := v.Entry
 	item := history.TickOf(&e.Tick, e.Record)
@@ -241,7 +243,7 @@ func (w *WhyNot) told(f *fates.Fates, v *duetimes.Verdict, at events.Time, who s
 	}
 }
 
-// computed answers for an instant without a record, from what was seen.
+// computed answers for an instant whose outcome no record has, by what was seen of the CronJob and its Jobs.
 func (w *WhyNot) computed(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	text, from := f.InWhole(func() (string, []explain.Mark) { return f.BecameAt(v.Entry, at) })
 	if v.Entry.Fate == 0 && v.Open {
@@ -262,8 +264,8 @@ func (w *WhyNot) computed(f *fates.Fates, v *duetimes.Verdict, at events.Time, w
 	w.Tick = &item
 }
 
-// passed answers for a past instant at which nothing has started yet. It is decided together with the other due times
-// of its minute.
+// passed answers for a due time in the past for which nothing has started yet. The controller decides about it together
+// with the other due times of the same minute.
 func (w *WhyNot) passed(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	w.add(nil, "%s was a due time of %s by its schedule %q, and nothing has started at it so far", f.At(at), who,
 		f.Due.SeenAt(at).Schedule)
@@ -279,7 +281,7 @@ func (w *WhyNot) passed(f *fates.Fates, v *duetimes.Verdict, at events.Time, who
 	w.add(nil, "due times of one minute at which nothing starts get their fates together, in the next minute or when something happens")
 }
 
-// held says what held a due time back, step by step.
+// held says, step by step, what held back the due time at.
 func (w *WhyNot) held(f *fates.Fates, at events.Time) {
 	for i := range f.Due.Holds {
 		if h := &f.Due.Holds[i]; h.Due == at {
@@ -295,8 +297,8 @@ func (w *WhyNot) held(f *fates.Fates, at events.Time) {
 	}
 }
 
-// suspended says that a due time which our controller started late came while the CronJob was suspended. No record
-// shows this as a hold, because nothing is decided about a suspended CronJob.
+// suspended says that a due time that our controller started late came while the CronJob was suspended. The record of
+// the due time does not say so, because nothing is decided about a suspended CronJob.
 func (w *WhyNot) suspended(f *fates.Fates, e *duetimes.Entry) {
 	if len(w.Sentences) > 1 || e.Observed || e.Late < fates.LateStart {
 		return
@@ -306,7 +308,7 @@ func (w *WhyNot) suspended(f *fates.Fates, e *duetimes.Entry) {
 	}
 }
 
-// next says until when an open due time may start.
+// next says until when a due time without an outcome may start.
 func (w *WhyNot) next(f *fates.Fates) {
 	next, _, err := f.Due.Next(events.Time(w.At).Go(), 1)
 	switch {
@@ -323,7 +325,7 @@ func (w *WhyNot) next(f *fates.Fates) {
 	}
 }
 
-// none answers for an instant that is not a due time.
+// none answers for an instant that is not a due time of the CronJob.
 func (w *WhyNot) none(f *fates.Fates, v *duetimes.Verdict, at events.Time, who string) {
 	if before, first := f.Due.Before(at); before {
 		w.add([]explain.Mark{{Record: first.Record, At: first.At}},

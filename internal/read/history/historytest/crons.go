@@ -21,12 +21,12 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// hardCrons caches the logs by seed, because several tests of a package read the same log.
+// hardCrons caches the logs that HardCrons made, by seed: several tests of a package read the same log.
 var hardCrons = map[uint64]*memlog.Log{}
 
-// HardCrons returns the log of a controller that runs CronJobs while requests fail, and while users suspend, edit and
-// delete CronJobs and create Jobs by hand. Its CronJobs are default/cron-1 to cron-3, due every minute or every second
-// minute. The same seed gives the same log. Callers must not change it.
+// HardCrons returns the log of a controller that runs CronJobs while API requests fail, and while users suspend, edit
+// and delete CronJobs and create Jobs by hand. Its CronJobs are default/cron-1 to cron-3, due every minute or every
+// second minute. The same seed gives the same log. Callers must not change the log.
 func HardCrons(t *testing.T, seed uint64) *memlog.Log {
 	t.Helper()
 	if log := hardCrons[seed]; log != nil {
@@ -89,11 +89,12 @@ func (u *cronUser) create(name string, policy batchv1.ConcurrencyPolicy, schedul
 	return err
 }
 
-// deed does one random thing to a CronJob: suspend, resume, edit or delete it, or create a Job from it by hand.
+// deed does one random thing to a CronJob, as a user would: it suspends, resumes, edits or deletes it, or creates a Job
+// from it.
 func (u *cronUser) deed() error {
 	all := u.server.AllCronJobs()
 	if len(all) < 2 {
-		return u.create("cron-1", "Forbid", "* * * * *") // create it again under its name
+		return u.create("cron-1", "Forbid", "* * * * *") // create a CronJob with the same name again
 	}
 	c := all[u.IntN(len(all))].DeepCopy()
 	switch u.IntN(8) {

@@ -16,32 +16,33 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// ErrRead is the error of a read that may succeed if it is tried again.
+// ErrRead is the error of a failed read that may succeed at the next try.
 var ErrRead = errors.New("the disk does not answer")
 
-// Failing is a log whose reads fail: the reads of some records (Bad), or one read from one place in the product's code
-// (Where, Nth).
+// Failing is a log whose reads fail, for tests: the reads of some records (Bad), or one single read, chosen by the
+// place in the program that reads (Where, Nth).
 type Failing struct {
 	store.Reader
-	Bad   func(at events.Sequence) error // the error of a record; nil for a record without one
-	Where string                         // call stack of the product that leads to the failing read; empty for none
-	Nth   int                            // which read with the stack Where fails, from 1
-	After int                            // number of records that the read yields before it fails
-	// With returns the error that replaces record at. at is 0 for the end of a read, and for a call that reads no
-	// record.
+	Bad   func(at events.Sequence) error // returns the error for record at; nil if its read succeeds
+	Where string                         // call stack (as place returns it) of the read that fails; empty for none
+	Nth   int                            // which of the reads with the call stack Where fails, from 1
+	After int                            // how many records this read yields before it fails
+	// With returns the error that takes the place of record at. at is 0 at the end of a read, and for a call that reads
+	// no record.
 	With func(at events.Sequence) error
 
 	Reads  map[string][]*Taken // all reads so far, by call stack
 	Failed bool
 }
 
-// Taken says how many records a read has yielded, and whether it came to its end.
+// Taken says how many records one read has yielded, and whether it came to its end.
 type Taken struct {
 	Records int
 	All     bool
 }
 
-// place returns the call stack of a read, within the product: "read/history.Newest:27 < read/show.Page:80".
+// place returns the call stack of a read, only with functions of this program: "read/history.Newest:27 <
+// read/show.Page:80".
 func place() string {
 	var pcs [48]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])
@@ -58,7 +59,7 @@ func place() string {
 	}
 }
 
-// begin adds a read to Reads, and reports whether it must fail.
+// begin adds a new read to Reads, and reports whether this read must fail.
 func (f *Failing) begin() (taken *Taken, fails bool) {
 	if f.Reads == nil {
 		f.Reads = map[string][]*Taken{}
@@ -69,7 +70,7 @@ func (f *Failing) begin() (taken *Taken, fails bool) {
 	return taken, where == f.Where && len(f.Reads[where]) == f.Nth
 }
 
-// single returns the error of a call that reads no record, such as Find; nil if it must not fail.
+// single returns the error of a call that reads no record, such as Find; nil if the call must succeed.
 func (f *Failing) single() error {
 	if _, fails := f.begin(); fails {
 		if err := f.With(0); !errors.Is(err, events.ErrNewer) && !errors.Is(err, store.ErrPruned) {
@@ -90,12 +91,12 @@ func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) ite
 			return nil
 		}
 		switch err := f.With(r.Sequence); {
-		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // not a failure: older records are pruned
+		case errors.Is(err, store.ErrPruned) && (!forward || f.After == 0): // no failure: older records are pruned
 			return nil
 		case !errors.Is(err, events.ErrNewer):
 			f.Failed = true
 			return err
-		case r.Sequence != 0: // let r look like a record of a newer program
+		case r.Sequence != 0: // make r look like a record of a newer program
 			f.Failed, r.Kind, r.Critical, r.Facts = true, 0xffff, true, &events.Unknown{}
 		}
 		return nil
@@ -120,17 +121,18 @@ func (f *Failing) records(all iter.Seq2[events.Record, error], forward bool) ite
 	}
 }
 
-// Read implements store.Reader.
+// Read implements store.Reader: it returns the records from sequence from on, with the failures that are set.
 func (f *Failing) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return f.records(f.Reader.Read(ctx, from), true)
 }
 
-// ReadStream implements store.Reader.
+// ReadStream implements store.Reader: it returns the records of one stream (one object), with the failures that are
+// set.
 func (f *Failing) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
 	return f.records(f.Reader.ReadStream(ctx, s, from, d), d == store.Forward)
 }
 
-// Find implements store.Reader.
+// Find implements store.Reader: it returns the streams of the objects that had the name, or fails if that is set.
 func (f *Failing) Find(namespace, name string) ([]events.Stream, error) {
 	if err := f.single(); err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func (f *Failing) Find(namespace, name string) ([]events.Stream, error) {
 	return f.Reader.Find(namespace, name)
 }
 
-// Chain implements store.Reader.
+// Chain implements store.Reader: it returns the hash over the records up to sequence at, or fails if that is set.
 func (f *Failing) Chain(at events.Sequence) (events.Hash, error) {
 	if err := f.single(); err != nil {
 		return events.Hash{}, err
@@ -146,7 +148,7 @@ func (f *Failing) Chain(at events.Sequence) (events.Hash, error) {
 	return f.Reader.Chain(at)
 }
 
-// Files wraps the function of, which lists the files of the log, so that its calls can fail.
+// Files returns the function of, which lists the files of the log, with the failures that are set.
 func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, error) {
 	return func() ([]store.File, error) {
 		if err := f.single(); err != nil {
@@ -156,13 +158,15 @@ func (f *Failing) Files(of func() ([]store.File, error)) func() ([]store.File, e
 	}
 }
 
-// source is a history.Local on a failing log. Head and Now can fail, too, as they can when another process answers.
+// source is a history.Local (it answers from a log in this process) on a failing log. Head and Now can fail, too, as
+// they can if another process answers.
 type source struct {
 	history.Local
 	f *Failing
 }
 
-// Source returns a history.Source on the failing log. lists may be nil.
+// Source returns a history.Source on the failing log. lists may be nil; damage of the log that reads meet is added to
+// d.
 func (f *Failing) Source(lists history.Lists, d *store.Damage) history.Source {
 	return source{history.Local{Log: f, Lists: lists, Damage: d}, f}
 }
@@ -181,18 +185,18 @@ func (s source) Now(ctx context.Context) (events.Time, error) {
 	return s.Local.Now(ctx)
 }
 
-// Question is one question about a log, which EachReadFails asks.
+// Question is one question about a log that EachReadFails asks again and again.
 type Question struct {
 	Name string
 	Ask  func(ctx context.Context, f *Failing, d *store.Damage) (answer string, err error)
-	// Noted lists parts of call stacks. Damage that a read from there meets need not be returned as an error: the
-	// answer continues past the damage, and it is enough to note it.
+	// Noted lists parts of call stacks. If a read from such a place meets damage, the answer may go on without an
+	// error: it is enough that the damage is noted for the user.
 	Noted []string
-	Folds bool // it must return an error for a record of a newer program
+	Folds bool // the answer must be an error if a record is of a newer program
 }
 
-// failures returns errors of a read of record at: an error that may pass, damage with a known end, a pruned file,
-// damage without a known end, and a record of a newer program.
+// failures returns the errors that a read of record at can have: an error that may pass, damage with a known end, a
+// pruned file, damage without a known end, and a record of a newer program.
 var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return ErrRead },
 	func(at events.Sequence) error { return &store.CorruptError{Path: "a.db", At: at, Next: at + 1} },
@@ -201,7 +205,7 @@ var failures = []func(at events.Sequence) error{
 	func(events.Sequence) error { return events.ErrNewer },
 }
 
-// ways returns how many of the failures to try: all of them for the first read from a place before its first record,
+// ways returns how many of the failures are tried: all of them for the first read from a place before its first record,
 // and fewer for other reads, to save time.
 func (f *Failing) ways() int {
 	switch {
@@ -213,11 +217,11 @@ func (f *Failing) ways() int {
 	return len(failures)
 }
 
-// EachReadFails asks each question many times, and each time another read of the log fails. It varies the place in the
-// product that reads, the first or the last read from there, the failure, and whether the read fails at its beginning,
-// midway or at its end. Each answer must be complete or come with an error. Damage may also be noted, if the question
-// lists the place in Noted. A place is tried once for all questions with the same name. EachReadFails returns how often
-// a read failed.
+// EachReadFails asks each question many times; each time another read of the log fails. It varies the place in the
+// program that reads, the first or the last read from there, the failure, and whether the read fails at its beginning,
+// midway or at its end. Each answer must be complete or come with an error. If the question lists the place in Noted,
+// noted damage is enough. A place is tried once for all questions with the same name. EachReadFails returns how often a
+// read failed.
 func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	t.Helper()
 	tried := map[string]bool{}
@@ -246,7 +250,7 @@ func EachReadFails(t *testing.T, log store.Reader, all ...Question) (n int) {
 	return n
 }
 
-// fallible returns which reads from a place are to fail, and after how many records.
+// fallible returns which of the reads from a place are to fail, and after how many records.
 func fallible(where string, reads []*Taken) (all []Failing) {
 	for _, nth := range slices.Compact([]int{1, len(reads)}) {
 		of := reads[nth-1]
@@ -261,7 +265,7 @@ func fallible(where string, reads []*Taken) (all []Failing) {
 	return all
 }
 
-// fails asks the question while one read fails. whole is the answer without failures.
+// fails asks the question while one read fails, and checks the answer. whole is the answer without failures.
 func (q *Question) fails(t *testing.T, f *Failing, whole string) {
 	t.Helper()
 	var d store.Damage
@@ -278,13 +282,14 @@ func (q *Question) fails(t *testing.T, f *Failing, whole string) {
 	}
 }
 
-// Pruned is a log whose records before First are pruned.
+// Pruned is a log of which the records before First are pruned (deleted).
 type Pruned struct {
 	store.Reader
 	First events.Sequence
 }
 
-// Read implements store.Reader.
+// Read implements store.Reader: it returns the records from sequence from on, and store.ErrPruned if from is before
+// First.
 func (p Pruned) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	if from != 0 && from < p.First {
 		return func(yield func(events.Record, error) bool) { yield(events.Record{}, store.ErrPruned) }
@@ -292,7 +297,8 @@ func (p Pruned) Read(ctx context.Context, from events.Sequence) iter.Seq2[events
 	return p.Reader.Read(ctx, max(from, p.First))
 }
 
-// ReadStream implements store.Reader.
+// ReadStream implements store.Reader: it returns the records of one stream (one object), from First on. Backward, it
+// ends with store.ErrPruned if there are older ones.
 func (p Pruned) ReadStream(ctx context.Context, s events.Stream, from events.Sequence, d store.Direction) iter.Seq2[events.Record, error] {
 	if d == store.Forward {
 		return p.Reader.ReadStream(ctx, s, max(from, p.First), d)

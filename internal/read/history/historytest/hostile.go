@@ -10,7 +10,7 @@ import (
 	"github.com/jobledger/jobledger/store"
 )
 
-// HostileTexts are texts with which a user, a pod or an API server may attack a program that shows them.
+// HostileTexts are texts by which a user, a pod or an API server may attack a program that shows them, such as HTML.
 var HostileTexts = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`,
 	`</textarea></title></style></svg><script>alert(1)</script>`, `'; DROP TABLE jobs; --`,
@@ -21,7 +21,8 @@ var HostileTexts = []string{
 	`{{.Title}}`, "&lt;b&gt;", "line one\r\nContent-Type: text/html\r\n\r\n<b>theirs",
 }
 
-// Hostile is a Source that replaces texts from outside Jobledger (messages, reasons, pod names) in its records by Text.
+// Hostile is a Source that puts Text into its records in place of all texts that come from outside Jobledger: messages,
+// reasons, pod names.
 type Hostile struct {
 	history.Source
 	Text string
@@ -60,24 +61,24 @@ func (h Hostile) written(r events.Record) events.Record {
 	return r
 }
 
-// Read implements history.Source.
+// Read implements history.Source: it returns the records from sequence from on, with Text in them.
 func (h Hostile) Read(ctx context.Context, from events.Sequence) iter.Seq2[events.Record, error] {
 	return h.each(h.Source.Read(ctx, from))
 }
 
-// ReadStream implements history.Source.
+// ReadStream implements history.Source: it returns the records of one stream (one object), with Text in them.
 func (h Hostile) ReadStream(
 	ctx context.Context, s events.Stream, from events.Sequence, dir store.Direction,
 ) iter.Seq2[events.Record, error] {
 	return h.each(h.Source.ReadStream(ctx, s, from, dir))
 }
 
-// Records implements history.Source.
+// Records implements history.Source: it returns the records that query q selects, with Text in them.
 func (h Hostile) Records(ctx context.Context, q history.Query) iter.Seq2[events.Record, error] {
 	return h.each(h.Source.Records(ctx, q))
 }
 
-// Jobs implements history.Source.
+// Jobs implements history.Source: it returns a page of Jobs, with Text in place of texts from outside.
 func (h Hostile) Jobs(ctx context.Context, q history.JobsQuery) (history.JobsPage, error) {
 	page, err := h.Source.Jobs(ctx, q)
 	for i := range page.Items {

@@ -10,8 +10,8 @@ import (
 	"github.com/jobledger/jobledger/store/open"
 )
 
-// Recorded opens a copy of a recorded log in examples/incidents, because opening a log may write files next to it. The
-// calling test's package must be three directories below the root, like internal/read/history.
+// Recorded opens a copy of a recorded log in examples/incidents. It copies the log because opening one may write files
+// next to it. The calling test's package must be three directories below the root, like internal/read/history.
 func Recorded(t *testing.T, incident string) store.Archive {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func Recorded(t *testing.T, incident string) store.Archive {
 	return log
 }
 
-// Keep compares text with the file name, and fails the test if they differ. If update is set, it writes the file
+// Keep fails the test if text differs from the content of the file name. If update is set, it writes text to the file
 // instead.
 func Keep(t *testing.T, update bool, name, text string) {
 	t.Helper()

@@ -62,7 +62,7 @@ func Hard(t *testing.T, seed uint64) *memlog.Log {
 	return d.Log()
 }
 
-// Records returns the durable records of the log. It fails the test if there are fewer than 100.
+// Records returns all durable records of the log. It fails the test if there are fewer than 100.
 func Records(t *testing.T, log *memlog.Log) []events.Record {
 	t.Helper()
 	var out []events.Record

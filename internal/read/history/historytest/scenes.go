@@ -13,18 +13,18 @@ import (
 	"github.com/jobledger/jobledger/store/storetest/memlog"
 )
 
-// Nightly is the stream of batch/nightly, the CronJob of all scenes.
+// Nightly is the stream (the records) of batch/nightly, the CronJob of all scenes.
 var Nightly = events.CronJobStream("uid-nightly")
 
-// Step is one record of a scene and its time of day. Played puts it into the stream of the CronJob, or into that of the
-// controller.
+// Step is one record of a scene, and its time of day. It belongs to the stream of the CronJob or of the controller,
+// which follows from its facts.
 type Step struct {
 	clock    string
 	facts    events.Facts
 	evidence events.Evidence
 }
 
-// Scene is a short history of the CronJob batch/nightly.
+// Scene is a short, named history of the CronJob batch/nightly.
 type Scene struct {
 	Name  string
 	Steps []Step
@@ -39,7 +39,7 @@ func At(clock string) events.Time {
 	return events.At(t)
 }
 
-// Played returns a log with the records of a scene.
+// Played returns a log with the records of the steps.
 func Played(t *testing.T, steps []Step) *memlog.Log {
 	t.Helper()
 	log := memlog.New(events.Identity{LogID: "0f0f", Epoch: 1})
@@ -85,12 +85,13 @@ func Played(t *testing.T, steps []Step) *memlog.Log {
 	return log
 }
 
-// With returns the steps with one more at index k. It has the time of the step before.
+// With returns the steps of a scene with one more at index k: facts, at the time of the step before.
 func With(steps []Step, k int, facts events.Facts) []Step {
 	return slices.Insert(slices.Clone(steps), k, Step{steps[k-1].clock, facts, events.Evidence{}})
 }
 
-// started is the start of a controller. how says what it does with CronJobs: "runs", "observes", or else ignores them.
+// started returns the record of a controller's start. how says what it does with CronJobs: "runs", "observes", or else
+// ignores them.
 func started(clock, how string) Step {
 	s := events.DefaultSettings()
 	switch how {
@@ -102,7 +103,8 @@ func started(clock, how string) Step {
 	return Step{clock, &events.ControllerStarted{Settings: s}, events.Evidence{}}
 }
 
-// unwatched returns the records of a gap of the watch: the listing that ends it, from beginning to end.
+// unwatched returns the records of a time in which nobody watched: the listing that ends it, from its beginning to its
+// end.
 func unwatched(from, until string) []Step {
 	all := []events.Resource{events.CronJobs}
 	return []Step{
@@ -161,7 +163,7 @@ func stored(clock string, s *pb.CronJobState) Step {
 
 const everyMinute, every5 = "* * * * *", "*/5 * * * *"
 
-// Scenes has all scenes. In each, one fact about the due times of batch/nightly must be found in the records.
+// Scenes has all scenes. In each of them, the records must show one fact about the due times of batch/nightly.
 var Scenes = []Scene{
 	{"another controller starts nothing", []Step{started("08:00:00", "observes"), sees("08:01:00", everyMinute, nil), runs("08:04:10", "other", "", events.ResultNone)}},
 	{"another controller starts some", []Step{
